@@ -1,0 +1,71 @@
+# Everything a checkout needs, from an empty machine with Python 3.11+ and git. `make` alone lists the targets.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq
+GOOD := fixtures/sets/broker
+
+# The interpreters to try, best first; `make PYTHON=/path/to/python3 ...` names one instead.
+PYTHON := python3.13 python3.12 python3.11 python3 python
+USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+
+# More for pytest, as in `make test PYTEST_ARGS="-n 4 -k tags"`.
+PYTEST_ARGS :=
+
+# Older pips read build requirements' pins from the first of these, newer ones from the second. The path is
+# relative because pip splits these values at blanks, and a checkout may lie in a directory with a blank in its name.
+export PIP_CONSTRAINT := constraints.txt
+export PIP_BUILD_CONSTRAINT := constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help check test lint bench docs snapshots clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+check: $(VENV)/installed ## install kiplint into .venv and check the schemas that come with it
+	@$(BIN)/kiplint check $(GOOD)
+
+test: $(VENV)/installed-dev ## run the tests
+	@$(BIN)/pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write benchmarks/RESULTS.md
+	@$(BIN)/python -m benchmarks
+
+docs: $(VENV)/installed-dev ## write the generated pages of docs/ anew
+	@$(BIN)/python docs/generate.py
+
+snapshots: $(VENV)/installed-dev ## accept what the rules now say about their fixtures
+	@$(BIN)/pytest tests/test_rules.py --snapshot-update
+
+clean: ## remove .venv, caches and build results
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The files below are stamps: each is touched once its step has gone through, so that a second run installs nothing.
+$(VENV)/created:
+	@for python in $(PYTHON); do \
+	  if $$python -c '$(USABLE)' >/dev/null 2>&1; then \
+	    $$python -m venv $(VENV) && touch $@ && exit; \
+	    exit 1; \
+	  fi; \
+	done; \
+	echo 'kiplint needs Python 3.11 or newer with the venv module; to name one: make PYTHON=/path/to/python3' >&2; \
+	exit 1
+
+$(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
+	@$(PIP) install --editable .
+	@touch $@
+
+# Dependency groups need pip 25.1, which no supported Python is sure to bring along.
+$(VENV)/installed-dev: $(VENV)/installed
+	@$(PIP) install --upgrade pip
+	@$(PIP) install --group dev
+	@touch $@

@@ -1,0 +1,112 @@
+"""The results as people read them: aligned tables on the terminal, the same in `RESULTS.md`."""
+
+import datetime
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks import peers
+from benchmarks.lab import Lab
+from benchmarks.outcome import Cost, Outcome, Row, Scale, milliseconds
+from benchmarks.timing import Command, output
+
+_ROWS = ("measure", "kiplint", "peer", "ratio", "target", "met")
+_COSTS = ("command", "wall", "CPU", "cores", "peak memory")
+_SCALES = ("series", "files", "wall", "above start-up", "files/s", "peak memory")
+
+_ABOUT = """\
+Whole processes, timed in alternating pairs (A B A B) after two warm-ups each; times are medians, a ratio is the median
+of the ratios within the pairs. Smaller ratios are better for kiplint. Timing never fails a build. Peers get the same
+amount of structure: for buf, one .proto file for each message, one Protobuf message for each struct, one field for each
+field, comments included, clean under buf's default categories; buf's native binary is run directly. buf works on
+several cores: where it shows fewer than 1.4 `cores`, the machine was busy and its ratio flatters kiplint. Start-up is
+`kiplint --version`."""
+
+_REPRODUCE = """\
+    make bench                                   # python -m benchmarks, beside an installed kiplint
+    python -m benchmarks --quick                 # fewer runs; this page stays as it is
+    python -m benchmarks --only check            # one measure; this page stays as it is
+
+`KIPLINT_CORPUS` names the corpus directory (default `../shared/corpus`); without it the bundled sets are measured.
+Peers are installed below `.bench/` once; a peer that cannot be installed is skipped."""
+
+
+@dataclass
+class Results:
+    """Everything that was measured, in order."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def tables(self) -> list[tuple[str, Sequence[str], list[Sequence[str]]]]:
+        """Title, head and cells of each table that has rows."""
+        rows = [_row(outcome) for outcome in self.outcomes if isinstance(outcome, Row)]
+        scales = [_scale(outcome) for outcome in self.outcomes if isinstance(outcome, Scale)]
+        costs = [_cost(outcome) for outcome in self.outcomes if isinstance(outcome, Cost)]
+        tables = [("Ratios", _ROWS, rows), ("Scaling", _SCALES, scales), ("Time and memory", _COSTS, costs)]
+        return [table for table in tables if table[2]]
+
+
+def as_text(results: Results) -> str:
+    """The tables for a terminal, notes below."""
+    parts = ["\n".join(_aligned([head, *cells])) for _, head, cells in results.tables()]
+    if results.notes:
+        parts.append("\n".join(results.notes))
+    return "\n\n".join(parts)
+
+
+def as_markdown(results: Results, lab: Lab) -> str:
+    """The page `RESULTS.md`."""
+    parts = ["# Benchmarks", "Written by `python -m benchmarks`; do not edit.", _ABOUT, _facts(lab)]
+    for title, head, cells in results.tables():
+        rule = ["---", *("---:" for _ in head[1:])]
+        lines = _aligned([head, rule, *cells], between=" | ")
+        parts.append(f"## {title}")
+        parts.append("\n".join(f"| {line} |" for line in lines))
+    if results.notes:
+        parts += ["## Not measured", "\n".join(f"- {note}" for note in results.notes)]
+    parts += ["## How to reproduce", _REPRODUCE]
+    return "\n\n".join(parts) + "\n"
+
+
+def _facts(lab: Lab) -> str:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    version = output(Command(lab.kiplint("--version").arguments)).split()[-1]
+    facts = {
+        "Date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "Machine": f"{cores} cores, {platform.machine()}, {platform.system()} {platform.release()}",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        "kiplint": version,
+        "Peers": f"buf {peers.BUF}, check-jsonschema {peers.CHECK_JSONSCHEMA}, "
+        f"typer {importlib.metadata.version('typer')}",
+        "Files": f"{lab.corpus.title}, {lab.size.files} files with {lab.size.messages} messages and structs, "
+        f"{lab.size.fields:,} fields",
+        "Pairs": f"{lab.plan.pairs}; scaling: "
+        + ", ".join(f"{rounds} at {copies}x" for copies, rounds in lab.plan.scaling.items()),
+    }
+    return "\n".join(f"- {name}: {fact}" for name, fact in facts.items())
+
+
+def _row(row: Row) -> Sequence[str]:
+    met = {None: "-", True: "yes", False: "no"}[row.met]
+    return row.measure, row.ours, row.peer, row.ratio, row.target, met
+
+
+def _cost(cost: Cost) -> Sequence[str]:
+    times = milliseconds(cost.wall), milliseconds(cost.cpu), f"{cost.cpu / cost.wall:.1f}"
+    return cost.command, *times, f"{cost.peak:.0f} MiB"
+
+
+def _scale(scale: Scale) -> Sequence[str]:
+    times = milliseconds(scale.wall), milliseconds(scale.above)
+    return scale.series, f"{scale.files:,}", *times, f"{scale.rate:,.0f}", f"{scale.peak:.0f} MiB"
+
+
+def _aligned(lines: Sequence[Sequence[str]], between: str = "   ") -> Iterable[str]:
+    """The cells in columns: the first to the left, figures to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for first, *rest in lines:
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
+        yield between.join(cells)

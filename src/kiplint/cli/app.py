@@ -1,0 +1,40 @@
+"""The `kiplint` command and its subcommands, one module each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kiplint import __version__
+from kiplint.cli import check, explain, rules, schema
+
+app = typer.Typer(
+    name="kiplint",
+    help="Find mistakes in Apache Kafka message schemas before review: where, why, and how to fix them.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="[bold]kiplint COMMAND --help[/bold] explains a command, [bold]kiplint explain RULE[/bold] a rule. "
+    "Exit codes: 0 clean, 1 findings, 2 something could not be read or understood.",
+)
+app.command("check", epilog=check.EPILOG)(check.check)
+app.command("rules", epilog=rules.EPILOG)(rules.rules)
+app.command("explain", epilog=explain.EPILOG)(explain.explain)
+app.command("schema", epilog=schema.EPILOG)(schema.schema)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"kiplint {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def kiplint(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""

@@ -1,0 +1,111 @@
+"""What `kiplint check` does, apart from reading its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from kiplint.cli.output import open_outputs, write_report
+from kiplint.cli.process import CLEAN, FINDINGS
+from kiplint.engine.config import Config, find_config, read_config
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import SEVERITIES
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, Result, check_set
+from kiplint.report.model import Report
+from kiplint.sources.directory import STDIN, open_sets
+
+
+@dataclass
+class CheckOptions:
+    """The arguments of a check, as they were given; None and empty mean what the configuration says."""
+
+    sets: list[str]
+    select: list[str] = field(default_factory=list)
+    ignore: list[str] = field(default_factory=list)
+    severity: list[str] = field(default_factory=list)
+    fail_on: str | None = None
+    outputs: list[str] = field(default_factory=list)
+    config: Path | None = None
+    isolated: bool = False
+    color: str = "auto"
+    quiet: bool = False
+    statistics: bool = False
+    stdin_filename: str = ""
+
+
+def run_check(options: CheckOptions) -> int:
+    """Check the sets, write the reports, and say how it went as an exit code."""
+    outputs = open_outputs(options.outputs, options.color)
+    config, base = load_config(options)
+    rules = make_ruleset(config, load_rules(config, base))
+    sets = open_sets(options.sets, keeper(config, base), options.stdin_filename)
+    report = make_report(
+        check_set(
+            (Input(file.path, file.data, file.wanted) for file in one.files),
+            rules,
+            directory=one.directory,
+            partial=one.lone,
+        )
+        for one in sets
+    )
+    write_report(report, outputs, quiet=options.quiet, statistics=options.statistics)
+    return CLEAN if not fails(report, config.fail_on) else FINDINGS
+
+
+def load_config(options: CheckOptions) -> tuple[Config, Path]:
+    """The configuration of a run, command line applied, and the directory that its paths are relative to."""
+    file = options.config or (None if options.isolated else find_config(_start(options)))
+    config = read_config(file) if file else Config()
+    config.select = options.select or config.select
+    config.ignore = [*config.ignore, *options.ignore]
+    config.severity = {**config.severity, **dict(map(_severity, options.severity))}  # type: ignore[dict-item]
+    config.fail_on = options.fail_on or config.fail_on  # type: ignore[assignment]
+    return config, file.resolve().parent if file else Path.cwd()
+
+
+def keeper(config: Config, base: Path) -> Callable[[Path], bool]:
+    """The test whether a path is not excluded."""
+    if not config.exclude:
+        return lambda path: True
+
+    def keep(path: Path) -> bool:
+        full = path.absolute()
+        inner = full.relative_to(base).as_posix() if full.is_relative_to(base) else full.as_posix()
+        return not any(fnmatchcase(one, pattern) for pattern in config.exclude for one in (inner, f"/{inner}"))
+
+    return keep
+
+
+def make_report(results: Iterable[Result]) -> Report:
+    """One report out of the results of several sets."""
+    whole = Result()
+    for one in results:
+        whole.findings += one.findings
+        whole.files += one.files
+        whole.messages += one.messages
+        whole.sources |= one.sources
+    whole.findings.sort(key=lambda one: one.path)
+    return Report(tuple(whole.findings), whole.files, whole.messages, whole.sources)
+
+
+def fails(report: Report, fail_on: str) -> bool:
+    """Whether a finding is as severe as `fail_on` says."""
+    if fail_on == "never":
+        return False
+    grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1]  # type: ignore[arg-type]
+    return any(report.counts[severity] for severity in grave)
+
+
+def _start(options: CheckOptions) -> Path:
+    first = options.sets[0] if options.sets else "."
+    return Path(options.stdin_filename or ".").parent if first == STDIN else Path(first)
+
+
+def _severity(text: str) -> tuple[str, str]:
+    rule, equals, level = text.partition("=")
+    if not equals:
+        raise UsageError(f"--severity takes RULE=LEVEL, such as style/about-missing=error, not {text}")
+    return rule, level

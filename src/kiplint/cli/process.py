@@ -1,0 +1,40 @@
+"""The edge of the process: exit codes, broken pipes, and one clear line for every mistake of the user's."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from kiplint.cli.terminal import use_color
+from kiplint.engine.errors import UsageError
+from kiplint.report.colors import paint
+from kiplint.sources.schema_files import SourceError
+
+CLEAN, FINDINGS, USAGE = 0, 1, 2
+
+
+def run(command: Callable[[], int]) -> NoReturn:
+    """Run a command and exit with its code; 2 and one line on stderr when it cannot be done."""
+    gc.disable()  # a run is short and its data live to the end
+    try:
+        code = command()
+        sys.stdout.flush()
+    except (UsageError, SourceError) as error:
+        fail(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = CLEAN
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def fail(message: str) -> NoReturn:
+    """Say what is wrong on stderr, and exit with 2."""
+    label = paint("error", "1;31", use_color("auto", sys.stderr))
+    printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in message)
+    print(f"{label}: {printable}", file=sys.stderr)
+    sys.exit(USAGE)

@@ -1,0 +1,91 @@
+"""The configuration: `kiplint.toml`, `.kiplint.toml` or `[tool.kiplint]` in pyproject.toml, found upwards."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.rule import Level
+
+FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
+FailOn = Literal["error", "warning", "info", "never"]
+
+
+class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
+    """What a configuration says of one rule."""
+
+    params: Annotated[dict[str, Any], Meta(description="Values for the rule's parameters.")] = {}
+
+
+class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """The keys of a configuration file."""
+
+    select: Annotated[list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.')] = (
+        msgspec.field(default_factory=lambda: ["default"])
+    )
+    ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.")] = []
+    fail_on: Annotated[FailOn, Meta(description="The lowest severity that makes the run fail.")] = "error"
+    rule_packs: Annotated[list[str], Meta(description="Files of rules of your own, JSON or JSON5.")] = []
+    exclude: Annotated[list[str], Meta(description="Globs of files to leave out, relative to this file.")] = []
+    severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.")] = {}
+    rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}
+
+
+def find_config(start: Path) -> Path | None:
+    """The configuration file nearest above `start`, or None."""
+    folder = start.resolve()
+    for directory in (folder, *folder.parents) if folder.is_dir() else folder.parents:
+        for name in FILES:
+            file = directory / name
+            if file.is_file() and (name != "pyproject.toml" or b"[tool.kiplint" in file.read_bytes()):
+                return file
+    return None
+
+
+def read_config(file: Path) -> Config:
+    """The configuration of a file; raises UsageError with file, line and what to write instead."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: not TOML: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"cannot read the configuration {file}: {reason}") from None
+    if file.name == "pyproject.toml":
+        values = values.get("tool", {}).get("kiplint", {})
+    try:
+        return msgspec.convert(values, Config)
+    except msgspec.ValidationError as error:
+        raise UsageError(_explain(file, text, str(error))) from None
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a configuration file."""
+    schema = msgspec.json.schema(Config)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint configuration", **schema}
+
+
+def _explain(file: Path, text: str, error: str) -> str:
+    unknown = re.search(r"unknown field `([^`]*)`", error)
+    if not unknown:
+        place = re.search(r"at `\$\.?([^`]*)`", error)
+        name = re.split(r"[.\[]", place[1])[0] if place else ""
+        reason = error.partition(" - at ")[0].replace("`", "")
+        return f"{file}:{_line(text, name)}: {name}: {reason[:1].lower()}{reason[1:]}"
+    known = list(Config.__struct_encode_fields__)
+    near = get_close_matches(unknown[1], known, 1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+    return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is no key of the configuration{hint}"
+
+
+def _line(text: str, name: str) -> int:
+    match = re.search(rf"(?m)^[ \t]*\[?[\"']?(?:tool\.kiplint\.)?{re.escape(name)}\b", text) if name else None
+    return text.count("\n", 0, match.start()) + 1 if match else 1

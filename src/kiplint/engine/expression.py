@@ -1,0 +1,260 @@
+"""Expressions of rules: a small, checked part of Python's, translated into safe Python syntax trees.
+
+Every name is a declared fact of the element, `params`, or the variable of a comprehension; every attribute is a
+fact of what stands before the dot; every call is one of the language's functions. What is not listed does not parse.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from kiplint.engine.language import FUNCTIONS, KINDS, facts
+
+MOST_CHARACTERS = 1000
+BIGGEST_NUMBER = 2**64
+SEQUENCES = ("tuple", "frozenset", "list")
+
+_PLAIN = (
+    ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Dict,
+    ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
+    ast.BinOp, ast.Load, ast.Store,
+)  # fmt: skip
+_SETS = (ast.Sub, ast.BitAnd, ast.BitOr)
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+_COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
+
+
+class ExpressionError(ValueError):
+    """The text leaves the language; the message says where and what to write instead."""
+
+
+@dataclass
+class Scope:
+    """What an expression may name: the class of its element, its params by type, and bound variables by type."""
+
+    element: str
+    params: dict[str, str] = field(default_factory=dict)
+    bound: dict[str, str] = field(default_factory=dict)
+
+
+def translate(text: str, kind: str, params: dict[str, str], prefix: str) -> ast.expr:
+    """The Python syntax tree of an expression over an element of the kind, held in the variable `e`.
+
+    `params` gives the type of each parameter; the tree names them `prefix` + name. Raises ExpressionError.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise ExpressionError(f"the expression is longer than {MOST_CHARACTERS} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
+        raise ExpressionError(f"cannot read {_short(text)}: {reason}") from None
+    checker = _Checker(prefix)
+    checker.check(tree, Scope(KINDS[kind].__name__, params))
+    return checker.rewrite(tree)
+
+
+class _Checker:
+    """Walks one expression: finds the type of each part, refuses what is not of the language, rewrites names."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.replaced: dict[ast.AST, ast.expr] = {}
+
+    def check(self, node: ast.AST, scope: Scope) -> str:
+        """The type of a part: bool, int, str, VersionRange, a class of elements, a sequence, or Any."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is not None:
+            return str(method(node, scope))
+        if isinstance(node, _COMPREHENSIONS):
+            return self._comprehension(node, scope)
+        if isinstance(node, _PLAIN):
+            kinds = [self.check(child, scope) for child in ast.iter_child_nodes(node)]
+            return self._result(node, kinds)
+        raise ExpressionError(f"{_name_of(node)} is not part of the rule language")
+
+    @staticmethod
+    def _result(node: ast.AST, kinds: list[str]) -> str:
+        if isinstance(node, (ast.Compare,)) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+            return "bool"
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            return (
+                f"tuple[{kinds[0]}, ...]" if node.elts and len({*kinds[: len(node.elts)]}) == 1 else "tuple[Any, ...]"
+            )
+        if isinstance(node, ast.IfExp):
+            return kinds[1] if kinds[1] == kinds[2] else "Any"
+        if isinstance(node, ast.BoolOp):
+            return kinds[1] if len({*kinds[1:]}) == 1 else "Any"
+        return "int" if isinstance(node, ast.UnaryOp) else "Any"
+
+    def _constant(self, node: ast.Constant, _: Scope) -> str:
+        if isinstance(node.value, bool) or node.value is None:
+            return "bool" if node.value is not None else "None"
+        if isinstance(node.value, int) and node.value < BIGGEST_NUMBER:
+            return "int"
+        if isinstance(node.value, str):
+            return "str"
+        raise ExpressionError(
+            f"{ast.unparse(node)[:40]} is no literal of the rule language: use text or small whole numbers"
+        )
+
+    def _name(self, node: ast.Name, scope: Scope) -> str:
+        if node.id in scope.bound:
+            self.replaced[node] = ast.Name(f"v_{node.id}", ast.Load())
+            return scope.bound[node.id]
+        known = facts(scope.element)
+        if node.id not in known:
+            raise ExpressionError(
+                _unknown(node.id, f"a fact of a {_kind_name(scope.element)}", [*known, *scope.bound, "params"])
+            )
+        self.replaced[node] = ast.Attribute(ast.Name("e", ast.Load()), node.id, ast.Load())
+        return known[node.id].type
+
+    def _attribute(self, node: ast.Attribute, scope: Scope) -> str:
+        if isinstance(node.value, ast.Name) and node.value.id == "params" and "params" not in scope.bound:
+            if node.attr not in scope.params:
+                raise ExpressionError(_unknown(node.attr, "a parameter of the rule", list(scope.params)))
+            self.replaced[node] = ast.Name(self.prefix + node.attr, ast.Load())
+            return scope.params[node.attr]
+        base = self.check(node.value, scope).removesuffix(" | None")
+        known = facts(base)
+        if node.attr not in known:
+            what = (
+                f"a fact of a {_kind_name(base)}"
+                if known
+                else f"known of {_short(ast.unparse(node.value))}, which has no facts"
+            )
+            raise ExpressionError(_unknown(node.attr, what, list(known)))
+        return known[node.attr].type
+
+    def _call(self, node: ast.Call, scope: Scope) -> str:
+        name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+        function = FUNCTIONS.get(name) if isinstance(node.func, ast.Name) else None
+        if function is None:
+            raise ExpressionError(_unknown(name, "a function of the rule language", list(FUNCTIONS)))
+        least, most = function.arguments
+        if (
+            node.keywords
+            or not least <= len(node.args) <= most
+            or any(isinstance(one, ast.Starred) for one in node.args)
+        ):
+            raise ExpressionError(f"{name}() takes {least} argument{'s' * (least != 1)}")
+        kinds = [self.check(argument, scope) for argument in node.args]
+        self.replaced[node.func] = ast.Name(f"f_{name}", ast.Load())
+        if function.returns == "tuple":
+            return f"tuple[{element_of(kinds[0])}, ...]"
+        return element_of(kinds[0]) if function.returns == "element" else function.returns
+
+    def _subscript(self, node: ast.Subscript, scope: Scope) -> str:
+        if isinstance(node.slice, ast.Slice):
+            raise ExpressionError("a slice is not part of the rule language")
+        self.check(node.slice, scope)
+        return element_of(self.check(node.value, scope))
+
+    def _binop(self, node: ast.BinOp, scope: Scope) -> str:
+        if not isinstance(node.op, (*_SETS, *_ARITHMETIC)):
+            raise ExpressionError(f"{_short(ast.unparse(node))}: that operator is not part of the rule language")
+        left, right = self.check(node.left, scope), self.check(node.right, scope)
+        if left == right == "VersionRange" and isinstance(node.op, _SETS):
+            return "VersionRange"
+        if isinstance(node.op, ast.Add) and left == right == "str":
+            return "str"
+        if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None"}:
+            return "int"
+        shown = _short(ast.unparse(node))
+        raise ExpressionError(f"{shown}: that operator takes whole numbers or version ranges, not {left} and {right}")
+
+    def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, scope: Scope) -> str:
+        loop = node.generators[0]
+        if len(node.generators) > 1 or loop.is_async or not isinstance(loop.target, ast.Name):
+            raise ExpressionError("a comprehension has one `for` with one variable")
+        if any(name.startswith("*") for name in scope.bound):
+            raise ExpressionError("a comprehension inside another is not part of the rule language; make it a fact")
+        source = self.check(loop.iter, scope)
+        name = loop.target.id
+        if name in facts(scope.element) or name == "params" or name.startswith("_"):
+            raise ExpressionError(
+                f"{name} is a name of its own here; call the variable of the comprehension differently"
+            )
+        inner = Scope(scope.element, scope.params, {**scope.bound, name: element_of(source), f"*{name}": ""})
+        self.replaced[loop.target] = ast.Name(f"v_{name}", ast.Store())
+        loop.iter = ast.Call(ast.Name("bounded", ast.Load()), [loop.iter], [])
+        for condition in loop.ifs:
+            self.check(condition, inner)
+        return f"tuple[{self.check(node.elt, inner)}, ...]"
+
+    def rewrite(self, node: ast.expr) -> ast.expr:
+        """The expression with facts, params and functions named as the compiled function knows them."""
+        return ast.fix_missing_locations(_Rewriter(self.replaced).visit(node))
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, replaced: dict[ast.AST, ast.expr]) -> None:
+        self.replaced = replaced
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.replaced[node] if node in self.replaced else self.generic_visit(node)
+
+
+def element_of(kind: str) -> str:
+    """The type of the items of a sequence or mapping type, `Any` where that is not known."""
+    if kind.startswith("dict["):
+        return kind[5:-1].rpartition(", ")[2] if kind[5:-1].rpartition(", ")[2].isidentifier() else "Any"
+    head, _, rest = kind.partition("[")
+    return rest[:-1].removesuffix(", ...") if head in SEQUENCES and rest else "Any"
+
+
+def type_of(value: object) -> str:
+    """The type of a parameter, from its value in the pack."""
+    if isinstance(value, (bool, int, str)):
+        return type(value).__name__
+    if isinstance(value, list):
+        kinds = {type_of(one) for one in value}
+        return f"list[{kinds.pop()}, ...]" if len(kinds) == 1 else "list[Any, ...]"
+    if isinstance(value, dict):
+        kinds = {type_of(one) for one in value.values()}
+        return f"dict[str, {kinds.pop()}]" if len(kinds) == 1 else "dict[str, Any]"
+    return "Any"
+
+
+def holes(text: str) -> Iterator[tuple[str, str]]:
+    """Split a message into pairs of plain text and the expression that follows it, empty at the end."""
+    plain = ""
+    rest = text
+    while rest:
+        before, brace, rest = rest.partition("{")
+        plain += before
+        if not brace:
+            break
+        if rest.startswith("{"):
+            plain, rest = plain + "{", rest[1:]
+            continue
+        expression, closed, rest = rest.partition("}")
+        if not closed:
+            raise ExpressionError(f"the hole {{{_short(expression)} is never closed")
+        yield plain.replace("}}", "}"), expression
+        plain = ""
+    yield plain.replace("}}", "}"), ""
+
+
+def _unknown(name: str, what: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, 1, 0.6)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{_short(name)} is not {what}{hint}"
+
+
+def _kind_name(class_name: str) -> str:
+    names = {one.__name__: kind for kind, one in KINDS.items()}
+    return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")
+
+
+def _name_of(node: ast.AST) -> str:
+    shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
+    return _short(shown)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,79 @@
+"""Rules and packs as they are written: data, typed once for decoding and for the published schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+Each = Literal["problem", "message", "struct", "field", "header_range", "rpc", "set", "change"]
+Level = Literal["error", "warning", "info", "off"]
+LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
+Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]
+
+
+class _Shape(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
+    pass
+
+
+class Softer(_Shape):
+    """A severity that holds instead of the rule's own when the expression does."""
+
+    when: Annotated[str, Meta(description="An expression over the element.")]
+    severity: Annotated[Level, Meta(description="The severity in that case.")]
+
+
+class RuleSpec(_Shape):
+    """What must hold of one kind of element, and what to say when it does not."""
+
+    id: Annotated[Word, Meta(description="The rule's name in its pack.")]
+    each: Annotated[Each, Meta(description="The kind of element that the rule judges.")]
+    message: Annotated[str, Meta(description="What is wrong, with {expression} holes.")]
+    why: Annotated[str, Meta(description="What goes wrong when the rule is broken.")]
+    title: Annotated[str, Meta(description="The rule in a few words.")] = ""
+    when: Annotated[str, Meta(description="The elements that the rule is about; all when left out.")] = ""
+    expect: Annotated[str, Meta(description="What must hold of them; without it, none may exist.")] = ""
+    at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
+    severity: Annotated[Level, Meta(description="How bad it is; off when it must be asked for.")] = "error"
+    levels: Annotated[list[Softer], Meta(description="Other severities for special cases; the first that holds.")] = []
+    on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
+    source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
+    fix: Annotated[str, Meta(description="The name of the fixer that repairs it.")] = ""
+    params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
+
+
+class PackSpec(_Shape):
+    """A file of rules."""
+
+    pack: Annotated[Word, Meta(description="The pack's name, the first half of its rules' ids.")]
+    rules: Annotated[list[RuleSpec], Meta(description="The rules.")]
+    title: Annotated[str, Meta(description="What the pack is about.")] = ""
+    source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One rule of one pack, with the severity and params that the configuration leaves it with."""
+
+    pack: str
+    spec: RuleSpec
+    severity: Level
+    source: str
+    params: dict[str, Any]
+    origin: str
+
+    @property
+    def id(self) -> str:
+        """The full id, `pack/rule`."""
+        return f"{self.pack}/{self.spec.id}"
+
+    @property
+    def title(self) -> str:
+        """The rule in a few words."""
+        return self.spec.title or self.spec.id.replace("-", " ").capitalize()
+
+
+def pack_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a pack of rules."""
+    schema = msgspec.json.schema(PackSpec)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint rule pack", **schema}

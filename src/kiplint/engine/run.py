@@ -1,0 +1,93 @@
+"""Checking: definitions in, findings out. One schema set at a time, so that memory does not grow with the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kiplint.engine.finding import Finding
+from kiplint.engine.place import Breach, place
+from kiplint.engine.ruleset import RuleSet
+from kiplint.model.load import Definition, load
+from kiplint.model.message import Message
+from kiplint.model.problem import Problem
+from kiplint.model.ranges import range_problems
+from kiplint.model.schemas import SchemaSet
+
+IGNORE_MARK = b"kiplint:"
+
+
+class Input(NamedTuple):
+    """One file of a set: where it is, its bytes, and whether its findings are wanted or it is only context."""
+
+    path: str
+    data: bytes
+    reported: bool = True
+
+
+@dataclass
+class Result:
+    """What a check came to: its findings, in the order of files and lines, how much was read, and the texts."""
+
+    findings: list[Finding] = field(default_factory=list)
+    files: int = 0
+    messages: int = 0
+    sources: dict[str, bytes] = field(default_factory=dict)
+
+
+def check_set(inputs: Iterable[Input], rules: RuleSet, *, directory: str = "", partial: bool = False) -> Result:
+    """Check the files of one schema set against all rules.
+
+    `partial` says that the rest of the set is not known, so that a missing half of an RPC means nothing.
+    """
+    definitions: list[Definition] = []
+    reported: set[str] = set()
+    for path, data, wanted in inputs:
+        definitions.append(load(path, data))
+        if wanted:
+            reported.add(path)
+    messages = tuple(one.message for one in definitions if one.message)
+    schemas = SchemaSet(messages, directory, partial)
+    breaches = [*_file_breaches(definitions, reported, rules), *_set_breaches(schemas, rules)]
+    by_file: dict[str, list[Breach]] = {}
+    for breach in breaches:
+        if breach.anchor.file in reported:
+            by_file.setdefault(breach.anchor.file, []).append(breach)
+    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
+    for one in definitions:
+        found = by_file.get(one.file, [])
+        if one.file in reported and (found or IGNORE_MARK in one.data):
+            result.findings += place(one, found, rules)
+            result.sources[one.file] = one.data
+    return result
+
+
+def _file_breaches(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Breach]:
+    wanted = [one for one in definitions if one.file in reported]
+    messages = [one.message for one in wanted if one.message]
+    problems = [
+        Problem(noted, one.file, one.message.name if one.message else "") for one in wanted for noted in one.problems
+    ]
+    problems += [
+        Problem(noted, message.file, message.name) for message in messages for noted in range_problems(message)
+    ]
+    yield from _breaches("problem", problems, rules)
+    yield from _breaches("message", messages, rules)
+    yield from _breaches("field", _fields(messages), rules)
+    yield from _breaches("struct", (struct for message in messages for struct in message.structs), rules)
+    yield from _breaches("header_range", (entry for message in messages for entry in message.header_ranges), rules)
+
+
+def _fields(messages: list[Message]) -> Iterator[object]:
+    for message in messages:
+        yield from message.all_fields
+
+
+def _set_breaches(schemas: SchemaSet, rules: RuleSet) -> Iterator[Breach]:
+    yield from _breaches("rpc", schemas.rpcs, rules)
+    yield from _breaches("set", (schemas,), rules)
+
+
+def _breaches(kind: str, elements: Iterable[object], rules: RuleSet) -> Iterator[Breach]:
+    return (Breach.of(rule, element) for rule, element in rules.breaches(kind, elements))

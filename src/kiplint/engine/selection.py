@@ -1,0 +1,93 @@
+"""Which rules run, and how bad each is: selectors, severities and params out of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+from msgspec.structs import replace
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.expression import type_of
+from kiplint.engine.rule import LEVELS, Level, Rule
+
+
+def matches(selector: str, rule_id: str) -> bool:
+    """Whether a selector means a rule: its id, its pack, or a glob over ids."""
+    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
+
+
+def select(rules: list[Rule], chosen: Iterable[str], ignored: Iterable[str]) -> list[Rule]:
+    """The rules that are chosen and not ignored.
+
+    `default` is every rule that is not off; a pack or a glob means those of its rules, a full id or `all` means
+    rules that are off too, which then have the severity that they name for that.
+    """
+    chosen, ignored = list(chosen), list(ignored)
+    for selector in (*chosen, *ignored):
+        check_selector(selector, rules)
+    kept = []
+    for rule in rules:
+        if any(matches(selector, rule.id) for selector in ignored):
+            continue
+        if rule.severity != "off":
+            if any(selector == "default" or matches(selector, rule.id) for selector in chosen):
+                kept.append(rule)
+        elif rule.id in chosen or "all" in chosen:
+            kept.append(replace(rule, severity=rule.spec.on))
+    return kept
+
+
+def check_selector(selector: str, rules: list[Rule]) -> None:
+    """Raise UsageError for a selector that means no rule."""
+    if selector == "default" or any(matches(selector, rule.id) for rule in rules):
+        return
+    known = [*{rule.id for rule in rules}, *{rule.pack for rule in rules}, *{rule.spec.id for rule in rules}]
+    near = get_close_matches(selector, sorted(known), 1, 0.5)
+    full = next((rule.id for rule in rules if near and rule.spec.id == near[0]), near[0] if near else "")
+    raise UsageError(f"no rule matches {selector}" + (f"; did you mean {full}?" if full else "; see `kiplint rules`"))
+
+
+def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]:
+    """The rules with the severities that are asked for, by selector; of several that match, the last counts."""
+    for selector, level in severities.items():
+        check_selector(selector, rules)
+        if level not in LEVELS:
+            near = get_close_matches(level, LEVELS, 1)
+            hint = f"; did you mean {near[0]}?" if near else f": {', '.join(LEVELS)}"
+            raise UsageError(f"{level} is no severity{hint}")
+    changed = []
+    for rule in rules:
+        asked = [level for selector, level in severities.items() if matches(selector, rule.id)]
+        changed.append(replace(rule, severity=_level(asked[-1])) if asked else rule)
+    return changed
+
+
+def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Rule]:
+    """The rules with the params that are asked for, by rule id, over those that they come with."""
+    by_id = {rule.id: rule for rule in rules}
+    for rule_id, values in params.items():
+        if rule_id not in by_id:
+            check_selector(rule_id, rules)
+            raise UsageError(f"params belong to one rule, not to {rule_id}")
+        rule = by_id[rule_id]
+        for name, value in values.items():
+            _check_param(rule, name, value)
+        by_id[rule_id] = replace(rule, params={**rule.params, **values})
+    return list(by_id.values())
+
+
+def _check_param(rule: Rule, name: str, value: object) -> None:
+    if name not in rule.params:
+        near = get_close_matches(name, list(rule.params), 1)
+        known = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(rule.params) or 'none'}"
+        raise UsageError(f"{rule.id} has no parameter {name}{known}")
+    wanted, found = type_of(rule.params[name]), type_of(value)
+    if wanted.partition("[")[0] != found.partition("[")[0]:
+        raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}")
+
+
+def _level(text: str) -> Level:
+    return next(level for level in LEVELS if level == text)

@@ -1,0 +1,102 @@
+"""What a field's `default` may be, type by type, as Kafka's generator and the Java it writes take it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import NamedTuple
+
+from kiplint.model.types import INTEGERS, TypeRef
+
+INT32_MAX = 2**31 - 1
+
+_DECIMAL = re.compile(r"[+-]?[0-9]+")
+_HEX = re.compile(r"0x[+-]?[0-9a-fA-F]+")
+_FLOAT = re.compile(
+    r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?"
+    r"|0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?)"
+)
+
+
+class Verdict(NamedTuple):
+    """What is wrong with a default: a word for the kind of mistake, and a sentence fragment."""
+
+    kind: str
+    detail: str
+
+
+FINE = Verdict("", "")
+
+
+def as_text(value: str | int | float | bool) -> str:
+    """The text that Kafka's reader makes of a JSON value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def judge(kind: TypeRef, text: str) -> Verdict:
+    """Say what is wrong with a default that is neither left out nor null.
+
+    Kinds: `invalid`, `unsupported` (the type takes only empty or null), `octal`, `java`.
+    """
+    if not text:
+        return FINE
+    if kind.array or kind.struct or kind.element in ("bytes", "records"):
+        what = "an array" if kind.array else "a struct" if kind.struct else kind.element
+        return Verdict("unsupported", f"{what} can only default to empty or null")
+    if kind.element in INTEGERS:
+        return _integer(kind.element, text)
+    return _OTHERS.get(kind.element, _anything)(text)
+
+
+def _integer(name: str, text: str) -> Verdict:
+    lowest, highest = INTEGERS[name]
+    if _HEX.fullmatch(text):
+        if text[2] in "+-":
+            return Verdict("java", "is no Java literal: the sign stands after 0x")
+        number = int(text, 16)
+    elif text == "0x":
+        return Verdict("java", "has no digits after 0x")
+    elif len(text) < 40 and _DECIMAL.fullmatch(text):
+        number = int(text)
+    else:
+        return Verdict("invalid", f"is no {name}: write decimal digits, or 0x and hexadecimal digits")
+    if not lowest <= number <= highest:
+        return Verdict("invalid", f"is outside {name} ({lowest}..{highest})")
+    digits = text.lstrip("+-")
+    if len(digits) > 1 and digits[0] == "0" and digits[1] != "x" and number:
+        return Verdict("octal", f"is read as {number}, but Java reads a leading zero as octal")
+    if name == "uint32" and number > INT32_MAX:
+        return Verdict("java", "is above 2147483647, which the generated Java cannot hold as an int literal")
+    return FINE
+
+
+def _boolean(text: str) -> Verdict:
+    return FINE if text.lower() in ("true", "false") else Verdict("invalid", "is no bool: write true or false")
+
+
+def _float(text: str) -> Verdict:
+    return FINE if _FLOAT.fullmatch(text.strip()) else Verdict("invalid", "is no float64")
+
+
+def _uuid(text: str) -> Verdict:
+    try:
+        size = len(base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError):
+        return Verdict("invalid", "is no uuid: it is not URL-safe base64")
+    return FINE if size == 16 else Verdict("invalid", f"is no uuid: it decodes to {size} bytes, not 16")
+
+
+def _string(text: str) -> Verdict:
+    if any(char in text for char in '"\\\n\r'):
+        return Verdict("java", "holds a quote, a backslash or a line end, which the generated Java does not escape")
+    return FINE
+
+
+def _anything(_: str) -> Verdict:
+    return FINE
+
+
+_OTHERS = {"bool": _boolean, "float64": _float, "uuid": _uuid, "string": _string}

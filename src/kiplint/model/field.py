@@ -1,0 +1,327 @@
+"""A field of a message or struct, and every fact about it that a rule may use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from kiplint.model import defaults
+from kiplint.model.element import Ranged, given, optional_range, required_range
+from kiplint.model.fact import fact
+from kiplint.model.spec import FieldSpec
+from kiplint.model.types import TypeRef, nearest_primitive, parse_type
+from kiplint.versions import VersionRange
+
+if TYPE_CHECKING:
+    from kiplint.model.container import Container
+    from kiplint.model.message import Message
+    from kiplint.model.struct import Struct
+
+
+class Field:
+    """One field; `spec` is its JSON as written, `owner` the message or struct whose field it is."""
+
+    def __init__(self, spec: FieldSpec, message: Message, owner: Container, index: int) -> None:
+        self.spec = spec
+        self.index = index
+        self.kind: TypeRef = parse_type(spec.type)
+        self._message = message
+        self._owner = owner
+
+    # Place
+
+    @fact
+    def name(self) -> str:
+        """The field's name."""
+        return self.spec.name
+
+    @fact
+    def message(self) -> Message:
+        """The message that the field belongs to, at whatever depth."""
+        return self._message
+
+    @fact
+    def owner(self) -> Container:
+        """The message or struct whose field this is."""
+        return self._owner
+
+    @fact
+    def pointer(self) -> str:
+        """The JSON pointer of the field's object."""
+        return f"{self.owner.pointer}/fields/{self.index}"
+
+    @fact
+    def path(self) -> str:
+        """The names from the top-level field (or common struct) down to this one, joined by dots."""
+        return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
+
+    @fact
+    def top_level(self) -> bool:
+        """Whether the field stands directly in the message."""
+        return self.owner is self.message
+
+    @fact
+    def position(self) -> int:
+        """The number of fields before this one in its message or struct."""
+        return self.index
+
+    @fact
+    def in_common_struct(self) -> bool:
+        """Whether the field belongs to a common struct, directly or deeper."""
+        return self.owner.common
+
+    # Type
+
+    @fact
+    def type(self) -> str:
+        """The type as written: a primitive, a struct name, or `[]` and one of these."""
+        return self.spec.type
+
+    @fact
+    def element_type(self) -> str:
+        """The type without `[]`."""
+        return self.kind.element
+
+    @fact
+    def is_array(self) -> bool:
+        """Whether the type is an array."""
+        return self.kind.array
+
+    @fact
+    def is_struct(self) -> bool:
+        """Whether the type, or the array's element, is a struct."""
+        return self.kind.struct
+
+    @fact
+    def is_primitive(self) -> bool:
+        """Whether the type, or the array's element, is one of Kafka's primitives."""
+        return self.kind.primitive
+
+    @fact
+    def type_hint(self) -> str:
+        """For a type that Kafka does not know: the primitive that is probably meant, or empty."""
+        return nearest_primitive(self.kind.element)
+
+    @fact
+    def defines_lowercase_struct(self) -> bool:
+        """Whether the field defines a struct whose name does not begin with a capital letter."""
+        return self.has_children and not self.kind.primitive and self.kind.element[:1].islower()
+
+    @fact
+    def can_be_null(self) -> bool:
+        """Whether values of the type can be null: strings, bytes, records, arrays and structs."""
+        return self.kind.nullable or not (self.kind.primitive or self.kind.struct)
+
+    @fact
+    def has_children(self) -> bool:
+        """Whether the field lists at least one field of its own."""
+        return bool(given(self.spec.fields, []))
+
+    @fact
+    def definition(self) -> Struct | None:
+        """The struct that the field defines in place, by listing fields; else None."""
+        from kiplint.model.struct import Struct
+
+        return Struct(self.spec, self.message, self) if self.has_children else None
+
+    @fact
+    def struct(self) -> Struct | None:
+        """The struct that values have: defined in place, or the one of the file that the type names."""
+        return self.definition or self.message.structs_by_name.get(self.kind.element)
+
+    @fact
+    def names_common_struct(self) -> bool:
+        """Whether the type names one of the message's common structs."""
+        return self.kind.element in self.message.common_names
+
+    # Versions
+
+    @fact
+    def _versions(self) -> Ranged:
+        text = self.spec.versions
+        if not text or text.isspace():
+            fallback = optional_range(self.spec.tagged_versions)
+            return Ranged(fallback.value, "" if fallback.value else "is empty")
+        return required_range(text, self.owner.versions)
+
+    @fact
+    def versions(self) -> VersionRange:
+        """The versions in which the field exists; those of its owner when they cannot be read."""
+        return self._versions.value
+
+    @fact
+    def versions_problem(self) -> str:
+        """What is wrong with the text of `versions`, or empty."""
+        return self._versions.problem
+
+    @fact
+    def present(self) -> VersionRange:
+        """The valid versions in which the field is really there: its owner is, and it is itself."""
+        return self.versions & self.owner.present
+
+    @fact
+    def _tagged(self) -> Ranged:
+        return optional_range(self.spec.tagged_versions)
+
+    @fact
+    def tagged(self) -> VersionRange:
+        """The versions in which the field is tagged."""
+        return self._tagged.value
+
+    @fact
+    def tagged_problem(self) -> str:
+        """What is wrong with the text of `taggedVersions`, or empty."""
+        return self._tagged.problem
+
+    @fact
+    def _nullable(self) -> Ranged:
+        return optional_range(self.spec.nullable_versions)
+
+    @fact
+    def nullable(self) -> VersionRange:
+        """The versions in which the value may be null."""
+        return self._nullable.value
+
+    @fact
+    def nullable_problem(self) -> str:
+        """What is wrong with the text of `nullableVersions`, or empty."""
+        return self._nullable.problem
+
+    @fact
+    def overrides_flexible(self) -> bool:
+        """Whether the field has flexible versions of its own."""
+        text = given(self.spec.flexible_versions, "")
+        return bool(text) and not text.isspace()
+
+    @fact
+    def _flexible(self) -> Ranged:
+        return optional_range(self.spec.flexible_versions, self.message.flexible)
+
+    @fact
+    def flexible(self) -> VersionRange:
+        """The versions with the compact encoding: the field's own, else the message's."""
+        return self._flexible.value
+
+    @fact
+    def flexible_problem(self) -> str:
+        """What is wrong with the text of the field's `flexibleVersions`, or empty."""
+        return self._flexible.problem
+
+    # Tags
+
+    @fact
+    def tag(self) -> int | None:
+        """The tag number, or None."""
+        return given(self.spec.tag, None)
+
+    @fact
+    def tag_twin(self) -> str:
+        """The name of an earlier field of the same struct with the same tag, or empty."""
+        return self.owner.tag_twins.get(self.index, "")
+
+    @fact
+    def skipped_tag(self) -> int | None:
+        """The lowest unused tag, for the field with the lowest tag above it; else None."""
+        return self.owner.skipped_tags.get(self.index)
+
+    @fact
+    def tag_after(self) -> int | None:
+        """The higher tag of the nearest tagged field before this one, when it is higher; else None."""
+        return self.owner.tags_after.get(self.index)
+
+    # Default
+
+    @fact
+    def has_default(self) -> bool:
+        """Whether a default is given that is not JSON's null."""
+        return self.spec.default is not UNSET and self.spec.default is not None
+
+    @fact
+    def default(self) -> str:
+        """The default as text, empty when none is given."""
+        value = self.spec.default
+        return "" if value is UNSET or value is None else defaults.as_text(value)
+
+    @fact
+    def default_is_json_null(self) -> bool:
+        """Whether the default is JSON's null, which Kafka reads as no default."""
+        return self.spec.default is None
+
+    @fact
+    def defaults_to_null(self) -> bool:
+        """Whether the default is null, and the type one that has nulls."""
+        return self.default == "null" and self.kind.nullable
+
+    @fact
+    def _verdict(self) -> defaults.Verdict:
+        if not self.has_default or self.defaults_to_null:
+            return defaults.FINE
+        return defaults.judge(self.kind, self.default)
+
+    @fact
+    def default_mistake(self) -> str:
+        """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
+        return self._verdict.kind
+
+    @fact
+    def default_problem(self) -> str:
+        """What is wrong with the default, or empty."""
+        return self._verdict.detail
+
+    # The rest
+
+    @fact
+    def about(self) -> str:
+        """The description, empty when there is none."""
+        return given(self.spec.about, "")
+
+    @fact
+    def about_breaks_java(self) -> bool:
+        """Whether the description holds characters that the generated Java string does not escape."""
+        return '"' in self.about or "\\" in self.about
+
+    @fact
+    def name_is_upper(self) -> bool:
+        """Whether the name begins with a capital letter."""
+        return self.name[:1].isupper()
+
+    @fact
+    def entity_type(self) -> str:
+        """What the value identifies, empty when not said."""
+        return given(self.spec.entity_type, "")
+
+    @fact
+    def ignorable(self) -> bool:
+        """Whether a writer may leave the field out in versions that do not have it."""
+        return given(self.spec.ignorable, False)
+
+    @fact
+    def map_key(self) -> bool:
+        """Whether the field is part of its array's key."""
+        return given(self.spec.map_key, False)
+
+    @fact
+    def zero_copy(self) -> bool:
+        """Whether readers get a view of the bytes."""
+        return given(self.spec.zero_copy, False)
+
+    @fact
+    def name_twin(self) -> str:
+        """The name of an earlier field of the same struct whose Java member is the same, or empty."""
+        return self.owner.name_twins.get(self.index, "")
+
+    @fact
+    def about_twin(self) -> str:
+        """The name of an earlier field of the same struct with the same `about`, or empty."""
+        return self.owner.about_twins.get(self.index, "")
+
+    @fact
+    def name_is_valid(self) -> bool:
+        """Whether the name is an ASCII letter and then ASCII letters and digits."""
+        return self.name.isascii() and self.name.isalnum() and self.name[0].isalpha()
+
+    @fact
+    def java_name(self) -> str:
+        """The name of the generated Java member: the first letter in lower case."""
+        return self.name[:1].lower() + self.name[1:]

@@ -1,0 +1,111 @@
+"""One entry of `headerVersions` (KIP-1313): a range of message versions and its header version."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kiplint.model.element import Ranged, escape, required_range
+from kiplint.model.fact import fact
+from kiplint.versions import NONE, VersionRange
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,5}")
+
+
+class HeaderRange:
+    """One entry. `index` counts the entries in the order of their ranges, not as written."""
+
+    def __init__(self, key: str, value: str, message: Message, index: int = 0) -> None:
+        self.index = index
+        self._key = key
+        self._value = value
+        self._message = message
+
+    @fact
+    def key(self) -> str:
+        """The range as written."""
+        return self._key
+
+    @fact
+    def value(self) -> str:
+        """The header version as written."""
+        return self._value
+
+    @fact
+    def message(self) -> Message:
+        """The request or response."""
+        return self._message
+
+    @fact
+    def pointer(self) -> str:
+        """The JSON pointer of the entry."""
+        return f"/headerVersions/{escape(self.key)}"
+
+    @fact
+    def _versions(self) -> Ranged:
+        ranged = required_range(self.key, NONE)
+        return ranged if ranged.problem or ranged.value else Ranged(NONE, "names no version")
+
+    @fact
+    def versions(self) -> VersionRange:
+        """The message versions that the entry covers; none when the key cannot be read."""
+        return self._versions.value
+
+    @fact
+    def key_problem(self) -> str:
+        """What is wrong with the key, or empty."""
+        return self._versions.problem
+
+    @fact
+    def header(self) -> int:
+        """The header version, -1 when the value cannot be read."""
+        text = self.value.strip()
+        number = int(text) if _NUMBER.fullmatch(text) else -1
+        return number if 0 <= number <= 32767 else -1
+
+    @fact
+    def version_of_header(self) -> VersionRange:
+        """The header version as a range of that one version; none when the value cannot be read."""
+        return VersionRange.of(self.header, self.header) if self.header >= 0 else NONE
+
+    @fact
+    def live(self) -> VersionRange:
+        """The valid versions of the message that the entry covers."""
+        return self.versions & self.message.valid
+
+    @fact
+    def previous(self) -> HeaderRange | None:
+        """The entry before this one in the order of versions, or None."""
+        return self.message.header_ranges[self.index - 1] if self.index else None
+
+    @fact
+    def is_first(self) -> bool:
+        """Whether the entry has the lowest versions."""
+        return self.index == 0
+
+    @fact
+    def is_last(self) -> bool:
+        """Whether the entry has the highest versions."""
+        return self.index == len(self.message.header_ranges) - 1
+
+    @fact
+    def gap(self) -> VersionRange:
+        """The versions between the previous entry and this one that no entry covers."""
+        before = self.previous
+        if before is None or not before.versions or not self.versions:
+            return NONE
+        return VersionRange.of(before.versions.highest + 1, self.versions.lowest - 1)
+
+    @fact
+    def overlap(self) -> VersionRange:
+        """The versions that the previous entry covers too."""
+        return self.versions & self.previous.versions if self.previous else NONE
+
+    @fact
+    def header_message(self) -> Message | None:
+        """RequestHeader or ResponseHeader of the same set, whichever the message uses; None when absent."""
+        schemas = self.message.schemas
+        return schemas.request_header if self.message.type == "request" else schemas.response_header

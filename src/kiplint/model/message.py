@@ -1,0 +1,296 @@
+"""A message: one definition file, and every fact about it that a rule may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kiplint.model import notes
+from kiplint.model.container import Container
+from kiplint.model.element import Ranged, given, optional_range, required_range
+from kiplint.model.fact import fact
+from kiplint.model.field import Field
+from kiplint.model.header import HeaderRange
+from kiplint.model.spec import MessageSpec
+from kiplint.model.struct import Struct
+from kiplint.versions import NONE, VersionRange
+
+if TYPE_CHECKING:
+    from kiplint.model.schemas import SchemaSet
+
+
+class Message(Container):
+    """One message; `file` is the path of its definition and `data` its bytes."""
+
+    def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"") -> None:
+        self.spec = spec
+        self.file = file
+        self.data = data
+
+    # What it is
+
+    @fact
+    def name(self) -> str:
+        """The message's name."""
+        return self.spec.name
+
+    @fact
+    def type(self) -> str:
+        """request, response, header, metadata, data, coordinator-key or coordinator-value."""
+        return self.spec.type
+
+    @fact
+    def is_rpc(self) -> bool:
+        """Whether the message is a request or a response."""
+        return self.spec.type in ("request", "response")
+
+    @fact
+    def is_record(self) -> bool:
+        """Whether the message is kept on disk: metadata, data, coordinator key or value."""
+        return self.spec.type not in ("request", "response", "header")
+
+    @fact
+    def api_key(self) -> int | None:
+        """The number of the RPC or record type, or None."""
+        return given(self.spec.api_key, None)
+
+    @fact
+    def base_name(self) -> str:
+        """The name without the suffix that its type asks for (Request, Response, Key, Value)."""
+        return self.name.removesuffix(self.suffix)
+
+    @fact
+    def suffix(self) -> str:
+        """The suffix that the type asks for, or empty."""
+        return _SUFFIXES.get(self.spec.type, "")
+
+    @fact
+    def name_is_valid(self) -> bool:
+        """Whether the name can be that of a Java class."""
+        return self.name.isidentifier()
+
+    @fact
+    def name_owner(self) -> str:
+        """The file of an earlier message of the set with the same name, or empty."""
+        first = self.schemas.by_name.get(self.name, self)
+        return "" if first is self else first.file_name
+
+    @fact
+    def api_key_owner(self) -> str:
+        """The name of an earlier message of the set with the same type and API key, or empty."""
+        if self.api_key is None:
+            return ""
+        first = self.schemas.key_owners.get((self.type, self.api_key), self)
+        return "" if first is self else first.name
+
+    @fact
+    def file_name(self) -> str:
+        """The name of the file without its directory."""
+        return self.file.replace("\\", "/").rpartition("/")[2]
+
+    @fact
+    def file_stem(self) -> str:
+        """The file's name without directory and `.json`."""
+        return self.file_name.removesuffix(".json")
+
+    @fact
+    def schemas(self) -> SchemaSet:
+        """The schema set that the message belongs to; one of its own until it is put into another."""
+        from kiplint.model.schemas import SchemaSet
+
+        return SchemaSet((self,))
+
+    @fact
+    def pointer(self) -> str:
+        """The JSON pointer of the message: the whole document."""
+        return ""
+
+    # Versions
+
+    @fact
+    def _valid(self) -> Ranged:
+        return required_range(self.spec.valid_versions, NONE)
+
+    @fact
+    def valid(self) -> VersionRange:
+        """The versions that exist; none for a dead message, or when they cannot be read."""
+        return self._valid.value
+
+    @fact
+    def valid_problem(self) -> str:
+        """What is wrong with the text of `validVersions`, or empty."""
+        return self._valid.problem
+
+    @fact
+    def versions(self) -> VersionRange:
+        """The same as `valid`: the versions in which the top-level fields may exist."""
+        return self.valid
+
+    @fact
+    def present(self) -> VersionRange:
+        """The same as `valid`."""
+        return self.valid
+
+    @fact
+    def is_dead(self) -> bool:
+        """Whether the message has no valid version left (`"validVersions": "none"`)."""
+        return not self.valid and not self.valid_problem
+
+    @fact
+    def _flexible(self) -> Ranged:
+        return optional_range(self.spec.flexible_versions)
+
+    @fact
+    def flexible(self) -> VersionRange:
+        """The versions with compact encodings and tagged fields (KIP-482)."""
+        return self._flexible.value
+
+    @fact
+    def flexible_problem(self) -> str:
+        """What is wrong with the text of `flexibleVersions`, or empty."""
+        return self._flexible.problem
+
+    @fact
+    def says_flexible(self) -> bool:
+        """Whether `flexibleVersions` is given."""
+        return bool(given(self.spec.flexible_versions, "").strip())
+
+    @fact
+    def _deprecated(self) -> Ranged:
+        return optional_range(self.spec.deprecated_versions)
+
+    @fact
+    def deprecated(self) -> VersionRange:
+        """The versions that clients should leave."""
+        return self._deprecated.value
+
+    @fact
+    def deprecated_problem(self) -> str:
+        """What is wrong with the text of `deprecatedVersions`, or empty."""
+        return self._deprecated.problem
+
+    @fact
+    def unstable(self) -> bool:
+        """Whether the highest version may still change."""
+        return given(self.spec.latest_version_unstable, False)
+
+    @fact
+    def says_unstable(self) -> bool:
+        """Whether `latestVersionUnstable` is given, whatever its value."""
+        return isinstance(self.spec.latest_version_unstable, bool)
+
+    @fact
+    def listeners(self) -> tuple[str, ...]:
+        """The listeners that serve the request."""
+        return tuple(given(self.spec.listeners, []))
+
+    @fact
+    def says_listeners(self) -> bool:
+        """Whether `listeners` is given, even empty."""
+        return isinstance(self.spec.listeners, list)
+
+    @fact
+    def properties(self) -> tuple[str, ...]:
+        """The properties that are given, by their JSON names."""
+        spec = self.spec
+        fields = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
+        return tuple(name for name, attribute in fields if given(getattr(spec, attribute), None) is not None)
+
+    # Text
+
+    @fact
+    def undocumented_version(self) -> int | None:
+        """The highest valid version, above 0, when no comment of the file names it; else None."""
+        highest = self.valid.highest
+        return highest if highest > 0 and not notes.names_version(self.data, highest) else None
+
+    @fact
+    def has_licence(self) -> bool:
+        """Whether a comment before the definition names a licence."""
+        return notes.has_licence(self.data)
+
+    @fact
+    def trailing_spaces(self) -> int:
+        """The number of lines that end in white space."""
+        return notes.trailing_spaces(self.data)
+
+    # Headers (KIP-1313)
+
+    @fact
+    def says_headers(self) -> bool:
+        """Whether `headerVersions` is given, even empty."""
+        return isinstance(self.spec.header_versions, dict)
+
+    @fact
+    def header_ranges(self) -> tuple[HeaderRange, ...]:
+        """The entries of `headerVersions`, lowest versions first."""
+        entries = [HeaderRange(key, value, self) for key, value in given(self.spec.header_versions, {}).items()]
+        entries.sort(key=lambda entry: (entry.versions.lowest, entry.versions.highest))
+        for index, entry in enumerate(entries):
+            entry.index = index
+        return tuple(entries)
+
+    @fact
+    def highest_header(self) -> int:
+        """The header version that the highest valid version uses, -1 when not declared."""
+        matching = [entry.header for entry in self.header_ranges if self.valid.highest in entry.versions]
+        return matching[-1] if matching and self.valid else -1
+
+    # Fields and structs
+
+    @fact
+    def fields(self) -> tuple[Field, ...]:
+        """The top-level fields, in order."""
+        return tuple(Field(one, self, self, index) for index, one in enumerate(given(self.spec.fields, [])))
+
+    @fact
+    def common_structs(self) -> tuple[Struct, ...]:
+        """The structs under `commonStructs`, in order."""
+        return tuple(Struct(one, self, None, n) for n, one in enumerate(given(self.spec.common_structs, [])))
+
+    @fact
+    def common_names(self) -> frozenset[str]:
+        """The names of the common structs."""
+        return frozenset(struct.name for struct in self.common_structs)
+
+    @fact
+    def structs(self) -> tuple[Struct, ...]:
+        """All structs of the file: the common ones first, each followed by those defined inside it."""
+        return tuple(_nested(self.common_structs, self.fields))
+
+    @fact
+    def structs_by_name(self) -> dict[str, Struct]:
+        """The structs by name; of several with one name, the first."""
+        return {struct.name: struct for struct in reversed(self.structs)}
+
+    @fact
+    def all_fields(self) -> tuple[Field, ...]:
+        """Every field at every depth: the top-level ones first, then struct by struct."""
+        return (*self.fields, *(field for struct in self.structs for field in struct.fields))
+
+    @fact
+    def referenced_types(self) -> frozenset[str]:
+        """The element types that fields have, at every depth."""
+        return frozenset(field.kind.element for field in self.all_fields)
+
+    @fact
+    def cycles(self) -> dict[str, str]:
+        """By name of a struct that contains itself: the way round."""
+        if not self.common_structs:
+            return {}
+        from kiplint.model.graph import cycles
+
+        return cycles(self)
+
+
+_SUFFIXES = {"request": "Request", "response": "Response", "coordinator-key": "Key", "coordinator-value": "Value"}
+
+
+def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[Struct]:
+    for struct in common:
+        yield struct
+        yield from _nested((), struct.fields)
+    for field in fields:
+        if field.definition:
+            yield field.definition
+            yield from _nested((), field.definition.fields)

@@ -1,0 +1,262 @@
+"""From any JSON value to a message: every mistake in its shape, and a repaired copy to go on with.
+
+The mistakes come from jsonschema over the published schema. Kafka's reader (Jackson) coerces some values, such
+as `"ignorable": "true"`; those are noted and coerced here too, the rest is noted and left out.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any
+
+import msgspec
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from kiplint.model.element import escape
+from kiplint.model.spec import MessageSpec, message_schema
+from kiplint.text.problem import Problem
+
+MOST_PROBLEMS = 100
+MOST_ROUNDS = 4
+_STAND_INS: dict[str, Any] = {"name": "Unnamed", "type": "string", "versions": "0+"}
+_TRUE = ("true", "True", "TRUE")
+_FALSE = ("false", "False", "FALSE", "")
+
+
+def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
+    """The problems of a value's shape, and the message that is left, or None when none can be made of it."""
+    if not isinstance(value, dict):
+        return None, (Problem("wrong-type", f"a definition is a JSON object, not {_noun(value)}"),)
+    document: Any = copy.deepcopy(value)
+    problems: dict[tuple[str, str], Problem] = {}
+    validator = Draft202012Validator(message_schema())
+    for _ in range(MOST_ROUNDS):
+        errors = list(islice(_all_errors(validator, document), MOST_PROBLEMS))
+        if not errors:
+            break
+        usable = all([_Repair(document, error, problems).run() for error in errors])
+        if not usable or len(problems) >= MOST_PROBLEMS:
+            return None, tuple(problems.values())
+        document = _without_gone(document)
+    try:
+        return msgspec.convert(document, MessageSpec), tuple(problems.values())
+    except msgspec.ValidationError as error:
+        return None, tuple(problems.values()) or (Problem("wrong-type", str(error)),)
+
+
+_GONE: Any = object()
+
+
+def _without_gone(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_gone(one) for one in value if one is not _GONE]
+    if isinstance(value, dict):
+        return {key: _without_gone(one) for key, one in value.items() if one is not _GONE}
+    return value
+
+
+def _all_errors(validator: Draft202012Validator, document: Any) -> Iterator[ValidationError]:
+    for error in sorted(validator.iter_errors(document), key=lambda one: [str(token) for token in one.absolute_path]):
+        yield from _leaves(error)
+
+
+def _leaves(error: ValidationError) -> Iterator[ValidationError]:
+    """Go down through `anyOf` into the branch that the value was meant for."""
+    branches: dict[Any, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.schema_path[0], []).append(inner)
+    for inners in branches.values():
+        if not any(not inner.path and inner.validator == "type" for inner in inners):
+            for inner in inners:
+                yield from _leaves(inner)
+            return
+    yield error
+
+
+class _Repair:
+    """One error of the schema: note it, and change the document so that the rest can be read."""
+
+    def __init__(self, document: Any, error: ValidationError, problems: dict[tuple[str, str], Problem]) -> None:
+        self.error = error
+        self.problems = problems
+        self.path = list(error.absolute_path)
+        self.holder: Any = None
+        self.value: Any = document
+        for token in self.path:
+            if self.value is _GONE:
+                break
+            self.holder, self.value = self.value, self.value[token]
+        self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
+        self.named = next((str(token) for token in reversed(self.path) if isinstance(token, str)), "")
+        self.wanted = "enum" if self.path == ["type"] else _WANTED.get(self.named, "string")
+
+    def run(self) -> bool:
+        """Whether a message can still be made of the document."""
+        if self.value is _GONE:
+            return True
+        if self.error.validator == "additionalProperties":
+            return self._unknown_properties()
+        if self.error.validator == "required":
+            return self._missing_properties()
+        return self._wrong_value()
+
+    def _note(self, kind: str, detail: str, pointer: str | None = None) -> None:
+        where = self.pointer if pointer is None else pointer
+        self.problems.setdefault((kind, where), Problem(kind, detail, where))
+
+    def _unknown_properties(self) -> bool:
+        known = sorted(self.error.schema.get("properties", {}))
+        for name in [name for name in self.value if name not in known]:
+            near = get_close_matches(name, known, 1, 0.6) or [one for one in known if one.lower() == name.lower()]
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self._note(
+                "unknown-property", f"{_quote(name)} is no property here{hint}", f"{self.pointer}/{escape(name)}"
+            )
+            del self.value[name]
+        return True
+
+    def _missing_properties(self) -> bool:
+        for name in [name for name in self.error.schema["required"] if name not in self.value]:
+            tagged = self.value.get("taggedVersions")
+            if name == "versions" and isinstance(tagged, str) and tagged.strip():
+                self._note("versions-missing", tagged, self.pointer)
+                self.value[name] = tagged
+                continue
+            what = (
+                "the message" if not self.path else "the struct" if "commonStructs" in self.path[-2:] else "the field"
+            )
+            self._note("missing-property", f"{what} has no {_quote(name)}", f"{self.pointer}/{name}")
+            self.value[name] = _STAND_INS.get(name, "")
+        return bool(self.path)
+
+    def _wrong_value(self) -> bool:
+        coerced = self._coerced()
+        if coerced is not _GONE:
+            shown = _quote(self.value)
+            self._note("coerced-value", f"{shown} is read as {_quote(coerced)}; write {_json(coerced)}")
+        elif self.error.validator == "enum" and not isinstance(self.value, (dict, list)):
+            self._note("unknown-enum-value", self._enum_detail())
+        else:
+            self._note("wrong-type", f"{_quote(self.named)} is {self._expected()}, not {_noun(self.value)}")
+        if self.holder is None:
+            return False
+        self.holder[self.path[-1]] = coerced
+        required = ("name", "type", "validVersions")
+        return not (coerced is _GONE and len(self.path) == 1 and self.path[0] in required) and self._stand_in(coerced)
+
+    def _stand_in(self, coerced: Any) -> bool:
+        if coerced is _GONE and self.path[-1] in _STAND_INS:
+            self.holder[self.path[-1]] = _STAND_INS[str(self.path[-1])]
+        return True
+
+    def _coerced(self) -> Any:
+        """The value that Kafka's reader makes of this one, `_GONE` when it refuses."""
+        value, wanted = self.value, self.wanted
+        if self.path and isinstance(self.path[-1], int):
+            return str(value) if wanted == "strings" and isinstance(value, (int, float)) else _GONE
+        return _COERCIONS[wanted](value) if wanted in _COERCIONS else _GONE
+
+    def _enum_detail(self) -> str:
+        allowed = _ENUMS.get(self.named, ())
+        near = get_close_matches(str(self.value).strip().lower(), allowed, 1, 0.5)
+        hint = f"; did you mean {_quote(near[0])}?" if near else f"; it is one of {', '.join(allowed)}"
+        return f"{_quote(self.value)} is no value of {_quote(self.named)}{hint}"
+
+    def _expected(self) -> str:
+        if self.path and isinstance(self.path[-1], int):
+            return "a list of strings" if self.named == "listeners" else "a list of objects"
+        return _EXPECTED.get(self.wanted, "a string")
+
+
+def _to_bool(value: Any) -> Any:
+    if isinstance(value, str):
+        text = value.strip()
+        return True if text in _TRUE else False if text in _FALSE else _GONE
+    return bool(value) if value is None or isinstance(value, int) else _GONE
+
+
+def _to_int(value: Any) -> Any:
+    if isinstance(value, float) and abs(value) < 2**31:
+        return int(value)
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return None
+        digits = text.lstrip("+-")
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 6 else _GONE
+    return _GONE
+
+
+def _to_string(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**40 else _GONE
+    return repr(value) if isinstance(value, float) else _GONE
+
+
+def _to_enum(value: Any) -> Any:
+    if isinstance(value, str) and value != value.strip() and value.strip() in {*_ENUMS["type"], *_ENUMS["entityType"]}:
+        return value.strip()
+    return _GONE
+
+
+def _to_list(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else _GONE
+
+
+def _to_strings(value: Any) -> Any:
+    return [value] if isinstance(value, str) else _GONE
+
+
+_COERCIONS = {
+    "bool": _to_bool,
+    "int": _to_int,
+    "string": _to_string,
+    "enum": _to_enum,
+    "list": _to_list,
+    "strings": _to_strings,
+}
+_WANTED = {
+    **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),
+    **dict.fromkeys(("apiKey", "tag"), "int"),
+    "entityType": "enum",
+    "listeners": "strings",
+    "fields": "list",
+    "commonStructs": "list",
+    "headerVersions": "map",
+    "default": "default",
+}
+_EXPECTED = {
+    "bool": "true or false",
+    "int": "a whole number in range",
+    "list": "a list of objects",
+    "strings": "a list of strings",
+    "map": "an object",
+    "default": "a string, a number, a boolean or null",
+}
+_ENUMS = {
+    "type": ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"),
+    "entityType": ("unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId"),
+}
+
+
+def _json(value: Any) -> str:
+    return "nothing" if value is None else msgspec.json.encode(value).decode()
+
+
+def _quote(value: Any) -> str:
+    text = value if isinstance(value, str) else _json(value) if isinstance(value, (bool, int, float)) else str(value)
+    text = "null" if value is None else text
+    printable = "".join(char if char.isprintable() else "?" for char in text[:40])
+    return f'"{printable}"' if isinstance(value, str) else printable
+
+
+def _noun(value: Any) -> str:
+    if value is None or isinstance(value, (bool, int, float)):
+        return _quote(value)
+    return {str: "a string", list: "a list", dict: "an object"}.get(type(value), "this")

@@ -1,0 +1,111 @@
+"""The JSON shape of a definition file, defined once: the decoder and the published schema come from it.
+
+Source: Kafka's message definitions (KIP-482 for tags and flexible versions, KIP-1313 for headerVersions).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+MessageType = Literal["request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"]
+EntityType = Literal["unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId"]
+
+Int16 = Annotated[int, Meta(ge=-32768, le=32767)]
+Int32 = Annotated[int, Meta(ge=-2147483648, le=2147483647)]
+
+
+_Text = str | None | UnsetType
+
+
+class _Shape(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
+    pass
+
+
+class FieldSpec(_Shape, kw_only=True):
+    """One field of a message or struct."""
+
+    name: Annotated[str, Meta(description="The field's name, in camel case.")]
+    type: Annotated[str, Meta(description='A primitive, a struct name, or "[]" and one of these.')]
+    versions: Annotated[str, Meta(description="The message versions in which the field exists.")]
+    about: Annotated[_Text, Meta(description="What the field means, as a sentence.")] = UNSET
+    default: Annotated[
+        str | int | float | bool | UnsetType | None,
+        Meta(description='The value that is not sent; "null" for null. Zero of the type when left out.'),
+    ] = UNSET
+    nullable_versions: Annotated[_Text, Meta(description="The versions in which the value may be null.")] = UNSET
+    tagged_versions: Annotated[
+        _Text, Meta(description="The versions in which the field is a tagged field (KIP-482).")
+    ] = UNSET
+    tag: Annotated[Int32 | UnsetType | None, Meta(description="The tag number, counted from 0 in each struct.")] = UNSET
+    flexible_versions: Annotated[
+        _Text,
+        Meta(description="For string and bytes: where the compact encoding is used, if not where the message is."),
+    ] = UNSET
+    entity_type: Annotated[
+        EntityType | UnsetType | None, Meta(description="What the value identifies, for code that checks it.")
+    ] = UNSET
+    ignorable: Annotated[bool | UnsetType, Meta(description="Whether a writer may drop it in versions without it.")] = (
+        UNSET
+    )
+    map_key: Annotated[bool | UnsetType, Meta(description="Whether it is part of the key of its struct's array.")] = (
+        UNSET
+    )
+    zero_copy: Annotated[bool | UnsetType, Meta(description="For bytes: whether readers get a view, not a copy.")] = (
+        UNSET
+    )
+    fields: Annotated[
+        list[FieldSpec] | UnsetType | None, Meta(description="The fields of the struct that this field defines.")
+    ] = UNSET
+
+
+class StructSpec(_Shape, kw_only=True):
+    """One struct under commonStructs, shared by several fields."""
+
+    name: Annotated[str, Meta(description="The struct's name, beginning with a capital letter.")]
+    versions: Annotated[str, Meta(description="The message versions in which the struct exists.")]
+    about: Annotated[_Text, Meta(description="What the struct means.")] = UNSET
+    fields: Annotated[list[FieldSpec] | UnsetType | None, Meta(description="The struct's fields, in order.")] = UNSET
+
+
+class MessageSpec(_Shape, kw_only=True):
+    """One definition file: a request, response, header or record."""
+
+    name: Annotated[str, Meta(description="The message's name, as its file is called.")]
+    type: Annotated[MessageType, Meta(description="What kind of message it is.")]
+    valid_versions: Annotated[str, Meta(description='The versions that exist, or "none" for a retired message.')]
+    api_key: Annotated[Int16 | UnsetType | None, Meta(description="The number of the RPC or record type.")] = UNSET
+    listeners: Annotated[
+        list[str] | UnsetType | None, Meta(description="For requests: the listeners that serve it.")
+    ] = UNSET
+    flexible_versions: Annotated[
+        _Text, Meta(description="The versions with compact encodings and tagged fields (KIP-482).")
+    ] = UNSET
+    deprecated_versions: Annotated[_Text, Meta(description="The versions that clients should leave (KIP-896).")] = UNSET
+    header_versions: Annotated[
+        dict[str, str] | UnsetType | None,
+        Meta(description="For requests and responses: header version by range of versions (KIP-1313)."),
+    ] = UNSET
+    latest_version_unstable: Annotated[
+        bool | UnsetType, Meta(description="For requests: whether the highest version may still change.")
+    ] = UNSET
+    common_structs: Annotated[
+        list[StructSpec] | UnsetType | None, Meta(description="Structs that several fields use.")
+    ] = UNSET
+    fields: Annotated[list[FieldSpec] | UnsetType | None, Meta(description="The top-level fields, in order.")] = UNSET
+
+
+DECODER = msgspec.json.Decoder(MessageSpec)
+ENCODER = msgspec.json.Encoder()
+
+
+def message_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a definition file, comments removed."""
+    schema = msgspec.json.schema(MessageSpec)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Apache Kafka message definition",
+        **schema,
+    }

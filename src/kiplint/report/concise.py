@@ -1,0 +1,15 @@
+"""One line for each finding, as compilers write it; editors and grep understand it."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from kiplint.report.colors import SEVERITY, paint
+from kiplint.report.model import Report
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write `path:line:column: severity rule message` for each finding."""
+    for one in report.findings:
+        severity = paint(one.severity, SEVERITY[one.severity], color)
+        out.write(f"{one.path}:{one.span.line}:{one.span.column}: {severity} {one.rule} {one.message}\n")

@@ -1,0 +1,21 @@
+"""The formats by name; each module is imported only when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from kiplint.report.model import Format
+
+FORMATS = {
+    "text": "Findings with the line they are on, for people.",
+    "concise": "One line for each finding: path:line:column: severity rule message.",
+    "json": "One JSON document with all findings and a summary (see `kiplint schema output`).",
+    "jsonl": "One JSON object a line for each finding.",
+}
+
+
+def load(name: str) -> Format:
+    """The function that writes a format."""
+    module = import_module(f"kiplint.report.{'json_document' if name == 'json' else name}")
+    write: Format = module.write
+    return write

@@ -1,0 +1,41 @@
+"""The JSON document of a check; its fields are stable, and only ever added to."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+import msgspec
+
+from kiplint.engine.finding import Finding
+from kiplint.report.model import Report
+
+VERSION = 1
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write one document, indented by two blanks."""
+    document = {
+        "version": VERSION,
+        "findings": [as_json(one) for one in report.findings],
+        "summary": report.summary,
+    }
+    out.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as a JSON object."""
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "message": finding.message,
+        "path": finding.path,
+        "line": finding.span.line,
+        "column": finding.span.column,
+        "end_line": finding.span.end_line,
+        "end_column": finding.span.end_column,
+        "pointer": finding.pointer,
+        "message_name": finding.message_name,
+        "source": finding.source,
+        "fingerprint": finding.fingerprint,
+        "fixable": finding.fixable,
+    }

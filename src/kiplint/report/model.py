@@ -1,0 +1,58 @@
+"""What a report is made of, and the protocol of formats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TextIO
+
+from kiplint.engine.finding import Finding
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings of a run, in the order to show them, and what they were found in.
+
+    `sources` holds the bytes of every file that has findings.
+    """
+
+    findings: tuple[Finding, ...]
+    files: int
+    messages: int
+    sources: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many findings there are of each severity."""
+        return Counter(finding.severity for finding in self.findings)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """The numbers of the run, as the JSON output names them."""
+        counts = self.counts
+        return {
+            "files": self.files,
+            "messages": self.messages,
+            "errors": counts["error"],
+            "warnings": counts["warning"],
+            "infos": counts["info"],
+        }
+
+
+class Format(Protocol):
+    """A way to write a report: one module of this package each, with one function `write`."""
+
+    def __call__(self, report: Report, out: TextIO, *, color: bool) -> None:
+        """Write the report; `color` says whether escape sequences for colours are wanted."""
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *before, last = parts
+    return f"{', '.join(before)} and {last}" if before else last

@@ -1,0 +1,54 @@
+"""The JSON Schema of the JSON outputs, one definition for each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from kiplint.engine.finding import Severity
+
+Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
+
+
+class FindingObject(msgspec.Struct):
+    """One finding, also one line of the jsonl output."""
+
+    rule: Annotated[str, Meta(description="The rule's id, pack/rule.")]
+    severity: Severity
+    message: Annotated[str, Meta(description="What is wrong, and what to write instead.")]
+    path: Annotated[str, Meta(description="The file, relative to the working directory when below it.")]
+    line: Line
+    column: Line
+    end_line: Line
+    end_column: Annotated[int, Meta(ge=1, description="Exclusive: the first column after the place.")]
+    pointer: Annotated[str, Meta(description="The JSON pointer (RFC 6901) of the place.")]
+    message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
+    source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
+    fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
+    fixable: Annotated[bool, Meta(description="Whether a mechanical repair exists.")]
+
+
+class Summary(msgspec.Struct):
+    """The numbers of a check."""
+
+    files: int
+    messages: int
+    errors: int
+    warnings: int
+    infos: int
+
+
+class CheckDocument(msgspec.Struct):
+    """What `kiplint check --output-format json` writes."""
+
+    version: Literal[1]
+    findings: list[FindingObject]
+    summary: Summary
+
+
+def output_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of what `--output-format json` writes."""
+    schema = msgspec.json.schema(CheckDocument)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint JSON output", **schema}

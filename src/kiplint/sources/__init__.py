@@ -1,0 +1,1 @@
+"""Where schema sets come from."""

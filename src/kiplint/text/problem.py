@@ -1,0 +1,20 @@
+"""What the reader noted about a file's text or shape, before any meaning is given to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in the text or shape of a definition.
+
+    `start` and `end` are half-open character offsets into the file's decoded text, or -1 when
+    only `pointer` (an RFC 6901 JSON pointer) says where.
+    """
+
+    kind: str
+    detail: str
+    pointer: str = ""
+    start: int = -1
+    end: int = -1

@@ -1,0 +1,45 @@
+"""What all tests share: where the real schemas lie, and how hypothesis runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# "ci", the default, tries the same examples every time. To look for new ones:
+# pytest --hypothesis-profile=explore
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile("ci")
+
+
+def _corpus() -> Path:
+    return Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
+
+
+def _present(path: Path, what: str) -> Path:
+    if not path.is_dir():
+        pytest.skip(f"{what} not found at {path}: set KIPLINT_CORPUS to the corpus directory")
+    return path
+
+
+@pytest.fixture(scope="session")
+def repo() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The directory of real schemas; the test is skipped without it."""
+    return _present(_corpus(), "the real schemas are")
+
+
+@pytest.fixture(scope="session")
+def verdicts() -> Path:
+    """The directory of what Kafka's generator says to mutated schemas; the test is skipped without it."""
+    return _present(_corpus().parent / "verdicts", "the generator's verdicts are")

@@ -1,0 +1,124 @@
+"""What holds for the repository as a whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+LONGEST_MODULE = 300
+TARGETS = {"check", "test", "lint", "bench", "docs", "snapshots", "help", "clean"}
+FILES = [
+    ".ci/run",
+    ".importlinter",
+    ".pre-commit-hooks.yaml",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "constraints.txt",
+    "pyproject.toml",
+]
+DIRECTORIES = [
+    "benchmarks",
+    "docs",
+    "fixtures/kip-1313",
+    "fixtures/sets",
+    "rules",
+    *(f"src/kiplint/{name}" for name in ("text", "model", "sources", "engine", "report", "cli")),
+]
+
+
+def test_imports_follow_the_arrows(repo: Path) -> None:
+    command = "from importlinter.cli import lint_imports_command as run; run()"
+    result = subprocess.run(
+        [sys.executable, "-c", command, "--no-logo", "--no-cache"],
+        cwd=repo,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_modules_are_short(repo: Path) -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in (repo / "src/kiplint").rglob("*.py")}
+    assert lengths
+    assert {str(path.relative_to(repo)): n for path, n in lengths.items() if n > LONGEST_MODULE} == {}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_file_is_there(repo: Path, name: str) -> None:
+    assert (repo / name).is_file()
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+def test_directory_is_there(repo: Path, name: str) -> None:
+    assert any((repo / name).iterdir())
+
+
+def test_ci_can_be_run(repo: Path) -> None:
+    assert os.access(repo / ".ci/run", os.X_OK)
+
+
+def test_every_target_is_documented(repo: Path) -> None:
+    makefile = (repo / "Makefile").read_text("utf-8")
+    phony = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
+    assert phony
+    documented = re.findall(r"^([a-z]+):.*## \S", makefile, re.MULTILINE)
+    assert set(phony[1].split()) == TARGETS
+    assert set(documented) == TARGETS
+
+
+def _pins(repo: Path) -> dict[str, str]:
+    lines = (repo / "constraints.txt").read_text("utf-8").splitlines()
+    pairs = [re.fullmatch(r"([A-Za-z0-9._-]+)==([0-9][A-Za-z0-9.]*)", line) for line in lines if line[:1] != "#"]
+    assert all(pairs), "every line is a comment or name==version: no address, no path, no marker"
+    return {canonicalize_name(pair[1]): pair[2] for pair in pairs if pair}
+
+
+def _requirements(repo: Path) -> list[str]:
+    project: dict[str, Any] = tomllib.loads((repo / "pyproject.toml").read_text("utf-8"))
+    return [
+        *project["build-system"]["requires"],
+        *project["project"]["dependencies"],
+        *project["dependency-groups"]["dev"],
+    ]
+
+
+def test_constraints_pin_what_the_project_asks_for(repo: Path) -> None:
+    pins = _pins(repo)
+    asked = [Requirement(text) for text in _requirements(repo)]
+    assert [str(one) for one in asked if not one.specifier.contains(pins.get(canonicalize_name(one.name), "0"))] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "matches"),
+    [
+        ("clients/src/main/resources/common/message/FetchRequest.json", True),
+        ("clients/src/test/resources/common/message/SimpleExampleMessage.json", True),
+        ("metadata/src/main/resources/common/metadata/TopicRecord.json", True),
+        ("group-coordinator/src/main/resources/common/message/OffsetCommitKey.json", True),
+        ("storage/src/main/resources/message/ProducerSnapshot.json", True),
+        ("src/v/kafka/protocol/schemata/fetch_request.json", True),
+        ("resources/common/message/FetchRequest.json", True),
+        ("clients/src/main/resources/common/message/README.md", False),
+        ("clients/src/main/resources/common/message/FetchRequest.json.orig", False),
+        ("clients/src/main/resources/common/message/old/FetchRequest.json", False),
+        ("trogdor/src/main/resources/message.json", False),
+        ("package.json", False),
+    ],
+)
+def test_the_hook_takes_schemas_alone(repo: Path, path: str, *, matches: bool) -> None:
+    hooks = (repo / ".pre-commit-hooks.yaml").read_text("utf-8")
+    (pattern,) = re.findall(r"^  files: (.+)$", hooks, re.MULTILINE)
+    assert bool(re.search(pattern, path)) is matches

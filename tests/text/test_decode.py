@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, UnsetType
+
+from kiplint.text.decode import decode
+from kiplint.text.diagnose import diagnose
+from kiplint.text.limits import MAX_BYTES, MAX_DEPTH
+
+from .support import broken, commented, definitions, mutated
+
+
+class Field(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """A stand-in for the real shape of a field."""
+
+    name: str | UnsetType = UNSET
+    about: str | UnsetType = UNSET
+    tag: int | str | UnsetType = UNSET
+    map_key: bool | UnsetType = UNSET
+    default: str | int | float | bool | UnsetType | None = UNSET
+    fields: list[Field] | UnsetType = UNSET
+    extra: dict[str, Any] | UnsetType = UNSET
+
+
+ENCODER = msgspec.json.Encoder()
+FIELD = msgspec.json.Decoder(Field)
+ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+
+
+def read(text: str | bytes) -> Field | None:
+    return decode(text.encode() if isinstance(text, str) else text, FIELD, ENCODER)
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("{}", Field()),
+        ('// a\n{"name" : "A", // "name": 1,\r\n"tag":\n0}', Field(name="A", tag=0)),
+        ('{"about": " : \\": // /* ", "mapKey": true}', Field(about=' : ": // /* ', map_key=True)),
+        ('{"about": ":", "default": null}', Field(about=":", default=None)),
+        ('{"about": "é\\u00e9\\n", "fields": [{}, {"name": "B"}]}', Field(about="éé\n", fields=[Field(), Field("B")])),
+        ('// /* "\n{"name": "A"} // */', Field(name="A")),
+        ('{"extra": {"a": {"b": [1]}}}', Field(extra={"a": {"b": [1]}})),
+    ],
+)
+def test_fast(text: str, field: Field) -> None:
+    assert read(text) == field
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "{} x",
+        '{"name": "A",}',
+        '{"nam": "A"}',
+        '{"name": 1}',
+        "\ufeff{}",
+        "/* x */ {}",
+        '{"name": /* "B" */ "A"}',
+        '{"name": "A"} /* open',
+        '{"name": "A", "name": "A"}',
+        '{"name" : "A", "name": "A"}',
+        '{"tag": 1, "tag": 2}',
+        '{"tag": 1, "\\u0074ag": 2}',
+        '{"about": "\\"", "tag": 1, "tag": 2}',
+        '{"fields": [{"name": "A", "name": "B"}]}',
+        '{"extra": {"a": 1, "a": 2}}',
+        '{"fields": [], "fields": [{"name": "A"}]}',
+        b"{} // \xff",
+        b'{"name": "\xff"}',
+        "{}" + " " * MAX_BYTES,
+        '{"fields": [' * 5000,
+    ],
+)
+def test_slow(text: str | bytes) -> None:
+    assert read(text) is None
+
+
+def test_depth() -> None:
+    nested = {"a": {"]": '["'}}
+    for depth in range(3, MAX_DEPTH + 3):
+        assert (decode(json.dumps(nested).encode(), ANY, ENCODER) == nested) is (depth <= MAX_DEPTH + 1), depth
+        nested = {"a": nested}
+    wide = [[0]] * 500
+    assert decode(json.dumps(wide).encode(), ANY, ENCODER) == wide
+    at_limit = "[" * (MAX_DEPTH - 1) + "[],[{}]".replace("[{}]", "[]") + "]" * (MAX_DEPTH - 1)
+    assert decode(at_limit.encode(), ANY, ENCODER) is not None
+    assert decode(f"[{at_limit}]".encode(), ANY, ENCODER) is None
+
+
+@given(st.lists(st.tuples(st.sampled_from(["name", "about", "n", '"', "\\", ": "]), st.text(':" \\a', max_size=3))))
+def test_duplicate_keys_are_seen_exactly(pairs: list[tuple[str, str]]) -> None:
+    text = "{" + ", ".join(f"{json.dumps(key)} :{json.dumps(value)}" for key, value in pairs) + "}"
+    value = decode(text.encode(), ANY, ENCODER)
+    assert value == (None if len({key for key, _ in pairs}) < len(pairs) else dict(pairs))
+
+
+@given(commented(root=st.dictionaries(st.sampled_from(["name", "about", "extra"]), st.text(max_size=5))))
+def test_typed_is_what_msgspec_makes_of_it(document: tuple[str, Any]) -> None:
+    text, value = document
+    try:
+        expected: Field | None = msgspec.convert(value, Field)
+    except msgspec.ValidationError:
+        expected = None
+    assert read(text) == expected
+
+
+@given(st.binary(max_size=60) | (mutated() | broken | commented().map(lambda document: document[0])).map(str.encode))
+def test_what_is_fast_is_without_problems(data: bytes) -> None:
+    value = decode(data, ANY, ENCODER)
+    diagnosis = diagnose(data)
+    if value is not None:
+        assert diagnosis.problems == ()
+        assert diagnosis.value == value
+    elif not diagnosis.problems:
+        assert diagnosis.value is None
+
+
+def test_corpus(corpus: Path) -> None:
+    slow = [path.name for path in definitions(corpus) if decode(path.read_bytes(), ANY, ENCODER) is None]
+    assert slow == ["SubscriptionInfoData.json"]

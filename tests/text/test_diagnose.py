@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import json5
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplint.text.diagnose import MISSING, Diagnosis, decode_text, diagnose
+from kiplint.text.limits import MAX_BYTES, MAX_PROBLEMS
+from kiplint.text.lines import Lines
+from kiplint.text.problem import Problem
+from kiplint.text.strings import join_surrogates
+
+from .support import broken, commented, definitions, mutated
+
+
+def only(data: bytes) -> Problem:
+    """The single problem of a file without a value."""
+    diagnosis = diagnose(data)
+    assert diagnosis.value is MISSING
+    (problem,) = diagnosis.problems
+    return problem
+
+
+def kinds(diagnosis: Diagnosis) -> list[str]:
+    return [problem.kind for problem in diagnosis.problems]
+
+
+def test_clean() -> None:
+    assert diagnose(b'{"a": [1, "x"]} // y\n') == Diagnosis((), {"a": [1, "x"]}, '{"a": [1, "x"]} // y\n')
+
+
+@pytest.mark.parametrize(
+    ("data", "detail", "end"),
+    [
+        (b"", "the file is empty", 0),
+        (b" \r\n\t", "the file is empty", 1),
+        (b"\xef\xbb\xbf\n", "the file is empty", 1),
+        (b"// x\n", "the file has nothing but comments", 1),
+        (b"\n/* x */\n", "the file has nothing but comments", 1),
+    ],
+)
+def test_empty_file(data: bytes, detail: str, end: int) -> None:
+    assert only(data) == Problem("empty-file", detail, "", 0, end)
+
+
+def test_too_large() -> None:
+    assert diagnose(b"1" + b" " * (MAX_BYTES - 1)) == Diagnosis((), 1, "1" + " " * (MAX_BYTES - 1))
+    detail = "the file has 1048577 bytes; at most 1048576 are read"
+    assert diagnose(b" " * (MAX_BYTES + 1)) == Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
+
+
+@pytest.mark.parametrize(
+    ("data", "detail", "start"),
+    [
+        (b'"\xc3\xa9\xff"', "byte 0xff at byte offset 3 is not UTF-8", 2),
+        (b"{} // \xe9", "byte 0xe9 at byte offset 6 is not UTF-8", 6),
+        (b'"\xed\xa0\x80"', "byte 0xed at byte offset 1 is not UTF-8", 1),
+        ("{}".encode("utf-16"), "the file is in UTF-16, by its byte order mark; save it as UTF-8", 0),
+        ("\ufeff{}".encode("utf-16-be"), "the file is in UTF-16, by its byte order mark; save it as UTF-8", 0),
+        ("{}".encode("utf-32"), "the file is in UTF-32, by its byte order mark; save it as UTF-8", 0),
+        ("\ufeff{}".encode("utf-32-be"), "the file is in UTF-32, by its byte order mark; save it as UTF-8", 0),
+    ],
+)
+def test_not_utf8(data: bytes, detail: str, start: int) -> None:
+    assert only(data) == Problem("not-utf8", detail, "", start, start + 1)
+
+
+def test_byte_order_mark() -> None:
+    diagnosis = diagnose(b'\xef\xbb\xbf{"a": 1,}')
+    assert [(p.kind, p.start, p.end) for p in diagnosis.problems] == [
+        ("byte-order-mark", 0, 1),
+        ("trailing-comma", 8, 9),
+    ]
+    assert diagnosis.value == {"a": 1}
+    assert diagnosis.text == '\ufeff{"a": 1,}'
+    assert Lines(diagnosis.text).position(8) == (1, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "value"),
+    [
+        ('{"a": 1, "a": 2}', ["duplicate-key"], {"a": 2}),
+        ("{'a': 1, 'a': 2}", ["json5-only", "json5-only", "duplicate-key"], {"a": 2}),
+        ('/* // */ [1] /* " */', ["block-comment", "block-comment"], [1]),
+        ("{a: +1, 'b': [0x10, .5,],}", ["json5-only"] * 5 + ["trailing-comma"] * 2, {"a": 1, "b": [16, 0.5]}),
+        ("[1,] // x", ["trailing-comma"], [1]),
+        ('{"a": 1} }', ["trailing-content"], {"a": 1}),
+        ("[1,] x 'y' \"", ["trailing-comma", "trailing-content"], [1]),
+        ('"\\ud83d\\ude00"', [], "\U0001f600"),
+        ("['\\ud83d\\ude00', '\\\\ud83d\\\\ude00']", ["json5-only"] * 2, ["\U0001f600", "\\ud83d\\ude00"]),
+        ('"a\\\nb"', ["json5-only"], "ab"),
+        ('{"a": 1 "b": 2}', ["invalid-json"], MISSING),
+        ('"\\ud800"', ["invalid-json"], MISSING),
+        ('{"\\udc00": 1}', ["invalid-json"], MISSING),
+        ("[" * 65 + "]" * 65, ["too-deep"], MISSING),
+        ("1" * 300, [], int("1" * 300)),
+        ("1" * 5000, ["invalid-json"], MISSING),
+        ("-0." + "1" * 5000, ["invalid-json"], MISSING),
+        ("0x" + "f" * 5000, ["invalid-json"], MISSING),
+        ("0x" + "f" * 99, ["json5-only"], int("f" * 99, 16)),
+        ("+1e999", ["invalid-json"], MISSING),
+        ("\0", ["invalid-json"], MISSING),
+        ("null", [], None),
+    ],
+)
+def test_value(text: str, expected: list[str], value: object) -> None:
+    diagnosis = diagnose(text.encode())
+    assert sorted(kinds(diagnosis)) == sorted(expected)
+    assert diagnosis.value == value
+
+
+def test_salvage_is_bounded() -> None:
+    head = "[+1,"
+    assert diagnose(f"{head}{' ' * (65_536 - len(head) - 2)}2]".encode()).value == [1, 2]
+    assert diagnose(f"{head}{' ' * (65_537 - len(head) - 2)}2]".encode()).value is MISSING
+
+
+def test_salvage_may_fail() -> None:
+    # The json5 package reads neither of these; the problem is told all the same.
+    assert kinds(diagnose("{\u1680a: 1}".encode()))[0] == "json5-only"
+    assert diagnose(b"[+" + b"1" * 5000 + b"]").value is MISSING
+    nested = "{a: " * 60 + "1" + "}" * 60
+    assert set(kinds(diagnose(nested.encode()))) == {"json5-only"}
+
+
+def test_json5_is_not_imported_for_strict_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "json5", None)
+    assert diagnose(b'{"a": 1, "a": 2} // x').value == {"a": 2}
+
+
+def test_what_only_the_decoder_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should the scan ever miss a mistake, the decoder's words and place are passed on."""
+    from kiplint.text import diagnose as module
+    from kiplint.text.scan import Scan, scan
+
+    monkeypatch.setattr(module, "scan", lambda text: Scan(scan(text).root, ()))
+    assert only('["é", 01]'.encode()) == Problem("invalid-json", "invalid number", "", 7, 8)
+    assert only(b"[1e999]") == Problem("invalid-json", "Number out of range - at `$[0]`", "", 0, 7)
+
+
+@given(st.binary(max_size=60) | (broken | mutated()).map(str.encode))
+def test_never_raises_and_always_explains(data: bytes) -> None:
+    diagnosis = diagnose(data)
+    assert diagnosis.text == decode_text(data)
+    assert len(diagnosis.problems) <= MAX_PROBLEMS + 2
+    for problem in diagnosis.problems:
+        assert 0 <= problem.start <= problem.end <= len(diagnosis.text)
+        assert problem.detail
+        assert problem.detail.isprintable()
+    if diagnosis.value is MISSING:
+        assert diagnosis.problems
+    elif not {"json5-only", "trailing-comma", "trailing-content"} & set(kinds(diagnosis)):
+        json.dumps(diagnosis.value, allow_nan=False)
+
+
+@given(commented(blocks=True) | commented())
+def test_agrees_with_json5(document: tuple[str, object]) -> None:
+    text, value = document
+    diagnosis = diagnose(text.encode())
+    assert set(kinds(diagnosis)) <= {"block-comment"}
+    assert diagnosis.value == value
+    assert json5.loads(join_surrogates(text)) == value
+
+
+@given(mutated() | broken)
+def test_what_is_saved_agrees_with_json5(text: str) -> None:
+    diagnosis = diagnose(text.encode())
+    if diagnosis.value is not MISSING and "trailing-content" not in kinds(diagnosis):
+        # By repr, as NaN is not equal to itself; json5 does not tell -0 from 0.
+        assert repr(diagnosis.value).replace("-0", "0") == repr(json5.loads(join_surrogates(text))).replace("-0", "0")
+        json.dumps(diagnosis.value, ensure_ascii=False).encode()
+
+
+def test_corpus(corpus: Path) -> None:
+    for path in definitions(corpus):
+        diagnosis = diagnose(path.read_bytes())
+        assert set(kinds(diagnosis)) <= {"block-comment"}, path.name
+        assert isinstance(diagnosis.value, dict)

@@ -1,0 +1,69 @@
+"""Inputs made to be slow or deep. Anything worse than linear would not come to an end here."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.text.comments import blank_comments, blank_line_comments
+from kiplint.text.decode import decode
+from kiplint.text.diagnose import MISSING, decode_text, diagnose
+from kiplint.text.limits import MAX_BYTES, MAX_PROBLEMS
+from kiplint.text.locate import Locator
+from kiplint.text.suppress import parse_suppressions
+
+from .test_decode import ANY, ENCODER
+
+REPEATED = [
+    "[", "{", '{"a":', "[[],", '"', "'", "\\", '"\\', '\\"', '"\\\n', "/", "/*", "/**/", "//", "// \n", "1//\r",
+    '"a//"\r', 'x//"\n', " ", "\r", "\0", "\ufeff", "\u00a0", "#\n", "1", "-", "1,", ",", ":", "}", '"a":1,', '"a" ',
+    '"\\ud800"', "{a:{a:", "// kiplint: ignore[a] b\n", "// kiplint: ignore[\n", "/* kiplint: x */",
+]  # fmt: skip
+WRAPPED = [
+    ("[", "1,", "1]"),
+    ("[", "+1,", "1]"),
+    ("[", '"\\u0061\\q",', "1]"),
+    ("[", "'", ""),
+    ("[", '{"name": "', ""),
+    ("{", '"a": 1,', '"a": 1}'),
+    ("{", '"a" ', "}"),
+    ("{", '"a"' + " " * 999, "}"),
+    ("[", "1 // x\n,", "1]"),
+    ("", "\n", "{}"),
+    ("{} // kiplint: ignore[a] b", "\n// kiplint: ignore[a] b", ""),
+    ('{"' + "k" * 99_999 + '": [', "+1,", "1]}"),
+]
+
+
+def exercise(data: bytes) -> None:
+    diagnosis = diagnose(data)
+    assert len(diagnosis.problems) <= MAX_PROBLEMS + 1
+    assert sum(len(problem.pointer) + len(problem.detail) for problem in diagnosis.problems) < MAX_BYTES
+    assert diagnosis.problems or diagnosis.value is not MISSING
+    text = decode_text(data)
+    assert len(blank_comments(data)) == len(blank_line_comments(data)) == len(data)
+    locator = Locator(text)
+    assert locator.names("/0/a").startswith(("/", "["))
+    assert locator.member("/0/a") <= (len(text), len(text))
+    parse_suppressions(text)
+    decode(data, ANY, ENCODER)
+
+
+@pytest.mark.parametrize("piece", REPEATED, ids=repr)
+def test_repeated(piece: str) -> None:
+    data = piece.encode()
+    exercise(data * (MAX_BYTES // 4 // len(data)))
+
+
+@pytest.mark.parametrize(("head", "piece", "tail"), WRAPPED)
+def test_wrapped(head: str, piece: str, tail: str) -> None:
+    exercise((head + piece * (MAX_BYTES // 4 // len(piece)) + tail).encode())
+
+
+@pytest.mark.parametrize("piece", ["[", "'a", '"\\', "//", "[1,"])
+def test_as_large_as_allowed(piece: str) -> None:
+    exercise((piece * MAX_BYTES)[:MAX_BYTES].encode())
+
+
+@pytest.mark.parametrize("text", ["[+" + "[" * 60, "[" * 60 + "'a'" + "]" * 60, "{a:" * 60 + "1" + "}" * 60])
+def test_salvage_does_not_explode(text: str) -> None:
+    assert diagnose(text.encode()).problems

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplint.text.lines import Lines
+
+
+def test_every_line_end() -> None:
+    lines = Lines("é1\n2\r\n\r4")
+    assert [lines.position(offset) for offset in range(9)] == [
+        (1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3), (3, 1), (4, 1), (4, 2),
+    ]  # fmt: skip
+    assert [lines.line(number) for number in range(1, 5)] == ["é1", "2", "", "4"]
+    assert len(lines) == 4
+
+
+def test_offsets_outside_are_the_ends() -> None:
+    lines = Lines("a\nb")
+    assert lines.position(-1) == (1, 1)
+    assert lines.position(99) == (2, 2)
+    assert Lines("").position(1) == (1, 1)
+
+
+@pytest.mark.parametrize("number", [0, -1, 3])
+def test_no_such_line(number: int) -> None:
+    with pytest.raises(IndexError):
+        Lines("a\nb").line(number)
+
+
+def test_a_byte_order_mark_takes_no_column() -> None:
+    lines = Lines("\ufeffab\n\ufeffc")
+    assert [lines.position(offset) for offset in range(6)] == [(1, 1), (1, 1), (1, 2), (1, 3), (2, 1), (2, 2)]
+    assert [lines.line(1), lines.line(2)] == ["ab", "\ufeffc"]
+
+
+@given(st.text("ab\r\n", max_size=20))
+def test_lines_put_together_are_the_text(text: str) -> None:
+    lines = Lines(text)
+    assert [lines.line(number) for number in range(1, len(lines) + 1)] == [
+        part.rstrip("\r\n") for part in text.splitlines(keepends=True)
+    ] + ([""] if not text or text[-1] in "\r\n" else [])
+    for offset in range(len(text)):
+        line, column = lines.position(offset)
+        assert lines.starts[line - 1] + column - 1 == offset

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from kiplint.text.locate import Locator
+from kiplint.text.scan import scan
+
+from .support import broken, definitions, mutated
+
+TEXT = """\
+// licence
+{
+  "type": "data", "é": 1,
+  "name": "Ünit", // "fields"
+  "fields": [
+    { "name": "A", "about": "größe", "tag": 0 },
+    {
+      "name": "B",
+      "a/b": { "~": [ 1,
+        2 ] }
+    },
+    [
+      3 ]
+  ]
+}
+"""
+
+
+def shown(text: str, pointer: str) -> str:
+    start, end = Locator(text).member(pointer)
+    return text[start:end]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "expected", "span"),
+    [
+        ("", '"name": "Ünit"', (4, 3, 4, 17)),
+        ("/type", '"type": "data"', (3, 3, 3, 17)),
+        ("/é", '"é": 1', (3, 19, 3, 25)),
+        ("/fields", '"fields"', (5, 3, 5, 11)),
+        ("/fields/0", '{ "name": "A", "about": "größe", "tag": 0 }', (6, 5, 6, 48)),
+        ("/fields/0/tag", '"tag": 0', (6, 38, 6, 46)),
+        ("/fields/1", '"name": "B"', (8, 7, 8, 18)),
+        ("/fields/1/a~1b", '"a/b"', (9, 7, 9, 12)),
+        ("/fields/1/a~1b/~0", '"~"', (9, 16, 9, 19)),
+        ("/fields/1/a~1b/~0/1", "2", (10, 9, 10, 10)),
+        ("/fields/2", "[", (12, 5, 12, 6)),
+        ("/fields/2/0", "3", (13, 7, 13, 8)),
+        # Nothing there: the nearest thing above.
+        ("/absent", '"name": "Ünit"', (4, 3, 4, 17)),
+        ("/type/x", '"type": "data"', (3, 3, 3, 17)),
+        ("/fields/3/name", '"fields"', (5, 3, 5, 11)),
+        ("/fields/1/versions", '"name": "B"', (8, 7, 8, 18)),
+        ("/fields/00", '"fields"', (5, 3, 5, 11)),
+        ("/fields/-", '"fields"', (5, 3, 5, 11)),
+        ("/fields/²", '"fields"', (5, 3, 5, 11)),
+        ("/fields/99999999999999999999", '"fields"', (5, 3, 5, 11)),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_members(pointer: str, expected: str, span: tuple[int, int, int, int], newline: str) -> None:
+    text = TEXT.replace("\n", newline)
+    assert shown(text, pointer) == expected
+    assert Locator(text).span(pointer) == span
+
+
+def test_a_byte_order_mark_moves_nothing() -> None:
+    text = '{"name": "A", "tag": 1}'
+    for pointer in ("", "/name", "/tag"):
+        start, end = Locator(text).member(pointer)
+        assert Locator("\ufeff" + text).member(pointer) == (start + 1, end + 1)
+        assert Locator("\ufeff" + text).span(pointer) == Locator(text).span(pointer)
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("", (0, 0)),
+        ("// x", (0, 1)),
+        ("// x\n [1]", (6, 7)),
+        ('\ufeff {"a": 1}', (2, 3)),
+        ("? {", (2, 3)),
+        ("?", (0, 1)),
+    ],
+)
+def test_the_whole_without_a_name(text: str, span: tuple[int, int]) -> None:
+    assert Locator(text).member("") == span
+    assert Locator(text).member("/a/b") == (span if "a" not in text else (3, 9))
+
+
+def test_the_last_of_duplicates_counts() -> None:
+    assert Locator('{"a": 1, "a": 22}').member("/a") == (9, 16)
+
+
+def test_values_on_several_lines() -> None:
+    text = '[{"a":\n1, "name":\n"N"}]'
+    assert shown(text, "/0/a") == '"a"'
+    assert shown(text, "/0") == '"name"'
+
+
+def test_broken_text() -> None:
+    text = '{"name": "A",\n "fields": [{"tag": 1 "about": "x", "default"\n'
+    assert shown(text, "/fields/0/tag") == '"tag": 1'
+    assert shown(text, "/fields/0/about") == '"about": "x"'
+    assert shown(text, "/fields/0/default") == '"default"'
+    assert Locator(text).span("/fields/0/default") == (2, 37, 2, 46)
+
+
+def test_span_of() -> None:
+    locator = Locator("ab\r\ncd")
+    assert locator.span_of(1, 5) == (1, 2, 2, 2)
+    assert locator.span_of(4, 4) == (2, 1, 2, 1)
+    assert locator.span_of(0, 0) == (1, 1, 1, 1)
+    assert locator.span_of(-1, -1) == (1, 1, 1, 1)
+    assert locator.span_of(5, 2) == (2, 2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "expected"),
+    [
+        ("", ""),
+        ("/name", "/name"),
+        ("/fields/0", "/fields[A]"),
+        ("/fields/0/tag", "/fields[A]/tag"),
+        ("/fields/1/a~1b/~0/1", "/fields[B]/a~1b/~0/1"),
+        ("/fields/2/0", "/fields/2/0"),
+        ("/fields/7/name", "/fields/7/name"),
+        ("/absent/0/x", "/absent/0/x"),
+    ],
+)
+def test_names(pointer: str, expected: str) -> None:
+    assert Locator(TEXT).names(pointer) == expected
+
+
+def test_names_are_decoded_and_bounded() -> None:
+    locator = Locator('[{"name": "\\u0041"}, {"name": 1}, {"name": ""}, {"name": "' + "x" * 300 + '"}]')
+    assert [locator.names(f"/{index}/a") for index in range(4)] == ["[A]/a", "/1/a", "/2/a", f"[{'x' * 256}]/a"]
+
+
+@given(mutated() | broken)
+def test_every_problem_has_a_place(text: str) -> None:
+    locator = Locator(text)
+    for problem in scan(text).problems:
+        start, end = locator.member(problem.pointer)
+        assert 0 <= start < end <= len(text)
+        line, column, end_line, end_column = locator.span_of(problem.start, problem.end)
+        assert (1, 1) <= (line, column) <= (end_line, end_column)
+        assert isinstance(locator.names(problem.pointer), str)
+
+
+def test_corpus(corpus: Path) -> None:
+    for path in definitions(corpus):
+        text = path.read_text(encoding="utf-8")
+        locator = Locator(text)
+        assert text[slice(*locator.member(""))].startswith('"name"'), path.name
+        assert locator.span("/fields")[0] == 1 + text[: locator.member("/fields")[0]].count("\n")

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from kiplint.text.limits import MAX_DEPTH, MAX_PROBLEMS
+from kiplint.text.outline import outline
+from kiplint.text.scan import scan
+
+from .support import broken, commented, definitions, dump, mutated, tree_value
+
+
+def found(text: str) -> list[tuple[str, str, str, str]]:
+    """Kind, detail, pointer and the text at the span of each problem."""
+    return [(p.kind, p.detail, p.pointer, text[p.start : p.end]) for p in scan(text).problems]
+
+
+INVALID = [
+    ('{"a": 1 "b": 2}', "expected ',' or '}' after the value of \"a\", found \"b\"", "/a", '"b"'),
+    ('{"a": 1\n "b": 2}', "expected ',' or '}' after the value of \"a\", found \"b\"", "/a", "1"),
+    ("[1 2]", "expected ',' or ']' after the element, found '2'", "/0", "2"),
+    ('{"a" 1}', "expected ':' after \"a\", found '1'", "/a", "1"),
+    ('{"a" = 1}', "expected ':' after \"a\", found '='", "/a", "="),
+    ('{"a"}', "expected ':' and a value after \"a\", found '}'", "/a", "}"),
+    ('{"a", "b": 1}', "expected ':' and a value after \"a\", found ','", "/a", ","),
+    ('{"a": , "b": 1}', "expected a value for \"a\", found ','", "/a", ","),
+    ('{"a":\n"b": 1}', 'expected a value for "a", found "b"', "/a", '"b"'),
+    ('{"a": 1,, "b": 2}', "expected a property name, found ','", "", ","),
+    ("[,]", "expected a value or ']', found ','", "", ","),
+    ("[1,,2]", "expected a value, found ','", "", ","),
+    ('["a": 1]', "expected ',' or ']' after the element, found ':'", "/0", ":"),
+    ('{1: "a"}', "expected a property name in double quotes, found '1'", "", "1"),
+    ('{"a": [1, 2}', "expected ']' to close the array opened on line 1, found '}'", "/a", "}"),
+    ('[\n{"a": 1,\n{"b": 2}]', "expected '}' to close the object opened on line 2, found '{'", "/0", "{"),
+    ('{"a": [1', "expected ']' to close the array opened on line 1, found the end of the file", "/a", "1"),
+    ('{"a": "b,\n"c": 1}', 'the string "b," has no closing " on its line', "/a", '"b,'),
+    ("{} /* x", "the comment has no closing */", "", "/*"),
+    ("# x\n{}", "'#' does not begin a comment; write //", "", "#"),
+    ('"a": 1}', "expected '{' before the first property, found ':'", "", ":"),
+    ("plain text", "expected '{', found 'plain'", "", "plain"),
+    ('{"a": 01}', "number '01' with a leading zero; write 1", "/a", "01"),
+    ('{"a": True}', "'True' is not a JSON value; write true", "/a", "True"),
+    (
+        '{"a": 0+}',
+        "'0+' is not a JSON value; write a string in double quotes, a number, true, false or null",
+        "/a",
+        "0+",
+    ),
+    ('{"a": 1e999}', "the number '1e999' is out of range", "/a", "1e999"),
+    ('{"a": "\\q"}', "unknown escape '\\q'; write \\\\ for a backslash", "/a", "\\q"),
+    ('{"a": "\\u12"}', "the escape \\u needs four hexadecimal digits", "/a", "\\u"),
+    ('{"a": "x\ty"}', "the control character U+0009 in a string; write \\t", "/a", "\t"),
+    (
+        '{"a": "\\ud800"}',
+        "the escape \\ud800 is half of a surrogate pair and stands alone; write both halves or the character",
+        "/a",
+        "\\ud800",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "detail", "pointer", "at"), INVALID)
+def test_invalid_json(text: str, detail: str, pointer: str, at: str) -> None:
+    assert found(text) == [("invalid-json", detail, pointer, at)]
+
+
+JSON5 = [
+    ("{'a': 1}", "a string in single quotes; write it in double quotes", "'a'"),
+    ("{a: 1}", "the property name 'a' is not in quotes; write it in double quotes", "a"),
+    ('{"a": +1}', "number '+1' with a leading '+'; write 1", "+1"),
+    ('{"a": -.5}', "number '-.5' with a leading '.'; write -0.5", "-.5"),
+    ('{"a": +5.}', "number '+5.' with a leading '+' and a trailing '.'; write 5", "+5."),
+    ('{"a": -0x1F}', "hexadecimal number '-0x1F'; write -31", "-0x1F"),
+    ('{"a": -Infinity}', "-Infinity is not a JSON number; write a finite number", "-Infinity"),
+    ('{"a": NaN}', "NaN is not a JSON number; write a finite number", "NaN"),
+    ('{"a": "\\x41"}', "the escape \\x41 is not JSON; write \\u0041", "\\x41"),
+    ('{"a": "\\v"}', "the escape \\v is not JSON; write \\u000b", "\\v"),
+    ('{"a": "\\0"}', "the escape \\0 is not JSON; write \\u0000", "\\0"),
+    ('{"a": "it\\\'s"}', "the escape \\' is not JSON; write '", "\\'"),
+    ('{"a": "b\\\r\nc"}', "a string continued over a line end; write it on one line", "\\\r\n"),
+]
+
+
+@pytest.mark.parametrize(("text", "detail", "at"), JSON5)
+def test_json5_only(text: str, detail: str, at: str) -> None:
+    assert found(text) == [("json5-only", detail, "/a", at)]
+
+
+def test_white_space_of_json5() -> None:
+    detail = "the character U+00A0 is not white space in JSON; write a space"
+    assert found('{"a":\u00a01}') == [("json5-only", detail, "", "\u00a0")]
+
+
+def test_trailing_comma() -> None:
+    assert found('{"a": [1, 2,],}') == [
+        ("trailing-comma", "a comma after the last element; remove it", "/a", ","),
+        ("trailing-comma", "a comma after the last property; remove it", "", ","),
+    ]
+
+
+def test_trailing_content() -> None:
+    detail = "found '{' after the end of the value; a file holds one definition"
+    assert found('{"a": 1} {"b": 2} ? \n') == [("trailing-content", detail, "", '{"b": 2} ?')]
+
+
+def test_duplicate_keys() -> None:
+    text = '{"a": 1,\n "b": {"a": 2},\n "\\u0061": 3,\n "a": 4}'
+    detail = 'the property "a" is here already, on line 1'
+    assert found(text) == [("duplicate-key", detail, "/a", '"\\u0061"'), ("duplicate-key", detail, "/a", '"a"')]
+
+
+def test_block_comments() -> None:
+    detail = "a block comment; other readers of these files know only // comments"
+    assert found('/* x */ {"a": [/**/]}') == [
+        ("block-comment", detail, "", "/* x */"),
+        ("block-comment", detail, "/a", "/**/"),
+    ]
+
+
+def test_depth() -> None:
+    assert found("[" * MAX_DEPTH + "]" * MAX_DEPTH) == []
+    detail = f"more than {MAX_DEPTH} objects and arrays inside one another"
+    deep = "[" * MAX_DEPTH + "[1, {}], [2]" + "]" * MAX_DEPTH
+    assert found(deep) == [("too-deep", detail, "/0" * MAX_DEPTH, "[")]
+    assert found("[" * 9999) == [("too-deep", detail, "/0" * MAX_DEPTH, "[")]
+
+
+def test_several_mistakes_and_a_whole_tree() -> None:
+    text = '{"a": 1\n "b": [1, 2,],\n "c" 3,\n d: 4, "e": "x\n}'
+    assert [(p.kind, p.pointer) for p in scan(text).problems] == [
+        ("invalid-json", "/a"),
+        ("trailing-comma", "/b"),
+        ("invalid-json", "/c"),
+        ("json5-only", "/d"),
+        ("invalid-json", "/e"),
+    ]
+    root = scan(text).root
+    assert root is not None
+    assert [(child.key, text[child.start : child.end]) for child in root.children] == [
+        ("a", "1"),
+        ("b", "[1, 2,]"),
+        ("c", "3"),
+        ("d", "4"),
+        ("e", '"x'),
+    ]
+
+
+def test_details_are_printable_and_short() -> None:
+    detail = found('{"a": 1 "\\u001b\x1b' + "x" * 99 + '": 2}')[0][1]
+    assert detail == (
+        "expected ',' or '}' after the value of \"a\", found \"\\u001b\\u001b" + "x" * 33 + '..."'
+    )  # fmt: skip
+
+
+def test_long_keys_stay_out_of_pointers() -> None:
+    assert found('{"b": {"' + "k" * 300 + '": {"c": +1}}}')[0][2] == "/b"
+
+
+def test_problems_are_capped() -> None:
+    assert len(scan("[" + "+1,\n" * 500 + "1]").problems) == MAX_PROBLEMS
+
+
+def test_nothing() -> None:
+    assert scan(" // x\n") == scan("")
+    assert scan("").root is None
+
+
+@given(commented())
+def test_valid_json_is_read_as_json_reads_it(document: tuple[str, object]) -> None:
+    text, value = document
+    result = scan(text)
+    assert result.problems == ()
+    assert result.root is not None
+    assert tree_value(text, result.root) == value
+
+
+@given(mutated() | broken)
+def test_no_problem_means_strict_json(text: str) -> None:
+    result = scan(text)
+    assert [p.start for p in result.problems] == sorted(p.start for p in result.problems)
+    for problem in result.problems:
+        assert 0 <= problem.start < problem.end <= len(text)
+        assert problem.detail.isprintable()
+    try:
+        json.loads(_without_comments(text), parse_constant=_refuse)
+        strict = True
+    except ValueError:
+        strict = False
+    kinds = {problem.kind for problem in result.problems}
+    if strict:
+        repaired = {"duplicate-key", "block-comment"}
+        # json.loads takes unpaired surrogates and any number, and never sees an open comment.
+        words = ("surrogate", "out of range", "closing */")
+        assert all(p.kind in repaired or any(w in p.detail for w in words) for p in result.problems)
+    else:
+        assert kinds - {"duplicate-key", "block-comment"} or result.root is None
+
+
+@given(commented() | mutated().map(lambda text: (text, None)) | broken.map(lambda text: (text, None)))
+def test_outline_is_the_tree_of_scan(document: tuple[str, object]) -> None:
+    text, _ = document
+    quick = outline(text)
+    result = scan(text)
+    if quick is not None:
+        assert dump(quick) == dump(result.root)
+        assert all(p.kind == "duplicate-key" or "out of range" in p.detail for p in result.problems)
+
+
+def test_corpus(corpus: Path) -> None:
+    for path in definitions(corpus):
+        text = path.read_text(encoding="utf-8")
+        result = scan(text)
+        blocks = path.name == "SubscriptionInfoData.json"
+        assert {p.kind for p in result.problems} == ({"block-comment"} if blocks else set()), path.name
+        assert result.root is not None
+        assert tree_value(text, result.root) == json.loads(_without_comments(text))
+        assert dump(outline(text)) == (None if blocks else dump(result.root))
+
+
+def _without_comments(text: str) -> str:
+    from kiplint.text.comments import blank_text
+
+    return blank_text(text).removeprefix("\ufeff")
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(constant)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from kiplint.text.problem import Problem
+from kiplint.text.suppress import Suppression, Suppressions, parse_suppressions
+
+from .support import broken
+
+
+def targets(text: str) -> list[tuple[tuple[str, ...], str, int, int | None]]:
+    found = parse_suppressions(text)
+    assert found.problems == ()
+    return [(item.selectors, item.reason, item.line, item.target) for item in found.items]
+
+
+def test_nothing_asked() -> None:
+    assert parse_suppressions('{} // see kiplint for "kiplint ignore"') == Suppressions()
+
+
+def test_places() -> None:
+    text = "{} // kiplint: ignore[a] b\n"
+    assert parse_suppressions(text).items == (Suppression(("a",), "b", 1, 1, 3, 26),)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1, // kiplint: ignore[tags/gap] old\n"b": 2}', (("tags/gap",), "old", 1, 1)),
+        ("{\n// kiplint: ignore[tags/gap, style] old one\n1}", (("tags/gap", "style"), "old one", 2, 3)),
+        ("//kiplint:ignore[ a ,b*, ]:  c\r\n\r\n // x\r\n/* y\r\n */\r\n{}", (("a", "b*"), "c", 1, 6)),
+        ("/* x */ // kiplint: ignore[a] b\n{}", (("a",), "b", 1, 2)),
+        ("{ /* x */ // kiplint: ignore[a] b\n}", (("a",), "b", 1, 1)),
+        ("// x\n// kiplint: ignore-file[a] b\n{}", (("a",), "b", 2, None)),
+        ("\ufeff// kiplint: ignore-file[a] b\n{}", (("a",), "b", 1, None)),
+        ("\ufeff// kiplint: ignore[a] b\n{}", (("a",), "b", 1, 2)),
+        ("// kiplint: ignore-file[a] b", (("a",), "b", 1, None)),
+        ('["\n, 1 // kiplint: ignore[a] b [c] // d', (("a",), "b [c] // d", 2, 2)),
+    ],
+)
+def test_targets(text: str, expected: tuple[tuple[str, ...], str, int, int | None]) -> None:
+    assert targets(text) == [expected]
+
+
+def test_one_after_another() -> None:
+    text = "// kiplint: ignore[a] x\n// kiplint: ignore[b] y\n{ // kiplint: ignore[c] z\n}"
+    assert targets(text) == [(("a",), "x", 1, 3), (("b",), "y", 2, 3), (("c",), "z", 3, 3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "// kiplint: ignore[a] b"}',
+        "{'a': '// kiplint: ignore[a] b'}",
+        '{"a": "\\"// kiplint: ignore[a] b"}',
+        "// say kiplint: ignore[a] b\n{}",
+        "kiplint: ignore[a] b",
+    ],
+)
+def test_not_meant(text: str) -> None:
+    assert parse_suppressions(text) == Suppressions()
+
+
+@pytest.mark.parametrize(
+    ("comment", "detail"),
+    [
+        ("// kiplint: ignore[a, b]", 'ignore of "a, b" gives no reason; write one after the brackets'),
+        ("// kiplint: ignore[a] --", 'ignore of "a" gives no reason; write one after the brackets'),
+        ("// kiplint: ignore-file[a] ", 'ignore-file of "a" gives no reason; write one after the brackets'),
+        ("// kiplint: ignore[] b", "ignore names no rule; write ignore[RULE] and a reason"),
+        ("// kiplint: ignore[ , ] b", "ignore names no rule; write ignore[RULE] and a reason"),
+        ("// kiplint: ignore b", "ignore names no rule; write ignore[RULE] and a reason"),
+        ("// kiplint: ignore[a b", "ignore names no rule; write ignore[RULE] and a reason"),
+        ("// kiplint: ignore-file", "ignore-file names no rule; write ignore-file[RULE] and a reason"),
+        (
+            "// kiplint: disable[a] b",
+            "unknown word 'disable' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]",
+        ),
+        ("// kiplint:", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
+        ("// kiplint: [a] b", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
+        ("/* kiplint: ignore[a] b */", "ignore in a block comment; write it after //"),
+    ],
+)
+def test_malformed(comment: str, detail: str) -> None:
+    found = parse_suppressions(f" {comment}\n{{}}")
+    stop = 1 + len(comment)
+    assert found == Suppressions((), (Problem("malformed-ignore", detail, "", 1, stop),))
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("{ // kiplint: ignore-file[a] b\n}", "ignore-file after the definition begins; write it at the top"),
+        ("{\n}\n// kiplint: ignore[a] b\n// x", "ignore at the end of the file, where nothing follows it"),
+    ],
+)
+def test_out_of_place(text: str, detail: str) -> None:
+    found = parse_suppressions(text)
+    assert found.items == ()
+    assert [(problem.kind, problem.detail) for problem in found.problems] == [("malformed-ignore", detail)]
+
+
+@given(broken)
+def test_any_text(text: str) -> None:
+    found = parse_suppressions(text)
+    for item in found.items:
+        assert text[item.start : item.end].startswith("// kiplint: ignore")
+        assert item.target is None or item.target >= item.line

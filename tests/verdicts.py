@@ -1,0 +1,107 @@
+"""The verdicts of Kafka's own generator on mutations of real definitions, replayed through the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonpatch
+
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.text.comments import blank_comments
+
+TRUNK = "kafka-trunk-2026-08"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One mutation: its row, and the files that the checker sees, by path."""
+
+    row: dict[str, Any]
+    files: dict[str, bytes]
+    lone: bool
+    require: bool
+
+    @property
+    def errors(self) -> list[str]:
+        return sorted({one.rule for one in self.findings if one.severity == "error"})
+
+    @property
+    def findings(self) -> list[Finding]:
+        inputs = [Input(path, data) for path, data in sorted(self.files.items())]
+        return check_set(inputs, rules(self.require), partial=self.lone).findings
+
+
+@cache
+def rules(require: bool) -> RuleSet:
+    table = {"kip-1313/header-missing": RuleTable(params={"require": True})} if require else {}
+    config = Config(rules=table)
+    return make_ruleset(config, load_rules(config))
+
+
+def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:
+    """The cases of one verdict file."""
+    make = {"single": _single, "header": _header, "set": _set}[name]
+    for line in (verdicts / f"{name}.jsonl").read_text().splitlines():
+        yield make(json.loads(line), corpus / TRUNK)
+
+
+def _single(row: dict[str, Any], trunk: Path) -> Case:
+    return Case(row, {row["base"]: _mutated(row, trunk / row["base"])}, True, False)
+
+
+def _header(row: dict[str, Any], trunk: Path) -> Case:
+    files = {row["base"]: _mutated(row, trunk / row["base"])}
+    for name in row.get("with_files", []):
+        files[name] = _dump(_declared(_json(trunk / name)))
+    return Case(row, files, row["scope"] == "single", row["mode"] == "mandatory")
+
+
+def _set(row: dict[str, Any], trunk: Path) -> Case:
+    files = {f"{row['set']}/{file.name}": file.read_bytes() for file in (trunk / row["set"]).glob("*.json")}
+    for name, patch in row.get("patches", {}).items():
+        files[name] = _dump(jsonpatch.apply_patch(_json(trunk / name), patch))
+    for name in row.get("remove", []):
+        del files[name]
+    for copy in row.get("copies", []):
+        files[copy["to"]] = _dump(jsonpatch.apply_patch(_json(trunk / copy["from"]), copy["patch"]))
+    return Case(row, files, False, False)
+
+
+def _mutated(row: dict[str, Any], file: Path) -> bytes:
+    if "text_edit" in row:
+        text = file.read_text()
+        assert text.count(row["text_edit"]["find"]) >= 1, row["id"]
+        return text.replace(row["text_edit"]["find"], row["text_edit"]["replace"], 1).encode()
+    return _dump(jsonpatch.apply_patch(_json(file), row.get("patch") or []))
+
+
+def _declared(document: dict[str, Any]) -> dict[str, Any]:
+    """A request or response with headerVersions derived from its flexible versions."""
+    if document["type"] not in ("request", "response") or document["validVersions"] == "none":
+        return document
+    old, new = ("1", "2") if document["type"] == "request" else ("0", "1")
+    start = document["flexibleVersions"].removesuffix("+")
+    if document["name"] == "ApiVersionsResponse" or start == "none":
+        ranges = {"0+": old}
+    elif start == "0":
+        ranges = {"0+": new}
+    else:
+        last = int(start) - 1
+        ranges = {"0" if last == 0 else f"0-{last}": old, f"{start}+": new}
+    return {**document, "headerVersions": ranges}
+
+
+def _json(file: Path) -> Any:
+    return json.loads(blank_comments(file.read_bytes()))
+
+
+def _dump(document: Any) -> bytes:
+    return json.dumps(document, indent=2, ensure_ascii=False).encode()
