@@ -43,7 +43,7 @@ class Case:
 def rules(require: bool) -> RuleSet:
     table = {"kip-1313/header-missing": RuleTable(params={"require": True})} if require else {}
     config = Config(rules=table)
-    return make_ruleset(config, load_rules(config))
+    return make_ruleset(config, load_rules(config, ""))
 
 
 def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:

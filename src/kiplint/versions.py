@@ -14,8 +14,8 @@ MAX_VERSION = 32767
 
 Interval = tuple[int, int]
 
-_NUMBER = re.compile(r"[0-9]+")
-_RANGE = re.compile(r"(0|[1-9][0-9]{0,4})(?:(\+)|-(0|[1-9][0-9]{0,4}))?")
+_NUMBER = r"[0-9]+"
+_RANGE = r"(0|[1-9][0-9]{0,4})(?:(\+)|-(0|[1-9][0-9]{0,4}))?"
 
 
 class InvalidRange(ValueError):  # noqa: N818
@@ -89,8 +89,11 @@ class VersionRange:
         return any(low <= version <= high for low, high in self.intervals)
 
     def __and__(self, other: VersionRange) -> VersionRange:
-        if self.intervals == other.intervals:
+        mine, theirs = self.intervals, other.intervals
+        if mine == theirs:
             return self
+        if len(mine) == len(theirs) == 1:
+            return _single(max(mine[0][0], theirs[0][0]), min(mine[0][1], theirs[0][1]))
         return _range(_meet(self.intervals, other.intervals))
 
     def __or__(self, other: VersionRange) -> VersionRange:
@@ -181,7 +184,7 @@ def _parse(text: str) -> VersionRange:
     trimmed = text.strip(" \t\r\n")
     if trimmed == "none":
         return NONE
-    match = _RANGE.fullmatch(trimmed)
+    match = re.fullmatch(_RANGE, trimmed)
     if not match:
         raise InvalidRange(_explain(trimmed))
     low, plus, end = int(match[1]), match[2], match[3]
@@ -204,9 +207,9 @@ def _explain(text: str) -> str:
         return f'has a sign in front; write "{text[1:]}+" for that version and all later ones'
     if text.startswith(("-", "+")) or "-+" in text or "--" in text:
         return "has a sign in a version number"
-    if any(len(digits) > 1 and digits[0] == "0" for digits in _NUMBER.findall(text)):
+    if any(len(digits) > 1 and digits[0] == "0" for digits in re.findall(_NUMBER, text)):
         return "has a version number with a leading zero"
-    if any(len(digits) > 5 for digits in _NUMBER.findall(text)):
+    if any(len(digits) > 5 for digits in re.findall(_NUMBER, text)):
         return f"versions end at {MAX_VERSION}"
     if " " in text:
         return "has blanks inside"

@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from kiplint.cli.checking import CheckOptions, run_check
-from kiplint.cli.process import run
 from kiplint.report.formats import FORMATS
 
 EPILOG = (
@@ -69,6 +67,9 @@ def check(
     Every finding says what is wrong, in which version and field, why, and what to write instead. Directories are
     taken as Kafka's generator takes them: the definitions of one directory are one schema set.
     """
+    from kiplint.cli.checking import CheckOptions, run_check
+    from kiplint.cli.process import run
+
     options = CheckOptions(
         sets=sets or ["."],
         select=_split(select),
@@ -76,7 +77,7 @@ def check(
         severity=_split(severity),
         fail_on=fail_on,
         outputs=output_format or [],
-        config=config,
+        config=str(config) if config else None,
         isolated=isolated,
         color=color,
         quiet=quiet,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from kiplint.cli.output import open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS
@@ -18,17 +20,16 @@ from kiplint.report.model import Report
 from kiplint.sources.directory import STDIN, open_sets
 
 
-@dataclass
-class CheckOptions:
+class CheckOptions(msgspec.Struct):
     """The arguments of a check, as they were given; None and empty mean what the configuration says."""
 
     sets: list[str]
-    select: list[str] = field(default_factory=list)
-    ignore: list[str] = field(default_factory=list)
-    severity: list[str] = field(default_factory=list)
+    select: list[str] = msgspec.field(default_factory=list)
+    ignore: list[str] = msgspec.field(default_factory=list)
+    severity: list[str] = msgspec.field(default_factory=list)
     fail_on: str | None = None
-    outputs: list[str] = field(default_factory=list)
-    config: Path | None = None
+    outputs: list[str] = msgspec.field(default_factory=list)
+    config: str | None = None
     isolated: bool = False
     color: str = "auto"
     quiet: bool = False
@@ -55,25 +56,27 @@ def run_check(options: CheckOptions) -> int:
     return CLEAN if not fails(report, config.fail_on) else FINDINGS
 
 
-def load_config(options: CheckOptions) -> tuple[Config, Path]:
+def load_config(options: CheckOptions) -> tuple[Config, str]:
     """The configuration of a run, command line applied, and the directory that its paths are relative to."""
     file = options.config or (None if options.isolated else find_config(_start(options)))
     config = read_config(file) if file else Config()
     config.select = options.select or config.select
     config.ignore = [*config.ignore, *options.ignore]
-    config.severity = {**config.severity, **dict(map(_severity, options.severity))}  # type: ignore[dict-item]
+    severities: dict[str, Any] = dict(map(_severity, options.severity))
+    config.severity = {**config.severity, **severities}
     config.fail_on = options.fail_on or config.fail_on  # type: ignore[assignment]
-    return config, file.resolve().parent if file else Path.cwd()
+    return config, os.path.dirname(os.path.realpath(file)) if file else os.getcwd()
 
 
-def keeper(config: Config, base: Path) -> Callable[[Path], bool]:
+def keeper(config: Config, base: str) -> Callable[[str], bool]:
     """The test whether a path is not excluded."""
     if not config.exclude:
         return lambda path: True
 
-    def keep(path: Path) -> bool:
-        full = path.absolute()
-        inner = full.relative_to(base).as_posix() if full.is_relative_to(base) else full.as_posix()
+    def keep(path: str) -> bool:
+        full = os.path.realpath(path)
+        inner = os.path.relpath(full, base) if full.startswith(os.path.join(base, "")) else full
+        inner = inner.replace(os.sep, "/")
         return not any(fnmatchcase(one, pattern) for pattern in config.exclude for one in (inner, f"/{inner}"))
 
     return keep
@@ -95,13 +98,14 @@ def fails(report: Report, fail_on: str) -> bool:
     """Whether a finding is as severe as `fail_on` says."""
     if fail_on == "never":
         return False
-    grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1]  # type: ignore[arg-type]
+    grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return any(report.counts[severity] for severity in grave)
 
 
-def _start(options: CheckOptions) -> Path:
+def _start(options: CheckOptions) -> str:
     first = options.sets[0] if options.sets else "."
-    return Path(options.stdin_filename or ".").parent if first == STDIN else Path(first)
+    path = options.stdin_filename if first == STDIN else first
+    return path if os.path.isdir(path) else os.path.dirname(path)
 
 
 def _severity(text: str) -> tuple[str, str]:

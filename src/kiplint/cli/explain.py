@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import textwrap
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,7 +32,7 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule's
 
 
 def _explain(name: str) -> int:
-    known = load_rules(Config())
+    known = load_rules(Config(), "")
     found = [rule for rule in known if name in (rule.id, rule.spec.id)]
     if len(found) != 1:
         check_selector(name, known)
@@ -50,7 +51,7 @@ def _sections(rule: Rule, color: bool) -> list[str]:
     ]
     if rule.source:
         sections.append(f"Source: {rule.source}")
-    folder = examples(rule, shipped("fixtures"))
+    folder = examples(rule, Path(shipped("fixtures")))
     if folder and (folder / "bad").is_dir():
         sections += [
             f"{paint('Wrong', BOLD, color)}\n{_finding(rule, color)}",
@@ -60,14 +61,15 @@ def _sections(rule: Rule, color: bool) -> list[str]:
         values = "\n".join(f"  {name} = {value!r}" for name, value in rule.params.items())
         sections.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
     sections.append(
-        f"To ignore it in one place, write above the line or at its end:\n  // kiplint: ignore[{rule.id}] and the reason\n"
+        "To ignore it in one place, write above the line or at its end:\n"
+        f"  // kiplint: ignore[{rule.id}] and the reason\n"
         f'To switch it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
     )
     return sections
 
 
 def _finding(rule: Rule, color: bool) -> str:
-    folder = examples(rule, shipped("fixtures"))
+    folder = examples(rule, Path(shipped("fixtures")))
     assert folder is not None
     result = check_example(rule, folder / "bad")
     out = io.StringIO()
@@ -76,7 +78,7 @@ def _finding(rule: Rule, color: bool) -> str:
 
 
 def _good(rule: Rule) -> str:
-    folder = examples(rule, shipped("fixtures"))
+    folder = examples(rule, Path(shipped("fixtures")))
     assert folder is not None
     files = sorted((folder / "good").glob("*.json"))
     return "\n\n".join(textwrap.indent(file.read_text(errors="replace").strip(), "  ") for file in files[:2])

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
+
+import msgspec
 
 from kiplint.cli.terminal import use_color
 from kiplint.engine.errors import UsageError
 from kiplint.report.formats import FORMATS, load
 from kiplint.report.model import Report, plural
+from kiplint.text.suggest import did_you_mean
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """One report to write: its format, the file (None for standard output), and whether to colour it."""
 
     format: str
-    file: Path | None
+    file: str | None
     color: bool
 
 
@@ -29,13 +28,12 @@ def open_outputs(asked: list[str], color: str) -> list[Output]:
     for text in asked or ["text"]:
         name, equals, file = text.partition("=")
         if name not in FORMATS:
-            near = get_close_matches(name, FORMATS, 1)
-            hint = f"; did you mean {near[0]}?" if near else f": there are {', '.join(FORMATS)}"
+            hint = did_you_mean(name, FORMATS) or f": there are {', '.join(FORMATS)}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
         colored = color == "always" if equals else use_color(color, sys.stdout)
-        outputs.append(Output(name, Path(file) if file else None, colored))
+        outputs.append(Output(name, file or None, colored))
     if len([output for output in outputs if output.file is None]) > 1:
         raise UsageError(
             "only one format can go to standard output; write the others to files, as in json=kiplint.json"
@@ -53,7 +51,7 @@ def write_report(report: Report, outputs: list[Output], *, quiet: bool, statisti
                 load(output.format)(report, sys.stdout, color=output.color)
             continue
         try:
-            with output.file.open("w", encoding="utf-8", newline="\n") as out:
+            with open(output.file, "w", encoding="utf-8", newline="\n") as out:
                 load(output.format)(report, out, color=output.color)
         except OSError as error:
             raise UsageError(f"cannot write {output.file}: {error.strerror}") from None

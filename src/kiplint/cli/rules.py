@@ -38,7 +38,7 @@ def rules(
 
 
 def _table(selectors: list[str]) -> int:
-    known = load_rules(Config())
+    known = load_rules(Config(), "")
     for selector in selectors:
         check_selector(selector, known)
     shown = [rule for rule in known if not selectors or any(matches(one, rule.id) for one in selectors)]
@@ -53,7 +53,7 @@ def _level(rule: Rule) -> str:
 
 
 def _verify(pack: Path, fixtures: Path) -> int:
-    loaded = load_pack(pack)
+    loaded = load_pack(str(pack))
     problems = list(verify(loaded, fixtures))
     for problem in problems:
         print(problem)

@@ -1,13 +1,9 @@
-"""Where a finding points: from an element and a rule's `at` to a file and a JSON pointer."""
+"""Where a finding points: from an element to a file and a JSON pointer."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kiplint.engine.compiler import evaluate
-from kiplint.engine.expression import holes
-from kiplint.engine.rule import Rule
-from kiplint.model.container import Container
 from kiplint.model.field import Field
 from kiplint.model.header import HeaderRange
 from kiplint.model.message import Message
@@ -31,18 +27,15 @@ class Anchor(NamedTuple):
     end: int = -1
 
 
-def anchor(rule: Rule, element: Any) -> Anchor:
-    """The place that a breach of the rule by the element points to."""
+def anchor(element: Any, wanted: str) -> Anchor:
+    """The place of an element, and of one property of it when there is one wanted."""
     if isinstance(element, Problem):
         noted = element.noted
         return Anchor(element.file, noted.pointer, "", element.message_name, noted.start, noted.end)
-    at = "".join(plain + (str(evaluate(hole, rule, element)) if hole else "") for plain, hole in holes(rule.spec.at))
-    head, _, wanted = at.rpartition(".")
-    target = evaluate(head, rule, element) if head else element
-    message = message_of(target) or message_of(element)
+    message = message_of(element)
     if message is None:
         return Anchor("", "", "", "")
-    return Anchor(message.file, getattr(target, "pointer", ""), wanted, message.name)
+    return Anchor(message.file, getattr(element, "pointer", ""), wanted, message.name)
 
 
 def message_of(element: Any) -> Message | None:
@@ -55,5 +48,4 @@ def message_of(element: Any) -> Message | None:
         return element.request or element.response
     if isinstance(element, SchemaSet):
         return element.messages[0] if element.messages else None
-    assert not isinstance(element, Container)
     return None

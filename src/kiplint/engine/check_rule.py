@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kiplint.engine.expression import ExpressionError, holes, translate, type_of
+from kiplint.engine.expression import ExpressionError, holes, split_place, translate
 from kiplint.engine.language import KINDS
-from kiplint.engine.rule import Rule
+from kiplint.engine.rule import Rule, type_of
 
 
 def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
@@ -14,9 +14,11 @@ def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
     if rule.spec.each not in KINDS:
         yield "each", rule.spec.each, f"{rule.spec.each} elements are not available here"
         return
+    types = {name: type_of(value) for name, value in rule.params.items()}
     for part, expression in _expressions(rule):
         try:
-            translate(expression, rule.spec.each, {name: type_of(value) for name, value in rule.params.items()}, "p_")
+            for hole in [expression] if part in ("when", "expect", "levels") else _holes(part, expression):
+                translate(hole, rule.spec.each, types, "p_")
         except ExpressionError as error:
             yield part, expression, str(error)
     if not rule.spec.when and not rule.spec.expect:
@@ -27,10 +29,11 @@ def _expressions(rule: Rule) -> Iterator[tuple[str, str]]:
     spec = rule.spec
     yield from (pair for pair in (("when", spec.when), ("expect", spec.expect)) if pair[1])
     yield from (("levels", level.when) for level in spec.levels)
-    if "." in spec.at and "{" not in spec.at:
-        yield "at", spec.at.rpartition(".")[0]
-    for part, text in (("message", spec.message), ("at", spec.at)):
-        try:
-            yield from ((part, expression) for _, expression in holes(text) if expression)
-        except ExpressionError:
-            yield part, text
+    yield from (("message", spec.message), ("at", spec.at))
+
+
+def _holes(part: str, text: str) -> Iterator[str]:
+    if part == "at":
+        element, text = split_place(text)
+        yield from filter(None, (element,))
+    yield from (hole for _, hole in holes(text) if hole)

@@ -1,25 +1,66 @@
-"""Many rules, few functions: all rules of one kind of element become one loop over its elements."""
+"""Many rules, few functions: all rules of one kind of element become one loop over its elements.
+
+The compiled code is kept in the user's cache directory, as Python keeps its own: translating a hundred rules takes
+longer than running them over a hundred files.
+"""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import groupby
-from typing import Any
+from types import CodeType
+from typing import Any, cast
 
-from kiplint.engine.expression import holes, translate, type_of
-from kiplint.engine.language import FUNCTIONS
+import msgspec
+
+from kiplint.engine.code_cache import cached_code
+from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.rule import Level, Rule
 
 Hit = tuple[int, Any]
-Walk = Callable[[Iterable[Any], Callable[[Hit], None]], None]
-
 MOST_STEPS = 10_000_000
 
 
 class TooManyStepsError(Exception):
     """A comprehension of a rule went through more items than a definition can sensibly have."""
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """The rules of one kind of element as functions; rules are told by their number in `rules`."""
+
+    rules: tuple[Rule, ...]
+    names: dict[str, Any]
+
+    def walk(self, elements: Iterable[Any], hit: Callable[[Hit], None]) -> None:
+        """Call `hit((number, element))` for each rule that an element breaks."""
+        self.names["walk"](elements, hit)
+
+    def message(self, number: int, element: Any) -> str:
+        """The rule's message, its holes filled with facts of the element."""
+        return str(self.names[f"message_{number}"](element))
+
+    def place(self, number: int, element: Any) -> tuple[Any, str]:
+        """The element that the rule points to, and the property of it that is wanted."""
+        return cast("tuple[Any, str]", self.names[f"place_{number}"](element))
+
+    def severity(self, number: int, element: Any) -> Level:
+        """The rule's severity for the element: the first of its softer levels that holds, else its own."""
+        rule = self.rules[number]
+        if rule.severity == rule.spec.severity and rule.spec.levels:
+            return cast("Level", self.names[f"severity_{number}"](element) or rule.severity)
+        return rule.severity
+
+
+def compile_rules(kind: str, rules: list[Rule]) -> Compiled:
+    """The rules of a kind, compiled. Raises ExpressionError when one leaves the language."""
+
+    def translate() -> CodeType:
+        from kiplint.engine.translate import module_of
+
+        return compile(module_of(kind, rules), f"<{kind} rules>", "exec")
+
+    names = _namespace(rules)
+    exec(cached_code((kind, *map(_key, rules)), translate), names)
+    return Compiled(tuple(rules), names)
 
 
 def bounded(items: Iterable[Any]) -> Iterator[Any]:
@@ -30,83 +71,26 @@ def bounded(items: Iterable[Any]) -> Iterator[Any]:
         yield item
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """The rules of one kind: `walk(elements, hit)` calls `hit((number of the rule, element))` for each breach."""
-
-    rules: tuple[Rule, ...]
-    walk: Walk
-
-
-def compile_rules(kind: str, rules: list[Rule]) -> Compiled:
-    """One function for all rules of a kind. Raises ExpressionError when one leaves the language."""
-    body: list[ast.stmt] = []
-    numbered = list(enumerate(rules))
-    for when, group in groupby(numbered, key=lambda pair: (pair[1].spec.when, _param_key(pair[1]))):
-        members = list(group)
-        statements = [_judge(number, rule, kind) for number, rule in members]
-        number, first = members[0]
-        condition = translate(when[0], kind, _types(first), f"p{number}_") if when[0] else None
-        body.extend([ast.If(condition, statements, [])] if condition else statements)
-    loop = ast.For(ast.Name("e", ast.Store()), ast.Name("elements", ast.Load()), body or [ast.Pass()], [])
-    arguments = ast.arguments([], [ast.arg("elements"), ast.arg("hit")], None, [], [], None, [])
-    function = ast.FunctionDef("walk", arguments, [loop], [])
-    module = ast.fix_missing_locations(ast.Module([function], []))
-    names = namespace(rules)
-    exec(compile(module, f"<{kind} rules>", "exec"), names)  # noqa: S102 - checked syntax trees only
-    return Compiled(tuple(rules), names["walk"])
-
-
-def namespace(rules: list[Rule]) -> dict[str, Any]:
-    """The globals of compiled rules: functions and params, and no builtins at all."""
-    functions = {f"f_{name}": function.call for name, function in FUNCTIONS.items()}
-    params = {f"p{n}_{name}": value for n, rule in enumerate(rules) for name, value in rule.params.items()}
-    return {"__builtins__": {}, "bounded": bounded, **functions, **params}
-
-
-def evaluate(text: str, rule: Rule, element: Any) -> Any:
-    """The value of one expression of a rule for one element."""
-    tree = ast.fix_missing_locations(ast.Expression(translate(text, rule.spec.each, _types(rule), "p0_")))
-    return eval(compile(tree, f"<{rule.id}>", "eval"), namespace([rule]), {"e": element})  # noqa: S307
-
-
-def message_of(rule: Rule, element: Any) -> str:
-    """The rule's message, its holes filled with facts of the element."""
-    parts: list[str] = []
-    for plain, expression in holes(rule.spec.message):
-        parts.append(plain)
-        if expression:
-            parts.append(_shown(evaluate(expression, rule, element)))
-    return "".join(parts)
-
-
-def severity_of(rule: Rule, element: Any) -> Level:
-    """The rule's severity for one element: the first of its softer levels that holds, else its own."""
-    if rule.severity == rule.spec.severity:
-        for level in rule.spec.levels:
-            if evaluate(level.when, rule, element):
-                return level.severity
-    return rule.severity
-
-
-def _judge(number: int, rule: Rule, kind: str) -> ast.stmt:
-    pair = ast.Tuple([ast.Constant(number), ast.Name("e", ast.Load())], ast.Load())
-    report = ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [pair], []))
-    if not rule.spec.expect:
-        return report
-    expected = translate(rule.spec.expect, kind, _types(rule), f"p{number}_")
-    return ast.If(ast.UnaryOp(ast.Not(), expected), [report], [])
-
-
-def _param_key(rule: Rule) -> str:
-    return rule.id if "params" in rule.spec.when else ""
-
-
-def _types(rule: Rule) -> dict[str, str]:
-    return {name: type_of(value) for name, value in rule.params.items()}
-
-
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as messages show it: lists with commas, the rest as text."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return ", ".join(map(str, value))
     return str(value)
+
+
+def _namespace(rules: list[Rule]) -> dict[str, Any]:
+    """The globals of compiled rules: functions and params, and no builtins at all."""
+    functions = {f"f_{name}": function.call for name, function in FUNCTIONS.items()}
+    params = {f"p{n}_{name}": _param(value) for n, rule in enumerate(rules) for name, value in rule.params.items()}
+    return {"__builtins__": {}, "bounded": bounded, "shown": shown, **functions, **params}
+
+
+def _param(value: Any) -> Any:
+    """A parameter as expressions see it: a list of words as the keys of a dict, which keep their order."""
+    return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(one, str) for one in value) else value
+
+
+def _key(rule: Rule) -> tuple[object, ...]:
+    spec = rule.spec
+    levels = tuple((level.when, level.severity) for level in spec.levels)
+    return (rule.id, spec.when, spec.expect, spec.message, spec.at, levels, tuple(rule.params))

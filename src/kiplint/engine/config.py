@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from difflib import get_close_matches
-from pathlib import Path
+import os
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -13,6 +10,7 @@ from msgspec import Meta
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level
+from kiplint.text.suggest import did_you_mean
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
 FailOn = Literal["error", "warning", "info", "never"]
@@ -38,28 +36,39 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}
 
 
-def find_config(start: Path) -> Path | None:
+def find_config(start: str) -> str | None:
     """The configuration file nearest above `start`, or None."""
-    folder = start.resolve()
-    for directory in (folder, *folder.parents) if folder.is_dir() else folder.parents:
+    folder = os.path.realpath(start)
+    while True:
         for name in FILES:
-            file = directory / name
-            if file.is_file() and (name != "pyproject.toml" or b"[tool.kiplint" in file.read_bytes()):
+            file = os.path.join(folder, name)
+            if os.path.isfile(file) and (name != "pyproject.toml" or _mentions_kiplint(file)):
                 return file
-    return None
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
 
 
-def read_config(file: Path) -> Config:
+def _mentions_kiplint(file: str) -> bool:
+    with open(file, "rb") as text:
+        return b"[tool.kiplint" in text.read()
+
+
+def read_config(file: str) -> Config:
     """The configuration of a file; raises UsageError with file, line and what to write instead."""
+    import tomllib
+
     try:
-        text = file.read_text(encoding="utf-8")
+        with open(file, encoding="utf-8") as stored:
+            text = stored.read()
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: not TOML: {error}") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"cannot read the configuration {file}: {reason}") from None
-    if file.name == "pyproject.toml":
+    if os.path.basename(file) == "pyproject.toml":
         values = values.get("tool", {}).get("kiplint", {})
     try:
         return msgspec.convert(values, Config)
@@ -73,7 +82,9 @@ def config_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint configuration", **schema}
 
 
-def _explain(file: Path, text: str, error: str) -> str:
+def _explain(file: str, text: str, error: str) -> str:
+    import re
+
     unknown = re.search(r"unknown field `([^`]*)`", error)
     if not unknown:
         place = re.search(r"at `\$\.?([^`]*)`", error)
@@ -81,11 +92,12 @@ def _explain(file: Path, text: str, error: str) -> str:
         reason = error.partition(" - at ")[0].replace("`", "")
         return f"{file}:{_line(text, name)}: {name}: {reason[:1].lower()}{reason[1:]}"
     known = list(Config.__struct_encode_fields__)
-    near = get_close_matches(unknown[1], known, 1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+    hint = did_you_mean(unknown[1], known) or f"; there are {', '.join(known)}"
     return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is no key of the configuration{hint}"
 
 
 def _line(text: str, name: str) -> int:
+    import re
+
     match = re.search(rf"(?m)^[ \t]*\[?[\"']?(?:tool\.kiplint\.)?{re.escape(name)}\b", text) if name else None
     return text.count("\n", 0, match.start()) + 1 if match else 1

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
-from kiplint.engine.language import FUNCTIONS, KINDS, facts
+from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.language import KINDS, facts
+from kiplint.text.suggest import did_you_mean
 
 MOST_CHARACTERS = 1000
 BIGGEST_NUMBER = 2**64
@@ -188,7 +189,8 @@ class _Checker:
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """The expression with facts, params and functions named as the compiled function knows them."""
-        return ast.fix_missing_locations(_Rewriter(self.replaced).visit(node))
+        rewritten: ast.expr = _Rewriter(self.replaced).visit(node)  # type: ignore[assignment]
+        return ast.fix_missing_locations(rewritten)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -205,19 +207,6 @@ def element_of(kind: str) -> str:
         return kind[5:-1].rpartition(", ")[2] if kind[5:-1].rpartition(", ")[2].isidentifier() else "Any"
     head, _, rest = kind.partition("[")
     return rest[:-1].removesuffix(", ...") if head in SEQUENCES and rest else "Any"
-
-
-def type_of(value: object) -> str:
-    """The type of a parameter, from its value in the pack."""
-    if isinstance(value, (bool, int, str)):
-        return type(value).__name__
-    if isinstance(value, list):
-        kinds = {type_of(one) for one in value}
-        return f"list[{kinds.pop()}, ...]" if len(kinds) == 1 else "list[Any, ...]"
-    if isinstance(value, dict):
-        kinds = {type_of(one) for one in value.values()}
-        return f"dict[str, {kinds.pop()}]" if len(kinds) == 1 else "dict[str, Any]"
-    return "Any"
 
 
 def holes(text: str) -> Iterator[tuple[str, str]]:
@@ -240,10 +229,18 @@ def holes(text: str) -> Iterator[tuple[str, str]]:
     yield plain.replace("}}", "}"), ""
 
 
+def split_place(text: str) -> tuple[str, str]:
+    """A rule's `at` as the expression of an element, empty for the rule's own, and the property of it."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        depth += {"}": 1, "{": -1}.get(text[index], 0)
+        if text[index] == "." and not depth:
+            return text[:index], text[index + 1 :]
+    return "", text
+
+
 def _unknown(name: str, what: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, 1, 0.6)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"{_short(name)} is not {what}{hint}"
+    return f"{_short(name)} is not {what}{did_you_mean(name, known)}"
 
 
 def _kind_name(class_name: str) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A stretch of text: 1-based lines and columns, columns in characters, the end column exclusive."""
 
     line: int
@@ -19,9 +19,11 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One rule broken at one place of one file, ready to be reported."""
+class Finding(msgspec.Struct, frozen=True):
+    """One rule broken at one place of one file, ready to be reported.
+
+    `identity` is rule, message and the names that lead to the place; findings that have it in common are one finding.
+    """
 
     rule: str
     severity: Severity
@@ -31,5 +33,12 @@ class Finding:
     pointer: str
     message_name: str
     source: str
-    fingerprint: str
+    identity: str
     fixable: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """The same while rule, message and field are the same, whatever the line: 32 hexadecimal digits."""
+        from hashlib import sha256
+
+        return sha256(self.identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]

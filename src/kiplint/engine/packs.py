@@ -6,8 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,28 +13,37 @@ import msgspec
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec
 from kiplint.text.comments import blank_comments
+from kiplint.text.suggest import did_you_mean
 
 _DECODER = msgspec.json.Decoder(PackSpec)
 GROUP = "kiplint.packs"
-_HERE = Path(__file__).resolve().parent.parent
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def shipped(name: str) -> Path:
+def shipped(name: str) -> str:
     """A directory that the wheel carries inside the package and a checkout at its top: packs, or fixtures."""
-    inside = _HERE / name
-    return inside if inside.is_dir() else _HERE.parent.parent / {"packs": "rules"}.get(name, name)
+    inside = os.path.join(_HERE, name)
+    checkout = os.path.dirname(os.path.dirname(_HERE))
+    return inside if os.path.isdir(inside) else os.path.join(checkout, {"packs": "rules"}.get(name, name))
 
 
 def shipped_rules() -> list[Rule]:
     """The rules of all shipped packs, unchecked: the tests check them."""
-    files = sorted(shipped("packs").glob("*.json"))
-    return [rule for file in files for rule in _rules(_DECODER.decode(blank_comments(file.read_bytes())), str(file))]
+    folder = shipped("packs")
+    rules: list[Rule] = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            file = os.path.join(folder, name)
+            with open(file, "rb") as pack:
+                rules += _rules(_DECODER.decode(blank_comments(pack.read())), file)
+    return rules
 
 
-def load_pack(file: Path) -> list[Rule]:
+def load_pack(file: str) -> list[Rule]:
     """The rules of a user's pack, with every expression checked; raises UsageError with file and line."""
     try:
-        text = file.read_text(encoding="utf-8")
+        with open(file, encoding="utf-8") as pack:
+            text = pack.read()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the rule pack {file}: {_reason(error)}") from None
     try:
@@ -45,12 +52,12 @@ def load_pack(file: Path) -> list[Rule]:
         raise UsageError(f"{file}:{_line_of_path(text, str(error))}: {_plainer(str(error))}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: cannot read the rule pack: {error}") from None
-    rules = _rules(spec, str(file))
+    rules = _rules(spec, file)
     check_rules(rules, text)
     return rules
 
 
-def installed_packs() -> Iterator[Path]:
+def installed_packs() -> Iterator[str]:
     """The pack files that installed Python packages name through the entry points `kiplint.packs`."""
     if not _any_announced():
         return
@@ -62,7 +69,7 @@ def installed_packs() -> Iterator[Path]:
             files = found() if callable(found) else found
         except Exception as error:
             raise UsageError(f"the rule pack {entry.name} ({entry.value}) cannot be loaded: {error}") from error
-        yield from [Path(files)] if isinstance(files, (str, Path)) else map(Path, files)
+        yield from [os.fspath(files)] if isinstance(files, (str, os.PathLike)) else map(os.fspath, files)
 
 
 def _any_announced() -> bool:
@@ -70,9 +77,11 @@ def _any_announced() -> bool:
     for folder in filter(os.path.isdir, sys.path):
         for entry in os.scandir(folder):
             if entry.name.endswith((".dist-info", ".egg-info")):
-                file = Path(entry.path, "entry_points.txt")
-                if file.is_file() and f"[{GROUP}]".encode() in file.read_bytes():
-                    return True
+                file = os.path.join(entry.path, "entry_points.txt")
+                if os.path.isfile(file):
+                    with open(file, "rb") as entries:
+                        if f"[{GROUP}]".encode() in entries.read():
+                            return True
     return False
 
 
@@ -145,8 +154,7 @@ def _plainer(error: str) -> str:
     if not unknown:
         return error.replace("Object", "the object").replace("`$", "`")
     known = [*RuleSpec.__struct_fields__, *PackSpec.__struct_fields__]
-    near = get_close_matches(unknown[1], known, 1)
-    return f"{unknown[1]} is no property of a rule" + (f"; did you mean {near[0]}?" if near else "")
+    return f"{unknown[1]} is no property of a rule{did_you_mean(unknown[1], known)}"
 
 
 def _reason(error: Exception) -> str:

@@ -2,55 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, cast
+from typing import cast
 
-from kiplint.engine.anchor import Anchor, anchor
-from kiplint.engine.compiler import message_of, severity_of
 from kiplint.engine.finding import Finding, Severity, Span
-from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.engine.selection import matches
 from kiplint.model.load import Definition
 from kiplint.model.problem import Problem
-from kiplint.text.diagnose import decode_text
+from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.problem import Problem as Noted
 from kiplint.text.suppress import Suppression, parse_suppressions
-
-
-class Breach(NamedTuple):
-    """A rule broken by an element, and where that is."""
-
-    rule: Rule
-    element: Any
-    anchor: Anchor
-
-    @classmethod
-    def of(cls, rule: Rule, element: Any) -> Breach:
-        """The breach, with its place found."""
-        return cls(rule, element, anchor(rule, element))
 
 
 def place(definition: Definition, breaches: Iterable[Breach], rules: RuleSet) -> list[Finding]:
     """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added."""
     text = decode_text(definition.data)
     locator = Locator(text)
-    findings = [_finding(breach, locator) for breach in breaches]
+    findings = [_finding(breach, locator) for breach in breaches if breach.severity != "off"]
     suppressions = parse_suppressions(text)
     used: set[Suppression] = set()
     kept = [one for one in findings if not _is_ignored(one, suppressions.items, used)]
     problems = [*suppressions.problems, *_unused(suppressions.items, used, rules)]
     elements = [Problem(noted, definition.file) for noted in problems]
-    kept += [_finding(Breach.of(rule, element), locator) for rule, element in rules.breaches("problem", elements)]
-    kept = [one for one in kept if one.severity != "off"]  # type: ignore[comparison-overlap]
+    kept += [_finding(breach, locator) for breach in rules.breaches("problem", elements)]
     kept.sort(key=lambda one: (one.span.line, one.span.column, one.rule, one.message))
     return kept
 
 
 def _finding(breach: Breach, locator: Locator) -> Finding:
-    rule, element, where = breach
+    rule, severity, message, where = breach
     pointer = where.pointer
     if where.wanted:
         wanted = f"{pointer}/{where.wanted}"
@@ -59,21 +41,16 @@ def _finding(breach: Breach, locator: Locator) -> Finding:
     span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
     return Finding(
         rule=rule.id,
-        severity=cast("Severity", severity_of(rule, element)),
-        message=_printable(message_of(rule, element)),
+        severity=cast("Severity", severity),
+        message=_printable(message),
         path=where.file,
         span=Span(*span),
         pointer=pointer,
         message_name=where.message_name,
         source=rule.source,
-        fingerprint=_fingerprint(rule.id, where.message_name, locator.names(pointer)),
+        identity="\0".join((rule.id, where.message_name, locator.names(pointer))),
         fixable=bool(rule.spec.fix),
     )
-
-
-def _fingerprint(rule: str, message_name: str, names: str) -> str:
-    text = "\0".join((rule, message_name, names))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _is_ignored(finding: Finding, suppressions: tuple[Suppression, ...], used: set[Suppression]) -> bool:

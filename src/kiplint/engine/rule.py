@@ -73,6 +73,19 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.spec.title or self.spec.id.replace("-", " ").capitalize()
 
 
+def type_of(value: object) -> str:
+    """The type of a parameter, from its value in the pack."""
+    if isinstance(value, (bool, int, str)):
+        return type(value).__name__
+    if isinstance(value, list):
+        kinds = {type_of(one) for one in value}
+        return f"list[{kinds.pop()}, ...]" if len(kinds) == 1 else "list[Any, ...]"
+    if isinstance(value, dict):
+        kinds = {type_of(one) for one in value.values()}
+        return f"dict[str, {kinds.pop()}]" if len(kinds) == 1 else "dict[str, Any]"
+    return "Any"
+
+
 def pack_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a pack of rules."""
     schema = msgspec.json.schema(PackSpec)

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kiplint.engine import packs
-from kiplint.engine.compiler import Compiled, TooManyStepsError, compile_rules, evaluate
+from kiplint.engine.anchor import Anchor, anchor
+from kiplint.engine.compiler import Compiled, TooManyStepsError, compile_rules
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import Rule
+from kiplint.engine.rule import Level, Rule
 from kiplint.engine.selection import select, with_params, with_severities
+
+
+class Breach(NamedTuple):
+    """A rule broken by an element: how bad that is, what to say of it, and where it is."""
+
+    rule: Rule
+    severity: Level
+    message: str
+    anchor: Anchor
+
+    @classmethod
+    def of(cls, compiled: Compiled, number: int, element: Any) -> Breach:
+        """The breach of the rule with that number."""
+        target, wanted = compiled.place(number, element)
+        return cls(
+            rule=compiled.rules[number],
+            severity=compiled.severity(number, element),
+            message=compiled.message(number, element),
+            anchor=anchor(element if target is None else target, wanted),
+        )
 
 
 class RuleSet:
@@ -29,8 +50,8 @@ class RuleSet:
             kinds.setdefault(rule.spec.each, []).append(rule)
         return {kind: compile_rules(kind, members) for kind, members in kinds.items()}
 
-    def breaches(self, kind: str, elements: Iterable[Any]) -> list[tuple[Rule, Any]]:
-        """Each rule of the kind that an element breaks, with the element."""
+    def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
+        """Each rule of the kind that an element breaks."""
         compiled = self._by_kind.get(kind)
         if compiled is None:
             return []
@@ -38,16 +59,16 @@ class RuleSet:
         elements = tuple(elements)
         try:
             compiled.walk(elements, hits.append)
+            return [Breach.of(compiled, number, element) for number, element in hits]
         except Exception as error:
             raise UsageError(_culprit(compiled, elements, error)) from error
-        return [(compiled.rules[number], element) for number, element in hits]
 
 
-def load_rules(config: Config, base: Path | None = None) -> list[Rule]:
-    """All rules there are: shipped, from installed packages, and from the configuration's packs (relative to `base`)."""
+def load_rules(config: Config, base: str) -> list[Rule]:
+    """All rules there are: shipped, from installed packages, and from the configuration's packs below `base`."""
     rules = packs.shipped_rules()
     extra = [*packs.installed_packs()]
-    extra += [(base or Path()) / name for name in config.rule_packs]
+    extra += [os.path.join(base, name) for name in config.rule_packs]
     names = {rule.pack for rule in rules}
     for file in extra:
         loaded = packs.load_pack(file)
@@ -69,11 +90,12 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
 def _culprit(compiled: Compiled, elements: tuple[Any, ...], error: Exception) -> str:
     """Which rule raised, found by trying them one at a time."""
     for rule in compiled.rules:
+        alone = compile_rules(rule.spec.each, [rule])
         for element in elements:
+            hits: list[tuple[int, Any]] = []
             try:
-                for text in (rule.spec.when, rule.spec.expect):
-                    if text and not evaluate(text, rule, element) and text == rule.spec.when:
-                        break
+                alone.walk((element,), hits.append)
+                _ = [Breach.of(alone, number, element) for number, _ in hits]
             except Exception as cause:
                 reason = "looks at too many items" if isinstance(cause, TooManyStepsError) else f"fails: {cause}"
                 name = getattr(element, "name", "")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
+
 from kiplint.engine.finding import Finding
-from kiplint.engine.place import Breach, place
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.place import place
+from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import Problem
@@ -26,14 +27,13 @@ class Input(NamedTuple):
     reported: bool = True
 
 
-@dataclass
-class Result:
+class Result(msgspec.Struct):
     """What a check came to: its findings, in the order of files and lines, how much was read, and the texts."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
     files: int = 0
     messages: int = 0
-    sources: dict[str, bytes] = field(default_factory=dict)
+    sources: dict[str, bytes] = msgspec.field(default_factory=dict)
 
 
 def check_set(inputs: Iterable[Input], rules: RuleSet, *, directory: str = "", partial: bool = False) -> Result:
@@ -72,11 +72,11 @@ def _file_breaches(definitions: list[Definition], reported: set[str], rules: Rul
     problems += [
         Problem(noted, message.file, message.name) for message in messages for noted in range_problems(message)
     ]
-    yield from _breaches("problem", problems, rules)
-    yield from _breaches("message", messages, rules)
-    yield from _breaches("field", _fields(messages), rules)
-    yield from _breaches("struct", (struct for message in messages for struct in message.structs), rules)
-    yield from _breaches("header_range", (entry for message in messages for entry in message.header_ranges), rules)
+    yield from rules.breaches("problem", problems)
+    yield from rules.breaches("message", messages)
+    yield from rules.breaches("field", _fields(messages))
+    yield from rules.breaches("struct", (struct for message in messages for struct in message.structs))
+    yield from rules.breaches("header_range", (entry for message in messages for entry in message.header_ranges))
 
 
 def _fields(messages: list[Message]) -> Iterator[object]:
@@ -85,9 +85,5 @@ def _fields(messages: list[Message]) -> Iterator[object]:
 
 
 def _set_breaches(schemas: SchemaSet, rules: RuleSet) -> Iterator[Breach]:
-    yield from _breaches("rpc", schemas.rpcs, rules)
-    yield from _breaches("set", (schemas,), rules)
-
-
-def _breaches(kind: str, elements: Iterable[object], rules: RuleSet) -> Iterator[Breach]:
-    return (Breach.of(rule, element) for rule, element in rules.breaches(kind, elements))
+    yield from rules.breaches("rpc", schemas.rpcs)
+    yield from rules.breaches("set", (schemas,))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.expression import type_of
-from kiplint.engine.rule import LEVELS, Level, Rule
+from kiplint.engine.rule import LEVELS, Level, Rule, type_of
+from kiplint.text.suggest import did_you_mean, nearest
 
 
 def matches(selector: str, rule_id: str) -> bool:
@@ -45,8 +44,8 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
     if selector == "default" or any(matches(selector, rule.id) for rule in rules):
         return
     known = [*{rule.id for rule in rules}, *{rule.pack for rule in rules}, *{rule.spec.id for rule in rules}]
-    near = get_close_matches(selector, sorted(known), 1, 0.5)
-    full = next((rule.id for rule in rules if near and rule.spec.id == near[0]), near[0] if near else "")
+    near = nearest(selector, sorted(known), 0.5)
+    full = next((rule.id for rule in rules if rule.spec.id == near), near)
     raise UsageError(f"no rule matches {selector}" + (f"; did you mean {full}?" if full else "; see `kiplint rules`"))
 
 
@@ -55,9 +54,7 @@ def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]
     for selector, level in severities.items():
         check_selector(selector, rules)
         if level not in LEVELS:
-            near = get_close_matches(level, LEVELS, 1)
-            hint = f"; did you mean {near[0]}?" if near else f": {', '.join(LEVELS)}"
-            raise UsageError(f"{level} is no severity{hint}")
+            raise UsageError(f"{level} is no severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     changed = []
     for rule in rules:
         asked = [level for selector, level in severities.items() if matches(selector, rule.id)]
@@ -81,9 +78,8 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
 
 def _check_param(rule: Rule, name: str, value: object) -> None:
     if name not in rule.params:
-        near = get_close_matches(name, list(rule.params), 1)
-        known = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(rule.params) or 'none'}"
-        raise UsageError(f"{rule.id} has no parameter {name}{known}")
+        hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
+        raise UsageError(f"{rule.id} has no parameter {name}{hint}")
     wanted, found = type_of(rule.params[name]), type_of(value)
     if wanted.partition("[")[0] != found.partition("[")[0]:
         raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}")

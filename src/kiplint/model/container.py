@@ -66,12 +66,17 @@ class Container:
     @fact
     def name_twins(self) -> dict[int, str]:
         """By index of a field: the name of an earlier one that becomes the same Java member."""
+        if len({field.name.lower() for field in self.fields}) == len(self.fields):
+            return {}
         return _twins(self.fields, lambda field: field.java_name)
 
     @fact
     def about_twins(self) -> dict[int, str]:
         """By index of a field: the name of an earlier one with the same description."""
-        return _twins(tuple(field for field in self.fields if field.about), lambda field: field.about)
+        described = tuple(field for field in self.fields if field.about)
+        if len({field.about for field in described}) == len(described):
+            return {}
+        return _twins(described, lambda field: field.about)
 
     @fact
     def tag_twins(self) -> dict[int, str]:

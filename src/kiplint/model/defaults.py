@@ -11,9 +11,9 @@ from kiplint.model.types import INTEGERS, TypeRef
 
 INT32_MAX = 2**31 - 1
 
-_DECIMAL = re.compile(r"[+-]?[0-9]+")
-_HEX = re.compile(r"0x[+-]?[0-9a-fA-F]+")
-_FLOAT = re.compile(
+_DECIMAL = r"[+-]?[0-9]+"
+_HEX = r"0x[+-]?[0-9a-fA-F]+"
+_FLOAT = (
     r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?"
     r"|0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?)"
 )
@@ -53,13 +53,13 @@ def judge(kind: TypeRef, text: str) -> Verdict:
 
 def _integer(name: str, text: str) -> Verdict:
     lowest, highest = INTEGERS[name]
-    if _HEX.fullmatch(text):
+    if re.fullmatch(_HEX, text):
         if text[2] in "+-":
             return Verdict("java", "is no Java literal: the sign stands after 0x")
         number = int(text, 16)
     elif text == "0x":
         return Verdict("java", "has no digits after 0x")
-    elif len(text) < 40 and _DECIMAL.fullmatch(text):
+    elif len(text) < 40 and re.fullmatch(_DECIMAL, text):
         number = int(text)
     else:
         return Verdict("invalid", f"is no {name}: write decimal digits, or 0x and hexadecimal digits")
@@ -78,7 +78,7 @@ def _boolean(text: str) -> Verdict:
 
 
 def _float(text: str) -> Verdict:
-    return FINE if _FLOAT.fullmatch(text.strip()) else Verdict("invalid", "is no float64")
+    return FINE if re.fullmatch(_FLOAT, text.strip()) else Verdict("invalid", "is no float64")
 
 
 def _uuid(text: str) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -23,12 +24,19 @@ def given(value: T | UnsetType | None, default: T) -> T:
     return default if value is UNSET or value is None else value
 
 
-def required_range(text: str, stand_in: VersionRange) -> Ranged:
-    """Read a range that has to be there; blank text is a mistake."""
+@lru_cache(maxsize=65536)
+def read_range(text: str) -> Ranged:
+    """Read a range; no versions when it cannot be read."""
     try:
         return Ranged(VersionRange.parse(text), "")
     except InvalidRange as error:
-        return Ranged(stand_in, str(error))
+        return Ranged(NONE, str(error))
+
+
+def required_range(text: str, stand_in: VersionRange) -> Ranged:
+    """Read a range that has to be there; blank text is a mistake."""
+    ranged = read_range(text)
+    return Ranged(stand_in, ranged.problem) if ranged.problem else ranged
 
 
 def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> Ranged:

@@ -1,19 +1,30 @@
-"""The descriptor behind every fact: a property that is computed once, on first use.
+"""Facts: what rules may know of an element.
 
-All public facts of an element are what a rule may name in an expression; their docstrings and
-return annotations are the reference that `kiplint rules` and the docs print.
+A fact is either computed on first use, by a method under `@fact`, or known from the start, as an attribute annotated
+`Annotated[type, "what it means"]`. Names, types and meanings are the reference that the docs print, and what
+expressions are checked against.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 T = TypeVar("T")
 
 
+class Fact(NamedTuple):
+    """The name of a fact, its type as written, and what it means."""
+
+    name: str
+    type: str
+    about: str
+
+
 class fact(Generic[T]):  # noqa: N801
-    """A documented, lazily computed, cached attribute (a non-data descriptor without a lock)."""
+    """A lazily computed, cached attribute (a non-data descriptor without a lock)."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self.function = function
@@ -31,9 +42,15 @@ class fact(Generic[T]):  # noqa: N801
         return value
 
 
-def facts_of(kind: type) -> dict[str, fact[Any]]:
+def facts_of(kind: type) -> dict[str, Fact]:
     """The facts of one kind of element, by name, inherited ones included."""
-    found: dict[str, fact[Any]] = {}
+    found: dict[str, Fact] = {}
     for base in reversed(kind.__mro__):
-        found |= {name: value for name, value in vars(base).items() if isinstance(value, fact)}
+        for name, annotation in inspect.get_annotations(base).items():
+            known = re.fullmatch(r"Annotated\[(.+?), ['\"](.*)['\"]\]", str(annotation))
+            if known:
+                found[name] = Fact(name, known[1], known[2])
+        for name, value in vars(base).items():
+            if isinstance(value, fact) and not name.startswith("_"):
+                found[name] = Fact(name, str(value.function.__annotations__["return"]), value.__doc__ or "")
     return found

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET
 
 from kiplint.model import defaults
-from kiplint.model.element import Ranged, given, optional_range, required_range
+from kiplint.model.element import Ranged, given, optional_range, read_range, required_range
 from kiplint.model.fact import fact
 from kiplint.model.spec import FieldSpec
 from kiplint.model.types import TypeRef, nearest_primitive, parse_type
-from kiplint.versions import VersionRange
+from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     from kiplint.model.container import Container
@@ -19,32 +19,48 @@ if TYPE_CHECKING:
     from kiplint.model.struct import Struct
 
 
+_UNTAGGED = {"tagged": NONE, "tagged_problem": ""}
+_NEVER_NULL = {"nullable": NONE, "nullable_problem": ""}
+_AS_MESSAGE = {"overrides_flexible": False, "flexible_problem": ""}
+_NO_DEFAULT = {"has_default": False, "default": "", "default_is_json_null": False, "defaults_to_null": False}
+_NO_CHILDREN = {"has_children": False, "definition": None}
+
+
 class Field:
-    """One field; `spec` is its JSON as written, `owner` the message or struct whose field it is."""
+    """One field; `spec` is its JSON as written."""
+
+    name: Annotated[str, "The field's name."]
+    message: Annotated[Message, "The message that the field belongs to, at whatever depth."]
+    owner: Annotated[Container, "The message or struct whose field this is."]
+    position: Annotated[int, "The number of fields before this one in its message or struct."]
+    top_level: Annotated[bool, "Whether the field stands directly in the message."]
 
     def __init__(self, spec: FieldSpec, message: Message, owner: Container, index: int) -> None:
         self.spec = spec
-        self.index = index
+        self.index = self.position = index
         self.kind: TypeRef = parse_type(spec.type)
-        self._message = message
-        self._owner = owner
+        self.name = spec.name
+        self.message = message
+        self.owner = owner
+        self.top_level = owner is message
+        known = self.__dict__  # facts about what is left out, as most is, are known without a call each
+        versions = read_range(spec.versions)
+        if not versions.problem:
+            known["versions"], known["versions_problem"] = versions
+        if spec.tagged_versions is UNSET:
+            known.update(_UNTAGGED)
+        if spec.tag is UNSET:
+            known["tag"] = None
+        if spec.nullable_versions is UNSET:
+            known.update(_NEVER_NULL)
+        if spec.flexible_versions is UNSET:
+            known.update(_AS_MESSAGE)
+        if spec.default is UNSET:
+            known.update(_NO_DEFAULT)
+        if spec.fields is UNSET:
+            known.update(_NO_CHILDREN)
 
     # Place
-
-    @fact
-    def name(self) -> str:
-        """The field's name."""
-        return self.spec.name
-
-    @fact
-    def message(self) -> Message:
-        """The message that the field belongs to, at whatever depth."""
-        return self._message
-
-    @fact
-    def owner(self) -> Container:
-        """The message or struct whose field this is."""
-        return self._owner
 
     @fact
     def pointer(self) -> str:
@@ -55,16 +71,6 @@ class Field:
     def path(self) -> str:
         """The names from the top-level field (or common struct) down to this one, joined by dots."""
         return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
-
-    @fact
-    def top_level(self) -> bool:
-        """Whether the field stands directly in the message."""
-        return self.owner is self.message
-
-    @fact
-    def position(self) -> int:
-        """The number of fields before this one in its message or struct."""
-        return self.index
 
     @fact
     def in_common_struct(self) -> bool:

@@ -12,7 +12,7 @@ from kiplint.versions import NONE, VersionRange
 if TYPE_CHECKING:
     from kiplint.model.message import Message
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,5}")
+_NUMBER = r"[+-]?[0-9]{1,5}"
 
 
 class HeaderRange:
@@ -63,7 +63,7 @@ class HeaderRange:
     def header(self) -> int:
         """The header version, -1 when the value cannot be read."""
         text = self.value.strip()
-        number = int(text) if _NUMBER.fullmatch(text) else -1
+        number = int(text) if re.fullmatch(_NUMBER, text) else -1
         return number if 0 <= number <= 32767 else -1
 
     @fact

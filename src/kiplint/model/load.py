@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
@@ -10,8 +10,7 @@ from kiplint.text.decode import decode
 from kiplint.text.problem import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True):
     """One file: its path, its bytes, the message (None when there is none to be had), and the reader's problems."""
 
     file: str

@@ -153,7 +153,7 @@ class Message(Container):
     @fact
     def says_flexible(self) -> bool:
         """Whether `flexibleVersions` is given."""
-        return bool(given(self.spec.flexible_versions, "").strip())
+        return isinstance(self.spec.flexible_versions, str)
 
     @fact
     def _deprecated(self) -> Ranged:
@@ -276,7 +276,10 @@ class Message(Container):
     @fact
     def cycles(self) -> dict[str, str]:
         """By name of a struct that contains itself: the way round."""
-        if not self.common_structs:
+        waiting = {struct.name: {field.kind.element for field in struct.fields} for struct in self.structs}
+        while settled := {name for name, used in waiting.items() if not used & waiting.keys()}:
+            waiting = {name: used for name, used in waiting.items() if name not in settled}
+        if not waiting:
             return {}
         from kiplint.model.graph import cycles
 

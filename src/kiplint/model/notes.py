@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-_COMMENT = re.compile(rb"//[^\r\n]*")
-_HEADING = re.compile(rb"\s*(?://[^\r\n]*\s*)*")
-_NOTE = re.compile(rb"(?i)\bv(?:ersions?)?\s*([0-9]+(?:\s*(?:-|to|through|and|,|&)\s*(?:v(?:ersion)?\s*)?[0-9]+)*)")
-_NUMBER = re.compile(rb"[0-9]+")
-_SPACE_AT_END = re.compile(rb"[ \t]+(?=\r?\n|\Z)")
+_COMMENT = rb"//[^\r\n]*"
+_NOTE = rb"(?i)\bv(?:ersions?)?\s*([0-9]+(?:\s*(?:-|to|through|and|,|&)\s*(?:v(?:ersion)?\s*)?[0-9]+)*)"
+_NUMBER = rb"[0-9]+"
+_SPACE_AT_END = rb"[ \t]+(?=\r?\n|\Z)"
 
 
 def names_version(data: bytes, version: int) -> bool:
     """Whether a comment after the licence speaks of the version: `Version 3`, `versions 1 to 3`, `v3`."""
-    text = b" ".join(line.lstrip(b"/ ") for line in _COMMENT.findall(data, _licence_end(data)))
-    for note in _NOTE.finditer(text):
-        numbers = [int(number[:6]) for number in _NUMBER.findall(note[1])]
+    start = _licence_end(data)
+    if any(_speaks_of(data, place) for place in _places(data, b"ersion %d" % version, start)):
+        return True
+    text = b" ".join(line.lstrip(b"/ ") for line in re.compile(_COMMENT).findall(data, start))
+    for note in re.finditer(_NOTE, text):
+        numbers = [int(number[:6]) for number in re.findall(_NUMBER, note[1])]
         if version in numbers or min(numbers) <= version <= max(numbers):
             return True
     return False
+
+
+def _places(data: bytes, words: bytes, start: int) -> Iterator[int]:
+    """Where the words stand as they are, not before a further digit; enough for nearly every note."""
+    place = data.find(words, start)
+    while place >= 0:
+        if not data[place + len(words) : place + len(words) + 1].isdigit():
+            yield place
+        place = data.find(words, place + 1)
+
+
+def _speaks_of(data: bytes, place: int) -> bool:
+    line = data[data.rfind(b"\n", 0, place) + 1 : place]
+    return line.lstrip().startswith(b"//")
 
 
 def has_licence(data: bytes) -> bool:
@@ -28,12 +45,13 @@ def has_licence(data: bytes) -> bool:
 
 def trailing_spaces(data: bytes) -> int:
     """The number of lines that end in a blank or a tab."""
-    return len(_SPACE_AT_END.findall(data))
+    return len(re.findall(_SPACE_AT_END, data))
 
 
 def _heading(data: bytes) -> bytes:
-    match = _HEADING.match(data)
-    return match[0] if match else b""
+    """The comments before the definition."""
+    opening = data.find(b"\n{")
+    return data[:opening] if opening > 0 else b""
 
 
 def _licence_end(data: bytes) -> int:

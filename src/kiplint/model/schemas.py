@@ -46,6 +46,16 @@ class SchemaSet:
         return any(message.says_headers for message in self._messages)
 
     @fact
+    def declares_listeners(self) -> bool:
+        """Whether requests of the set say their listeners, as Kafka's do since 2.8; true for a lone file."""
+        return self.partial or any(message.says_listeners for message in self._messages)
+
+    @fact
+    def has_zookeeper(self) -> bool:
+        """Whether several requests are served by `zkBroker`, as in Kafka before 4.0."""
+        return sum("zkBroker" in message.listeners for message in self._messages) > 1
+
+    @fact
     def rpcs(self) -> tuple[Rpc, ...]:
         """The RPCs and the coordinator records, by API key."""
         halves: dict[tuple[str, int], list[Message | None]] = {}

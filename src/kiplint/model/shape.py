@@ -7,8 +7,7 @@ as `"ignorable": "true"`; those are noted and coerced here too, the rest is note
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -19,6 +18,7 @@ from jsonschema.exceptions import ValidationError
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, message_schema
 from kiplint.text.problem import Problem
+from kiplint.text.suggest import did_you_mean
 
 MOST_PROBLEMS = 100
 MOST_ROUNDS = 4
@@ -38,8 +38,8 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
         errors = list(islice(_all_errors(validator, document), MOST_PROBLEMS))
         if not errors:
             break
-        usable = all([_Repair(document, error, problems).run() for error in errors])
-        if not usable or len(problems) >= MOST_PROBLEMS:
+        usable = [_Repair(document, error, problems).run() for error in errors]
+        if not all(usable) or len(problems) >= MOST_PROBLEMS:
             return None, tuple(problems.values())
         document = _without_gone(document)
     try:
@@ -108,19 +108,21 @@ class _Repair:
         where = self.pointer if pointer is None else pointer
         self.problems.setdefault((kind, where), Problem(kind, detail, where))
 
+    @property
+    def _schema(self) -> Mapping[str, Any]:
+        schema = self.error.schema
+        return schema if isinstance(schema, Mapping) else {}
+
     def _unknown_properties(self) -> bool:
-        known = sorted(self.error.schema.get("properties", {}))
+        known = sorted(self._schema.get("properties", {}))
         for name in [name for name in self.value if name not in known]:
-            near = get_close_matches(name, known, 1, 0.6) or [one for one in known if one.lower() == name.lower()]
-            hint = f"; did you mean {near[0]}?" if near else ""
-            self._note(
-                "unknown-property", f"{_quote(name)} is no property here{hint}", f"{self.pointer}/{escape(name)}"
-            )
+            detail = f"{_quote(name)} is no property here{did_you_mean(name, known)}"
+            self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}")
             del self.value[name]
         return True
 
     def _missing_properties(self) -> bool:
-        for name in [name for name in self.error.schema["required"] if name not in self.value]:
+        for name in [name for name in self._schema["required"] if name not in self.value]:
             tagged = self.value.get("taggedVersions")
             if name == "versions" and isinstance(tagged, str) and tagged.strip():
                 self._note("versions-missing", tagged, self.pointer)
@@ -162,8 +164,7 @@ class _Repair:
 
     def _enum_detail(self) -> str:
         allowed = _ENUMS.get(self.named, ())
-        near = get_close_matches(str(self.value).strip().lower(), allowed, 1, 0.5)
-        hint = f"; did you mean {_quote(near[0])}?" if near else f"; it is one of {', '.join(allowed)}"
+        hint = did_you_mean(str(self.value).strip(), allowed, 0.5) or f"; it is one of {', '.join(allowed)}"
         return f"{_quote(self.value)} is no value of {_quote(self.named)}{hint}"
 
     def _expected(self) -> str:
@@ -259,4 +260,4 @@ def _quote(value: Any) -> str:
 def _noun(value: Any) -> str:
     if value is None or isinstance(value, (bool, int, float)):
         return _quote(value)
-    return {str: "a string", list: "a list", dict: "an object"}.get(type(value), "this")
+    return "a string" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"

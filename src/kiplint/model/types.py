@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
+
+import msgspec
+
+from kiplint.text.suggest import nearest
 
 WIDTHS = {"bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "float64": 8, "uuid": 16}
 SIZED = ("string", "bytes", "records")
@@ -20,11 +22,10 @@ INTEGERS = {
     "int64": (-(2**63), 2**63 - 1),
 }
 
-_STRUCT_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_STRUCT_NAME = r"[A-Z][A-Za-z0-9_]*"
 
 
-@dataclass(frozen=True, slots=True)
-class TypeRef:
+class TypeRef(msgspec.Struct, frozen=True):
     """A parsed type: the element's name, whether it is an array, and what the element is."""
 
     element: str
@@ -45,12 +46,12 @@ def parse_type(text: str) -> TypeRef:
     array = trimmed.startswith("[]")
     element = trimmed[2:].strip() if array else trimmed
     primitive = element in PRIMITIVES
-    return TypeRef(element, array, primitive, not primitive and _STRUCT_NAME.fullmatch(element) is not None)
+    return TypeRef(element, array, primitive, not primitive and re.fullmatch(_STRUCT_NAME, element) is not None)
 
 
 def nearest_primitive(text: str) -> str:
     """The primitive that a misspelt type name probably means, or empty."""
-    known = _ALIASES.get(text.lower()) or next(iter(get_close_matches(text.lower(), sorted(PRIMITIVES), 1, 0.75)), "")
+    known = _ALIASES.get(text.lower()) or nearest(text.lower(), sorted(PRIMITIVES), 0.75)
     return known if text not in PRIMITIVES else ""
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TextIO
+
+import msgspec
 
 from kiplint.engine.finding import Finding
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(msgspec.Struct, frozen=True):
     """The findings of a run, in the order to show them, and what they were found in.
 
     `sources` holds the bytes of every file that has findings.
@@ -20,7 +20,7 @@ class Report:
     findings: tuple[Finding, ...]
     files: int
     messages: int
-    sources: Mapping[str, bytes] = field(default_factory=dict)
+    sources: Mapping[str, bytes] = msgspec.field(default_factory=dict)
 
     @property
     def counts(self) -> Counter[str]:

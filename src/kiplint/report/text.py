@@ -8,8 +8,7 @@ from typing import TextIO
 from kiplint.engine.finding import Finding
 from kiplint.report.colors import BLUE, BOLD, DIM, SEVERITY, paint
 from kiplint.report.model import Report, listed, plural
-from kiplint.text.diagnose import decode_text
-from kiplint.text.lines import Lines
+from kiplint.text.lines import Lines, decode_text
 
 WIDEST = 140
 

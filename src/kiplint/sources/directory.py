@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError, definitions, is_other_json
 
@@ -13,7 +12,7 @@ STDIN = "-"
 UNNAMED = "<stdin>"
 LARGEST = 64 * 1024 * 1024
 
-Keep = Callable[[Path], bool]
+Keep = Callable[[str], bool]
 
 
 def open_sets(names: Iterable[str], keep: Keep, stdin_filename: str = "") -> Iterator[SchemaFiles]:
@@ -30,7 +29,7 @@ def open_sets(names: Iterable[str], keep: Keep, stdin_filename: str = "") -> Ite
         elif os.path.isdir(name):
             yield from _checked(name, _walk(name, keep))
         elif os.path.lexists(name):
-            if keep(Path(name)):
+            if keep(name):
                 files.setdefault(os.path.dirname(name), {})[name] = None
         else:
             raise SourceError(f"no such file or directory: {name}")
@@ -73,7 +72,7 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
     for directory, folders, names in os.walk(top, onerror=fail):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
         paths = [os.path.join(directory, name) for name in sorted(names) if name.endswith(".json")]
-        paths = [path for path in paths if keep(Path(path)) and os.path.isfile(path)]
+        paths = [path for path in paths if keep(path) and os.path.isfile(path)]
         if paths:
             found = definitions((SchemaFile(shown(path), read(path)) for path in paths), certain=directory == top)
             if found:
@@ -90,7 +89,7 @@ def _with_siblings(directory: str, named: dict[str, bytes | None], keep: Keep) -
             raise SourceError(f"{shown(path)} is JSON, but not a message definition (it has no validVersions)")
         files.append(SchemaFile(shown(path), data))
     taken = {file.path for file in files}
-    others = [path for path in _siblings(directory) if shown(path) not in taken and keep(Path(path))]
+    others = [path for path in _siblings(directory) if shown(path) not in taken and keep(path)]
     context = definitions((SchemaFile(shown(path), read(path), wanted=False) for path in others), certain=False)
     together = tuple(sorted((*files, *context), key=lambda one: one.path))
     return SchemaFiles(shown(directory or "."), together, lone=len(together) == 1)

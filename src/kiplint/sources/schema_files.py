@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 
 class SourceError(Exception):
     """A source that cannot be read or holds nothing to check; the text says which, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFile:
+class SchemaFile(msgspec.Struct, frozen=True):
     """One file: the path to show, its bytes, and whether it was asked for or is only context for the others."""
 
     path: str
@@ -19,8 +19,7 @@ class SchemaFile:
     wanted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFiles:
+class SchemaFiles(msgspec.Struct, frozen=True):
     """The definition files of one directory; `lone` when one file was asked for and nothing stands beside it."""
 
     directory: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 _STRING: Final = r"""
     "(?:[^"\\\r\n]++|\\(?:\r\n|.))*+"?+
@@ -29,8 +30,7 @@ _BLANKS: Final = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 _NOT_LINE_END: Final = re.compile(r"[^\r\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, frozen=True):
     """One comment; `start` and `end` are half-open character offsets and take in the comment marks."""
 
     start: int

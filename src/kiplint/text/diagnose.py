@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
@@ -12,7 +11,7 @@ import msgspec
 
 from kiplint.text.comments import blank_comments
 from kiplint.text.limits import MAX_BYTES
-from kiplint.text.lines import BOM
+from kiplint.text.lines import BOM, decode_text
 from kiplint.text.nodes import Node
 from kiplint.text.problem import Problem
 from kiplint.text.scan import scan
@@ -40,8 +39,7 @@ _WIDE_MARKS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """What a file's bytes come to.
 
     `value` is plain Python (dict, list, str, int, float, bool, None) or `MISSING`. `text` is what all offsets count
@@ -52,14 +50,6 @@ class Diagnosis:
     problems: tuple[Problem, ...]
     value: object
     text: str
-
-
-def decode_text(data: bytes) -> str:
-    """The text of a file: UTF-8, with U+FFFD for what is not. A byte order mark stays, as U+FEFF at offset 0.
-
-    `Lines`, `Locator`, `parse_suppressions` and `diagnose` agree on offsets for this text.
-    """
-    return data.decode("utf-8", "replace")
 
 
 def diagnose(data: bytes) -> Diagnosis:
@@ -119,7 +109,7 @@ def _json5_value(text: str, root: Node) -> object:
     """The value of JSON5, or `MISSING` when the json5 package cannot tell either."""
     if root.end - root.start > _LONGEST_JSON5:
         return MISSING
-    import json5  # noqa: PLC0415  (55 ms that only broken files should pay)
+    import json5
 
     try:
         # json5 would leave the halves of an escaped pair apart, as a string that cannot be encoded.

@@ -52,3 +52,11 @@ class Lines:
         end = self.starts[number] if number < len(self.starts) else len(self.text)
         found = self.text[start:end].rstrip("\r\n")
         return found.removeprefix(BOM) if number == 1 else found
+
+
+def decode_text(data: bytes) -> str:
+    """The text of a file: UTF-8, with U+FFFD for what is not. A byte order mark stays, as U+FEFF at offset 0.
+
+    `Lines`, `Locator`, `parse_suppressions` and `diagnose` agree on offsets for this text.
+    """
+    return data.decode("utf-8", "replace")

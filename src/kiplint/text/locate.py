@@ -8,8 +8,6 @@ from typing import Final
 from kiplint.text.lines import Lines
 from kiplint.text.nodes import Node
 from kiplint.text.outline import outline
-from kiplint.text.scan import scan
-from kiplint.text.tokens import tokens
 
 _LONGEST_NAME: Final = 256
 
@@ -31,7 +29,7 @@ class Locator:
     @cached_property
     def root(self) -> Node | None:
         """The tree of the text, as far as the text allows."""
-        return outline(self.text) or scan(self.text).root
+        return outline(self.text) or _broken_root(self.text)
 
     def member(self, pointer: str) -> tuple[int, int]:
         """The half-open character span that stands for what a pointer points to.
@@ -41,7 +39,7 @@ class Locator:
         """
         node = self.node(pointer)
         if node is None:
-            start = next((token.start for token in tokens(self.text)), 0)
+            start = _first_token(self.text)
             return start, min(start + 1, len(self.text))
         if node.key is not None:
             return self._property(node)
@@ -105,6 +103,18 @@ class Locator:
 
     def _on_one_line(self, start: int, end: int) -> bool:
         return self.lines.line_of(start) == self.lines.line_of(end)
+
+
+def _broken_root(text: str) -> Node | None:
+    from kiplint.text.scan import scan  # whole texts, which are nearly all, do without
+
+    return scan(text).root
+
+
+def _first_token(text: str) -> int:
+    from kiplint.text.tokens import tokens
+
+    return next((token.start for token in tokens(text)), 0)
 
 
 def _raw_tokens(pointer: str) -> list[str]:

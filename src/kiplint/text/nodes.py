@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from kiplint.text.strings import read_string
-
 Kind = Literal["object", "array", "string", "word", "missing"]
 """`word` is a number, true, false, null or anything else outside quotes; `missing` is a key without a value."""
 
@@ -41,5 +39,10 @@ class Node:
         if self.kind != "string":
             return None
         quote = text[self.start]
+        plain = text[self.start + 1 : self.end - 1]
+        if quote == '"' and text[self.end - 1] == quote and "\\" not in plain and plain.isprintable():
+            return plain
+        from kiplint.text.strings import read_string  # escapes and broken strings are rare
+
         closed = self.end - self.start > 1 and text[self.end - 1] == quote
         return read_string(text, self.start, self.end, closed=closed)[0]

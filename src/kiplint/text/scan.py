@@ -6,7 +6,7 @@ reports several mistakes. It is iterative and linear in time and memory whatever
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from kiplint.text.nodes import Node
 from kiplint.text.parser import Parser
@@ -14,8 +14,7 @@ from kiplint.text.problem import Problem
 from kiplint.text.tokens import tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(msgspec.Struct, frozen=True):
     """What a scan found: the first complete value (None when there is none) and the problems in text order."""
 
     root: Node | None

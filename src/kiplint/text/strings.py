@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from kiplint.text.show import show_raw
 
@@ -30,8 +31,7 @@ _SHORT: Final = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"
 _MOST: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class StringIssue:
+class StringIssue(msgspec.Struct, frozen=True):
     """A mistake inside a string: the kind of problem, its detail, and its half-open character span."""
 
     kind: str

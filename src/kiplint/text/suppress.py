@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from kiplint.text.comments import Comment, blank_text, comments
 from kiplint.text.lines import BOM, Lines
@@ -22,8 +23,7 @@ _ARGUMENTS: Final = re.compile(r"\[(?P<selectors>[^\]]*+)\](?P<reason>.*)", re.D
 _CODE: Final = re.compile(r"\S")
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(msgspec.Struct, frozen=True):
     """One request not to show findings.
 
     `selectors` are as written (rules, packs or globs); `line` is the comment's own 1-based line, `target` the line
@@ -38,8 +38,7 @@ class Suppression:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressions:
+class Suppressions(msgspec.Struct, frozen=True):
     """The suppressions of a file in text order, and its `malformed-ignore` problems."""
 
     items: tuple[Suppression, ...] = ()
