@@ -48,9 +48,17 @@ def rules(require: bool) -> RuleSet:
 
 def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:
     """The cases of one verdict file."""
-    make = {"single": _single, "header": _header, "set": _set}[name]
-    for line in (verdicts / f"{name}.jsonl").read_text().splitlines():
-        yield make(json.loads(line), corpus / TRUNK)
+    for line in (verdicts / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+        yield _MAKERS[name](json.loads(line), corpus / TRUNK)
+
+
+def unmutated(case: Case, corpus: Path, name: str) -> Case:
+    """The case as it was before its mutation, of the same verdict file; in the same layout, without comments."""
+    row = {**case.row, "patch": [], "remove": [], "copies": []}
+    row["patches"] = dict.fromkeys(row.get("patches", {}), [])
+    if "text_edit" in row:
+        row["text_edit"] = {**row["text_edit"], "replace": row["text_edit"]["find"]}
+    return _MAKERS[name](row, corpus / TRUNK)
 
 
 def _single(row: dict[str, Any], trunk: Path) -> Case:
@@ -73,6 +81,9 @@ def _set(row: dict[str, Any], trunk: Path) -> Case:
     for copy in row.get("copies", []):
         files[copy["to"]] = _dump(jsonpatch.apply_patch(_json(trunk / copy["from"]), copy["patch"]))
     return Case(row, files, False, False)
+
+
+_MAKERS = {"single": _single, "header": _header, "set": _set}
 
 
 def _mutated(row: dict[str, Any], file: Path) -> bytes:

@@ -22,19 +22,24 @@ class InvalidRange(ValueError):  # noqa: N818
     """The text is no version range; the message says why, and what to write where that is clear."""
 
 
-class VersionRange:
+class VersionRange(tuple[Interval, ...]):
     """An immutable set of versions.
 
     Supports `&`, `|`, `-`, `<=` (is a subset of), `==`, `in` for one version, and truth (is not
-    empty). A range that reaches 32767 is open: `3+` and `3-32767` are the same value.
+    empty); iterating over it gives the intervals. A range that reaches 32767 is open: `3+` and
+    `3-32767` are the same value.
     """
 
-    __slots__ = ("intervals",)
+    __slots__ = ()
 
-    intervals: tuple[Interval, ...]
+    def __new__(cls, intervals: Iterable[Interval] = ()) -> VersionRange:
+        """The versions of all the intervals, which may come in any order and overlap."""
+        return super().__new__(cls, _normal(intervals))
 
-    def __init__(self, intervals: Iterable[Interval] = ()) -> None:
-        object.__setattr__(self, "intervals", _normal(intervals))
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """The intervals, lowest first: sorted, disjoint, and never adjacent."""
+        return tuple(self)
 
     @classmethod
     def of(cls, lowest: int, highest: int = MAX_VERSION) -> VersionRange:
@@ -53,74 +58,61 @@ class VersionRange:
     @property
     def lowest(self) -> int:
         """The lowest version, -1 when the range is empty."""
-        return self.intervals[0][0] if self.intervals else -1
+        return self[0][0] if self else -1
 
     @property
     def highest(self) -> int:
         """The highest version, -1 when the range is empty."""
-        return self.intervals[-1][1] if self.intervals else -1
+        return self[-1][1] if self else -1
 
     @property
     def open(self) -> bool:
         """Whether the range has no upper end."""
-        return bool(self.intervals) and self.intervals[-1][1] == MAX_VERSION
+        return bool(self) and self[-1][1] == MAX_VERSION
 
     @property
     def parts(self) -> tuple[VersionRange, ...]:
         """The contiguous ranges that make up this one, lowest first."""
-        return tuple(_single(low, high) for low, high in self.intervals)
+        return tuple(_single(low, high) for low, high in self)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a VersionRange does not change")
+    def __contains__(self, version: object) -> bool:
+        return isinstance(version, int) and self.covers(version)
 
-    def __reduce__(self) -> tuple[type[VersionRange], tuple[tuple[Interval, ...]]]:
-        return (VersionRange, (self.intervals,))
-
-    def __bool__(self) -> bool:
-        return bool(self.intervals)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, VersionRange) and self.intervals == other.intervals
-
-    def __hash__(self) -> int:
-        return hash(self.intervals)
-
-    def __contains__(self, version: int) -> bool:
-        return any(low <= version <= high for low, high in self.intervals)
+    def covers(self, version: int) -> bool:
+        """Whether the version is one of the range's."""
+        return any(low <= version <= high for low, high in self)
 
     def __and__(self, other: VersionRange) -> VersionRange:
-        mine, theirs = self.intervals, other.intervals
-        if mine == theirs:
+        if self == other:
             return self
-        if len(mine) == len(theirs) == 1:
-            return _single(max(mine[0][0], theirs[0][0]), min(mine[0][1], theirs[0][1]))
-        return _range(_meet(self.intervals, other.intervals))
+        if len(self) == len(other) == 1:
+            return _single(max(self[0][0], other[0][0]), min(self[0][1], other[0][1]))
+        return _range(_meet(self, other))
 
     def __or__(self, other: VersionRange) -> VersionRange:
-        return VersionRange(self.intervals + other.intervals)
+        return VersionRange((*self, *other))
 
     def __sub__(self, other: VersionRange) -> VersionRange:
-        return _range(_meet(self.intervals, _gaps(other.intervals)))
+        return _range(_meet(self, _gaps(other)))
 
-    def __le__(self, other: VersionRange) -> bool:
-        mine, theirs = self.intervals, other.intervals
-        if mine == theirs:
+    def __le__(self, other: tuple[Interval, ...]) -> bool:
+        if self == other:
             return True
-        if len(theirs) == 1:
-            return not mine or (theirs[0][0] <= mine[0][0] and mine[-1][1] <= theirs[0][1])
-        return all(any(a <= low and high <= b for a, b in theirs) for low, high in mine)
+        if len(other) == 1:
+            return not self or (other[0][0] <= self[0][0] and self[-1][1] <= other[0][1])
+        return all(any(a <= low and high <= b for a, b in other) for low, high in self)
 
-    def __lt__(self, other: VersionRange) -> bool:
-        return self.intervals != other.intervals and self <= other
+    def __lt__(self, other: tuple[Interval, ...]) -> bool:
+        return self != other and self <= other
 
-    def __ge__(self, other: VersionRange) -> bool:
-        return other <= self
+    def __ge__(self, other: tuple[Interval, ...]) -> bool:
+        return VersionRange.__le__(VersionRange(other), self)
 
-    def __gt__(self, other: VersionRange) -> bool:
-        return other < self
+    def __gt__(self, other: tuple[Interval, ...]) -> bool:
+        return self != other and self >= other
 
     def __str__(self) -> str:
-        return ", ".join(map(_show, self.intervals)) or "none"
+        return ", ".join(map(_show, self)) or "none"
 
     def __repr__(self) -> str:
         return f"VersionRange({str(self)!r})"
@@ -128,10 +120,10 @@ class VersionRange:
 
 def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator[VersionRange]:
     """Cut `within` into the largest ranges on which membership in each of `ranges` is constant."""
-    cuts = {low for one in ranges for low, _ in one.intervals}
-    cuts |= {high + 1 for one in ranges for _, high in one.intervals}
+    cuts = {low for one in ranges for low, _ in one}
+    cuts |= {high + 1 for one in ranges for _, high in one}
     ordered = sorted(cuts)
-    for low, high in within.intervals:
+    for low, high in within:
         start = low
         for cut in ordered:
             if start < cut <= high:
@@ -141,9 +133,7 @@ def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator
 
 
 def _range(intervals: tuple[Interval, ...]) -> VersionRange:
-    new = object.__new__(VersionRange)
-    object.__setattr__(new, "intervals", intervals)
-    return new
+    return tuple.__new__(VersionRange, intervals)
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,7 @@ def check(
     sets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SET]...",
+            metavar="SET",
             help="Directories (walked), definition files (their siblings are read too, but not reported), or - for "
             "standard input.",
             show_default="the working directory",

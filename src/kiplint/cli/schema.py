@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import msgspec
 import typer
-
-from kiplint.cli.process import CLEAN, run
 
 EPILOG = "Example:  kiplint schema config > kiplint.schema.json"
 
@@ -16,10 +13,15 @@ def schema(
     name: Annotated[Literal["message", "config", "pack", "output"], typer.Argument(help="Whose schema.")],
 ) -> None:
     """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, or the JSON output."""
+    from kiplint.cli.process import run
+
     run(lambda: _print(name))
 
 
 def _print(name: str) -> int:
+    import msgspec
+
+    from kiplint.cli.process import CLEAN
     from kiplint.engine.config import config_schema
     from kiplint.engine.rule import pack_schema
     from kiplint.model.spec import message_schema

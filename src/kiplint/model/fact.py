@@ -7,7 +7,6 @@ expressions are checked against.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar, overload
@@ -44,6 +43,8 @@ class fact(Generic[T]):  # noqa: N801
 
 def facts_of(kind: type) -> dict[str, Fact]:
     """The facts of one kind of element, by name, inherited ones included."""
+    import inspect  # slow to import, and only needed to check rules
+
     found: dict[str, Fact] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in inspect.get_annotations(base).items():

@@ -2,63 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
 from kiplint.model import defaults
-from kiplint.model.element import Ranged, given, optional_range, read_range, required_range
+from kiplint.model.element import Ranged, given, optional_range, required_range
 from kiplint.model.fact import fact
-from kiplint.model.spec import FieldSpec
-from kiplint.model.types import TypeRef, nearest_primitive, parse_type
-from kiplint.versions import NONE, VersionRange
+from kiplint.model.field_start import FieldStart
+from kiplint.model.types import nearest_primitive
+from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
-    from kiplint.model.container import Container
-    from kiplint.model.message import Message
     from kiplint.model.struct import Struct
 
 
-_UNTAGGED = {"tagged": NONE, "tagged_problem": ""}
-_NEVER_NULL = {"nullable": NONE, "nullable_problem": ""}
-_AS_MESSAGE = {"overrides_flexible": False, "flexible_problem": ""}
-_NO_DEFAULT = {"has_default": False, "default": "", "default_is_json_null": False, "defaults_to_null": False}
-_NO_CHILDREN = {"has_children": False, "definition": None}
-
-
-class Field:
-    """One field; `spec` is its JSON as written."""
-
-    name: Annotated[str, "The field's name."]
-    message: Annotated[Message, "The message that the field belongs to, at whatever depth."]
-    owner: Annotated[Container, "The message or struct whose field this is."]
-    position: Annotated[int, "The number of fields before this one in its message or struct."]
-    top_level: Annotated[bool, "Whether the field stands directly in the message."]
-
-    def __init__(self, spec: FieldSpec, message: Message, owner: Container, index: int) -> None:
-        self.spec = spec
-        self.index = self.position = index
-        self.kind: TypeRef = parse_type(spec.type)
-        self.name = spec.name
-        self.message = message
-        self.owner = owner
-        self.top_level = owner is message
-        known = self.__dict__  # facts about what is left out, as most is, are known without a call each
-        versions = read_range(spec.versions)
-        if not versions.problem:
-            known["versions"], known["versions_problem"] = versions
-        if spec.tagged_versions is UNSET:
-            known.update(_UNTAGGED)
-        if spec.tag is UNSET:
-            known["tag"] = None
-        if spec.nullable_versions is UNSET:
-            known.update(_NEVER_NULL)
-        if spec.flexible_versions is UNSET:
-            known.update(_AS_MESSAGE)
-        if spec.default is UNSET:
-            known.update(_NO_DEFAULT)
-        if spec.fields is UNSET:
-            known.update(_NO_CHILDREN)
+class Field(FieldStart):
+    """One field, at whatever depth."""
 
     # Place
 
@@ -78,31 +38,6 @@ class Field:
         return self.owner.common
 
     # Type
-
-    @fact
-    def type(self) -> str:
-        """The type as written: a primitive, a struct name, or `[]` and one of these."""
-        return self.spec.type
-
-    @fact
-    def element_type(self) -> str:
-        """The type without `[]`."""
-        return self.kind.element
-
-    @fact
-    def is_array(self) -> bool:
-        """Whether the type is an array."""
-        return self.kind.array
-
-    @fact
-    def is_struct(self) -> bool:
-        """Whether the type, or the array's element, is a struct."""
-        return self.kind.struct
-
-    @fact
-    def is_primitive(self) -> bool:
-        """Whether the type, or the array's element, is one of Kafka's primitives."""
-        return self.kind.primitive
 
     @fact
     def type_hint(self) -> str:
@@ -288,11 +223,6 @@ class Field:
         return '"' in self.about or "\\" in self.about
 
     @fact
-    def name_is_upper(self) -> bool:
-        """Whether the name begins with a capital letter."""
-        return self.name[:1].isupper()
-
-    @fact
     def entity_type(self) -> str:
         """What the value identifies, empty when not said."""
         return given(self.spec.entity_type, "")
@@ -321,13 +251,3 @@ class Field:
     def about_twin(self) -> str:
         """The name of an earlier field of the same struct with the same `about`, or empty."""
         return self.owner.about_twins.get(self.index, "")
-
-    @fact
-    def name_is_valid(self) -> bool:
-        """Whether the name is an ASCII letter and then ASCII letters and digits."""
-        return self.name.isascii() and self.name.isalnum() and self.name[0].isalpha()
-
-    @fact
-    def java_name(self) -> str:
-        """The name of the generated Java member: the first letter in lower case."""
-        return self.name[:1].lower() + self.name[1:]

@@ -233,7 +233,7 @@ class Message(Container):
     @fact
     def highest_header(self) -> int:
         """The header version that the highest valid version uses, -1 when not declared."""
-        matching = [entry.header for entry in self.header_ranges if self.valid.highest in entry.versions]
+        matching = [entry.header for entry in self.header_ranges if entry.versions.covers(self.valid.highest)]
         return matching[-1] if matching and self.valid else -1
 
     # Fields and structs

@@ -50,8 +50,8 @@ def shown(path: str) -> str:
 def read(path: str) -> bytes:
     """The bytes of a file, of an oversized one only the beginning; raises SourceError when it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            return file.read(LARGEST)
+        with open(path, "rb", buffering=0) as file:
+            return (file.read(LARGEST) if os.fstat(file.fileno()).st_size > LARGEST else file.readall()) or b""
     except OSError as error:
         raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
 
@@ -66,17 +66,31 @@ def _checked(name: str, sets: Iterator[SchemaFiles]) -> Iterator[SchemaFiles]:
 
 
 def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
-    def fail(error: OSError) -> None:
-        raise SourceError(f"cannot read {error.filename}: {error.strerror}")
+    waiting = [top]
+    while waiting:
+        directory = waiting.pop()
+        folders, paths = _listing(directory)
+        waiting += reversed(folders)
+        label = shown(directory)
+        before = "" if label == os.curdir else os.path.join(label, "")
+        files = [SchemaFile(before + os.path.basename(path), read(path)) for path in paths if keep(path)]
+        found = definitions(files, certain=directory == top)
+        if found:
+            yield SchemaFiles(label, found)
 
-    for directory, folders, names in os.walk(top, onerror=fail):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
-        paths = [os.path.join(directory, name) for name in sorted(names) if name.endswith(".json")]
-        paths = [path for path in paths if keep(path) and os.path.isfile(path)]
-        if paths:
-            found = definitions((SchemaFile(shown(path), read(path)) for path in paths), certain=directory == top)
-            if found:
-                yield SchemaFiles(shown(directory), found)
+
+def _listing(directory: str) -> tuple[list[str], list[str]]:
+    """The folders to walk and the JSON files of a directory, sorted; links to folders are not followed."""
+    try:
+        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+    except OSError as error:
+        raise SourceError(f"cannot read {shown(directory)}: {error.strerror}") from None
+    folders = [entry.path for entry in entries if _is_walked(entry)]
+    return folders, [entry.path for entry in entries if entry.name.endswith(".json") and entry.is_file()]
+
+
+def _is_walked(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".") and entry.name != "node_modules"
 
 
 def _with_siblings(directory: str, named: dict[str, bytes | None], keep: Keep) -> SchemaFiles:
@@ -89,14 +103,8 @@ def _with_siblings(directory: str, named: dict[str, bytes | None], keep: Keep) -
             raise SourceError(f"{shown(path)} is JSON, but not a message definition (it has no validVersions)")
         files.append(SchemaFile(shown(path), data))
     taken = {file.path for file in files}
-    others = [path for path in _siblings(directory) if shown(path) not in taken and keep(path)]
+    beside = _listing(directory or ".")[1] if os.path.isdir(directory or ".") else []
+    others = [path for path in beside if shown(path) not in taken and keep(path)]
     context = definitions((SchemaFile(shown(path), read(path), wanted=False) for path in others), certain=False)
     together = tuple(sorted((*files, *context), key=lambda one: one.path))
     return SchemaFiles(shown(directory or "."), together, lone=len(together) == 1)
-
-
-def _siblings(directory: str) -> list[str]:
-    if not os.path.isdir(directory or "."):
-        return []
-    names = sorted(name for name in os.listdir(directory or ".") if name.endswith(".json"))
-    return [path for name in names if os.path.isfile(path := os.path.join(directory, name))]

@@ -1,0 +1,86 @@
+"""The command reference, out of the commands themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import typer.main
+
+from generator.markdown import code, fence, page, prose, table
+from kiplint.cli.app import app
+
+INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
+
+
+def make() -> str:
+    """The page `reference/cli.md`."""
+    group: Any = typer.main.get_command(app)
+    functions = {one.name: one.callback for one in app.registered_commands}
+    commands = [_command(name, command, functions[name]) for name, command in group.commands.items()]
+    return page("Commands", INTRODUCTION, _command("", group, None), *commands)
+
+
+def _command(name: str, command: Any, function: Callable[..., Any] | None) -> str:
+    choices = _choices(function) if function else {}
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    options = [one for one in command.params if one.param_type_name == "option"]
+    full = f"kiplint {name}".strip()
+    words = ["[OPTIONS]" if options else "", *map(_usage, arguments), "" if name else "COMMAND ..."]
+    parts = [
+        f"## {full}",
+        fence(" ".join([full, *filter(None, words)])),
+        _reflow(prose(command.help or "")),
+        table(
+            ["argument", "meaning"], ([code(_name(one)), _meaning(one, choices, one.help or "")] for one in arguments)
+        ),
+        table(["option", "meaning"], ([_option(one), _meaning(one, choices, one.help or "")] for one in options)),
+        _epilog(command.epilog or ""),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _choices(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
+    """By name of a parameter: the words that it takes, where these are listed in its type."""
+    found = {}
+    for name, hint in get_type_hints(function).items():
+        for one in (hint, *get_args(hint)):
+            if get_origin(one) is Literal:
+                found[name] = get_args(one)
+    return found
+
+
+def _name(argument: Any) -> str:
+    return argument.metavar or argument.name.upper()
+
+
+def _usage(argument: Any) -> str:
+    name = _name(argument).strip("[].") + ("..." if argument.nargs == -1 else "")
+    return name if argument.required else f"[{name}]"
+
+
+def _option(option: Any) -> str:
+    value = f" {option.metavar}" if option.metavar else ""
+    return ", ".join(code(word + value) for word in option.opts)
+
+
+def _meaning(one: Any, choices: dict[str, tuple[str, ...]], text: str) -> str:
+    words = choices.get(one.name, ())
+    listed = f" One of {', '.join(map(code, words))}." if words else ""
+    default = one.show_default if isinstance(one.show_default, str) else one.default
+    usual = f" Without it: {default}." if isinstance(default, str) and default else ""
+    return prose(text) + listed + usual
+
+
+def _epilog(text: str) -> str:
+    """Examples as a block of code, anything else as it is."""
+    label, _, rest = text.partition("  ")
+    if label in ("Example:", "Examples:"):
+        lines = [" ".join(one.split()) for one in rest.split(" | ")]
+        return "\n\n".join([label, fence("\n".join(lines), "sh")])
+    return _reflow(re.sub(r"\[/?bold\]", "**", text))
+
+
+def _reflow(text: str) -> str:
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))

@@ -1,0 +1,76 @@
+"""The reference of the rule language: kinds of elements, their facts, and functions."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from generator.markdown import anchor, code, page, prose, table
+from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.language import CLASSES, KINDS, facts
+
+INTRODUCTION = """\
+What an expression of a rule may say. [Writing rules](../guide/writing-rules.md) shows how to use it.
+
+A rule looks at one kind of element (`each`). In its expressions, the facts of that element are names, as in `tag`; the
+facts of another element follow a dot, as in `message.flexible`. Types are written as in Python; the name of a class is
+that of the section below that lists its facts.
+"""
+RANGES = """\
+A set of versions, shown as Kafka writes it (`3`, `0-2`, `3+`, `none`). Ranges can be compared (`<=` is "within", `==`) and
+combined (`&` in both, `|` in either, `-` in the first only); an empty one is false.
+"""
+OTHERS = "What messages and structs have in common: the type of `owner`."
+
+
+def make() -> str:
+    """The page `reference/facts.md`."""
+    sections = [_element(heading, class_name) for heading, class_name in _headings().items()]
+    return page("Facts and functions", INTRODUCTION, *sections, _functions())
+
+
+def _headings() -> dict[str, str]:
+    """The sections by heading: every kind of element, then what else has facts."""
+    kinds = {kind: made.__name__ for kind, made in KINDS.items()}
+    others = {name: name for name in CLASSES if name not in kinds.values()}
+    return {**kinds, **others, "VersionRange": "VersionRange"}
+
+
+def _element(heading: str, class_name: str) -> str:
+    anchors = {name: anchor(head) for head, name in _headings().items()}
+    rows = [[code(one.name), _type(one.type, anchors), prose(one.about)] for one in facts(class_name).values()]
+    called = "" if heading == class_name else f" Its class is `{class_name}`."
+    return f"## {heading}\n\n{_about(class_name)}{called}\n\n{table(['fact', 'type', 'meaning'], rows)}"
+
+
+def _about(class_name: str) -> str:
+    """The first line of the module that defines a kind of element."""
+    if class_name not in {made.__name__ for made in KINDS.values()}:
+        return RANGES.strip() if class_name == "VersionRange" else OTHERS
+    text = sys.modules[CLASSES[class_name].__module__].__doc__ or ""
+    return prose(text.split("\n\n")[0].replace("\n", " ").replace(", and every fact about it that a rule may use", ""))
+
+
+def _type(written: str, anchors: dict[str, str]) -> str:
+    plain, optional, _ = written.partition(" | None")
+    linked = [anchors[name] for name in re.findall(r"\w+", plain) if name in anchors]
+    shown = f"[{code(plain)}](#{linked[-1]})" if linked else code(plain)
+    return f"{shown} or `None`" if optional else shown
+
+
+def _functions() -> str:
+    rows = [[code(_call(name)), _returns(one.returns), prose(one.about)] for name, one in FUNCTIONS.items()]
+    return f"## Functions\n\n{table(['function', 'gives', 'meaning'], rows)}"
+
+
+def _call(name: str) -> str:
+    least, most = FUNCTIONS[name].arguments
+    given = ["text", "other"] if most > 1 else ["items" if FUNCTIONS[name].returns in _OF_ITEMS else "value"]
+    return f"{name}({', '.join(given[:least])})"
+
+
+_OF_ITEMS = ("element", "tuple")
+
+
+def _returns(kind: str) -> str:
+    return "an item" if kind == "element" else "the items" if kind == "tuple" else code(kind)

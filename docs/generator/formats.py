@@ -1,0 +1,39 @@
+"""The output formats, each with what it writes for one example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from generator.markdown import anchor, fence, page, prose, table
+from generator.rules import rendered
+from kiplint.engine.packs import shipped, shipped_rules
+from kiplint.engine.verify import check_example
+from kiplint.report.formats import FORMATS
+from kiplint.report.model import Report
+
+EXAMPLE = "tags/gap"
+INTRODUCTION = """\
+`--output-format NAME` writes to standard output, `--output-format NAME=FILE` to a file. The option may be given several
+times, so that one run writes several reports; one of them at most goes to standard output.
+"""
+
+
+def make() -> str:
+    """The page `reference/formats.md`."""
+    rows = ([f"[{name}](#{anchor(name)})", prose(about)] for name, about in FORMATS.items())
+    rule = next(rule for rule in shipped_rules() if rule.id == EXAMPLE)
+    result = check_example(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id, "bad"))
+    report = Report(tuple(result.findings), result.files, result.messages, result.sources)
+    return page(
+        "Output formats",
+        INTRODUCTION,
+        table(["format", "what it is"], rows),
+        *(f"## {name}\n\n{prose(about)}\n\n{_sample(name, report)}" for name, about in FORMATS.items()),
+    )
+
+
+def _sample(name: str, report: Report) -> str:
+    return fence(rendered(name, report), _LANGUAGES.get(name, "text"))
+
+
+_LANGUAGES = {"json": "json", "jsonl": "json"}

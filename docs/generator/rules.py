@@ -1,0 +1,123 @@
+"""The rule reference, out of the shipped packs and their fixtures."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from generator.markdown import anchor, code, fence, page, prose, table
+from kiplint.engine.packs import shipped, shipped_rules
+from kiplint.engine.rule import PackSpec, Rule
+from kiplint.engine.verify import check_example
+from kiplint.report.formats import load
+from kiplint.report.model import Report
+from kiplint.text.comments import blank_comments
+
+LONGEST = 60
+
+INTRODUCTION = """\
+Every rule that comes with kiplint, pack by pack. `kiplint explain RULE` shows the same for one rule.
+
+A rule is called `pack/rule`. That name, the pack's name alone, or a glob such as `*/default-*` selects rules in
+`--select` and `--ignore`, in the [configuration](../guide/configuration.md), and in
+[comments that suppress a finding](../guide/suppressing.md). An *error* is refused by Kafka's own generator, breaks a
+released protocol or a KIP, or has never been right in any release; a *warning* is most likely a slip; an *info* is worth
+a look. A rule that is *off* has to be selected by its full name.
+"""
+
+
+def make() -> str:
+    """The page `reference/rules.md`."""
+    packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
+    titles = dict(pack_titles())
+    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name, _ in packs]
+    return page("Rules", INTRODUCTION, "\n".join(index), *(_pack(name, titles[name], rules) for name, rules in packs))
+
+
+def pack_titles() -> Iterator[tuple[str, str]]:
+    """The name and title of each shipped pack, in the order of their names."""
+    for file in sorted(Path(shipped("packs")).glob("*.json")):
+        spec = msgspec.json.decode(blank_comments(file.read_bytes()), type=PackSpec)
+        yield spec.pack, spec.title
+
+
+def overview() -> str:
+    """The packs as the README lists them."""
+    return table(
+        ["pack", "what it is about"],
+        [[f"[{name}](docs/reference/rules.md#{anchor(name)})", prose(title)] for name, title in pack_titles()],
+    )
+
+
+def _pack(name: str, title: str, rules: list[Rule]) -> str:
+    rows = [[f"[{rule.spec.id}](#{anchor(rule.id)})", _level(rule), prose(rule.title)] for rule in rules]
+    parts = [f"## {name}", f"{prose(title)}.", table(["rule", "severity", "what it finds"], rows)]
+    return "\n\n".join([*parts, *map(_rule, rules)])
+
+
+def _rule(rule: Rule) -> str:
+    parts = [f"### {rule.id}", f"{prose(rule.title)}.", prose(rule.spec.why), "\n".join(_facts(rule)), _params(rule)]
+    return "\n\n".join(part for part in (*parts, *_examples(rule)) if part)
+
+
+def _facts(rule: Rule) -> Iterator[str]:
+    spec = rule.spec
+    yield f"- Severity: {_level(rule)}"
+    for softer in spec.levels:
+        yield f"- Severity when {code(softer.when)}: {softer.severity}"
+    yield f"- Source: {prose(rule.source)}"
+    when = f" with {code(spec.when)}" if spec.when else ""
+    expect = f"must have {code(spec.expect)}" if spec.expect else "is one too many"
+    yield f"- Each [{spec.each}](facts.md#{anchor(spec.each)}){when} {expect}"
+    if spec.fix:
+        yield f"- Fix: {spec.fix}"
+
+
+def _level(rule: Rule) -> str:
+    return f"off ({rule.spec.on} when selected)" if rule.severity == "off" else rule.severity
+
+
+def _params(rule: Rule) -> str:
+    rows = ([code(name), code(json.dumps(value))] for name, value in rule.params.items())
+    return table(["parameter", "value unless configured"], rows)
+
+
+def _examples(rule: Rule) -> Iterator[str]:
+    folder = Path(shipped("fixtures"), rule.pack, rule.spec.id)
+    if (folder / "bad").is_dir():
+        result = check_example(rule, folder / "bad")
+        yield "Wrong:"
+        yield fence(rendered("text", Report(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
+    files = list(_telling(folder))
+    if files:
+        yield "Right:"
+    for file in files:
+        yield fence(_shortened(file.read_text("utf-8-sig")), "json", file.name)
+
+
+def _telling(folder: Path) -> Iterable[Path]:
+    """The good files in which the example differs from the bad one; all of them when it lacks files instead."""
+    good = sorted((folder / "good").glob("*.json"))
+    changed = [file for file in good if not _same(file, folder / "bad" / file.name)]
+    return changed or good
+
+
+def _same(one: Path, other: Path) -> bool:
+    return other.is_file() and one.read_bytes() == other.read_bytes()
+
+
+def _shortened(text: str) -> str:
+    lines = text.rstrip().splitlines()
+    return "\n".join([*lines[:LONGEST], "..."] if len(lines) > LONGEST else lines)
+
+
+def rendered(name: str, report: Report) -> str:
+    """A report in a format, without colours."""
+    out = io.StringIO()
+    load(name)(report, out, color=False)
+    return out.getvalue()

@@ -1,0 +1,89 @@
+"""The JSON Schemas: each as a file of its own, and as tables to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from generator.markdown import anchor, code, page, prose, table
+from kiplint.engine.config import config_schema
+from kiplint.engine.rule import pack_schema
+from kiplint.model.spec import message_schema
+from kiplint.report.output_schema import output_schema
+
+SCHEMAS = {"message": message_schema, "config": config_schema, "pack": pack_schema, "output": output_schema}
+INTRODUCTION = """\
+The files that kiplint reads and writes, as JSON Schema (draft 2020-12). `kiplint schema NAME` prints one; the same text
+stands in the file named below. A definition or a pack has to lose its comments before another tool can read it.
+"""
+
+
+def make() -> str:
+    """The page `reference/schemas.md`."""
+    return page("Schemas", INTRODUCTION, *(_schema(name, made()) for name, made in SCHEMAS.items()))
+
+
+def files() -> dict[str, str]:
+    """The schemas as the files that hold them, by path below `docs/`."""
+    return {
+        f"reference/schemas/{name}.json": msgspec.json.format(msgspec.json.encode(made()), indent=2).decode() + "\n"
+        for name, made in SCHEMAS.items()
+    }
+
+
+def config_keys() -> str:
+    """The keys of the configuration, as the guide lists them."""
+    schema = config_schema()
+    return table(["key", "meaning", "unless given"], _keys(schema["$defs"][_top(schema)]))
+
+
+def _keys(shape: dict[str, Any]) -> Iterator[list[str]]:
+    for key, value in shape["properties"].items():
+        usual = msgspec.json.encode(value["default"]).decode() if "default" in value else ""
+        yield [code(key), prose(value.get("description", "")), code(usual) if usual else ""]
+
+
+def _top(schema: dict[str, Any]) -> str:
+    return str(schema["$ref"]).rpartition("/")[2]
+
+
+def _schema(name: str, schema: dict[str, Any]) -> str:
+    shapes = {shape: value for shape, value in schema["$defs"].items() if "properties" in value}
+    top = _top(schema)
+    ordered = {top: shapes.pop(top), **shapes}
+    parts = [_shape(name, shape, value, shape == top) for shape, value in ordered.items()]
+    intro = f"{prose(schema['title'])}: [{name}.json](schemas/{name}.json)."
+    return "\n\n".join([f"## {name}", intro, *parts])
+
+
+def _shape(name: str, shape: str, value: dict[str, Any], top: bool) -> str:
+    required = value.get("required", [])
+    rows = [
+        [code(key), _type(name, one), "yes" if key in required else "", prose(one.get("description", ""))]
+        for key, one in value["properties"].items()
+    ]
+    about = [] if top else [f"### {_heading(name, shape)}"]
+    described = [prose(value["description"])] if "description" in value else []
+    return "\n\n".join([*about, *described, table(["property", "type", "required", "meaning"], rows)])
+
+
+def _heading(name: str, shape: str) -> str:
+    return f"{name}: {shape}"
+
+
+def _type(name: str, value: dict[str, Any]) -> str:
+    """A property's type in words."""
+    if "$ref" in value:
+        shape = str(value["$ref"]).rpartition("/")[2]
+        return f"[{shape}](#{anchor(_heading(name, shape))})"
+    if "enum" in value:
+        return ", ".join(code(str(one)) for one in value["enum"])
+    if "anyOf" in value:
+        return " or ".join(_type(name, one) for one in value["anyOf"])
+    if value.get("type") == "array":
+        return f"array of {_type(name, value['items'])}" if value.get("items") else "array"
+    if isinstance(value.get("additionalProperties"), dict) and value["additionalProperties"]:
+        return f"object of {_type(name, value['additionalProperties'])}"
+    return str(value.get("type", "anything"))

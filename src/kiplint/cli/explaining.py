@@ -1,0 +1,79 @@
+"""What `kiplint explain` prints."""
+
+from __future__ import annotations
+
+import io
+import sys
+import textwrap
+from pathlib import Path
+
+from kiplint.cli.process import CLEAN
+from kiplint.cli.terminal import use_color
+from kiplint.engine.config import Config
+from kiplint.engine.errors import UsageError
+from kiplint.engine.packs import shipped
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import load_rules
+from kiplint.engine.selection import check_selector, matches
+from kiplint.engine.verify import check_example, examples
+from kiplint.report.colors import BOLD, DIM, paint
+from kiplint.report.model import Report
+from kiplint.report.text import write
+
+
+def explain_rule(name: str) -> int:
+    """Explain the rule with that id."""
+    known = load_rules(Config(), "")
+    found = [rule for rule in known if name in (rule.id, rule.spec.id)]
+    if len(found) != 1:
+        check_selector(name, known)
+        several = [rule.id for rule in known if rule in found or matches(name, rule.id)]
+        raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
+    color = use_color("auto", sys.stdout)
+    print("\n\n".join(_sections(found[0], color)))
+    return CLEAN
+
+
+def _sections(rule: Rule, color: bool) -> list[str]:
+    usual = "off unless selected" if rule.severity == "off" else rule.severity
+    sections = [
+        f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{rule.title}.",
+        _paragraph(rule.spec.why),
+    ]
+    if rule.source:
+        sections.append(f"Source: {rule.source}")
+    folder = examples(rule, Path(shipped("fixtures")))
+    if folder and (folder / "bad").is_dir():
+        sections += [
+            f"{paint('Wrong', BOLD, color)}\n{_finding(rule, color)}",
+            f"{paint('Right', BOLD, color)}\n{_good(rule)}",
+        ]
+    if rule.params:
+        values = "\n".join(f"  {name} = {value!r}" for name, value in rule.params.items())
+        sections.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
+    sections.append(
+        "To ignore it in one place, write above the line or at its end:\n"
+        f"  // kiplint: ignore[{rule.id}] and the reason\n"
+        f'To switch it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
+    )
+    return sections
+
+
+def _finding(rule: Rule, color: bool) -> str:
+    folder = examples(rule, Path(shipped("fixtures")))
+    assert folder is not None
+    result = check_example(rule, folder / "bad")
+    out = io.StringIO()
+    write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
+    return textwrap.indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
+
+
+def _good(rule: Rule) -> str:
+    folder = examples(rule, Path(shipped("fixtures")))
+    assert folder is not None
+    files = sorted((folder / "good").glob("*.json"))
+    return "\n\n".join(textwrap.indent(file.read_text(errors="replace").strip(), "  ") for file in files[:2])
+
+
+def _paragraph(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, 100))

@@ -1,0 +1,181 @@
+"""Every rule of every shipped pack, over its own examples."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from msgspec.structs import astuple
+from syrupy.assertion import SnapshotAssertion
+from syrupy.data import Snapshot, SnapshotCollection
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+from kiplint.engine.check_rule import mistakes
+from kiplint.engine.config import Config
+from kiplint.engine.packs import shipped_rules
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, Result, check_set
+from kiplint.report.model import Report
+from kiplint.report.text import write
+from kiplint.text.lines import Lines, decode_text
+
+HERE = Path(__file__).resolve().parent
+FIXTURES = HERE.parent / "fixtures"
+SNAPSHOTS = HERE / "snapshots"
+OTHERS = {"sets"}
+"""Directories of fixtures that are not those of a pack."""
+TOO_LARGE = "syntax/too-large"
+"""The rule whose bad example is made here: a megabyte has no place in the repository."""
+PADDING = b"// Lines that say nothing.\n" * 40_000
+
+POINTLESS = {"syntax/byte-order-mark", "syntax/empty-file", "syntax/too-large"}
+"""The rules whose findings are about something that takes up no column."""
+LONG = {"syntax/trailing-content"}
+"""The rules whose findings may take up several lines."""
+
+RULES = {rule.id: rule for rule in shipped_rules()}
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+
+
+class OneFileEach(SingleFileSnapshotExtension):
+    """Keeps the snapshot of a rule in snapshots/pack/rule.txt."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        assert index == 0, "one snapshot for each rule"
+        return test_location.snapshot_name
+
+    @classmethod
+    def get_file_basename(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
+        return _rule_id(test_location).partition("/")[2]
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(SNAPSHOTS / _rule_id(test_location).partition("/")[0])
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
+        return cls.get_location(test_location=test_location, index=0) == snapshot_location
+
+    def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
+        file = Path(snapshot_location)
+        found = SnapshotCollection(location=snapshot_location)
+        found.add(Snapshot(name=f"{test_bad_example_reads.__name__}[{file.parent.name}/{file.stem}]"))
+        return found
+
+
+def _rule_id(location: PyTestLocation) -> str:
+    return location.nodeid.partition("[")[2].removesuffix("]")
+
+
+@pytest.fixture
+def rendered(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(OneFileEach)
+
+
+def files_of(rule: Rule, kind: str) -> list[Input]:
+    """The files of an example, their paths relative to it."""
+    if (rule.id, kind) == (TOO_LARGE, "bad"):
+        (good,) = files_of(rule, "good")
+        return [Input(good.path, PADDING + good.data)]
+    folder = FIXTURES / rule.id / kind
+    found = sorted(file for file in folder.rglob("*") if file.is_file())
+    return [Input(file.relative_to(folder).as_posix(), file.read_bytes()) for file in found]
+
+
+def check(rule: Rule, files: list[Input]) -> Result:
+    """What the default rules and the rule itself find in the files of one set."""
+    config = Config(select=["default", rule.id])
+    return check_set(files, make_ruleset(config, load_rules(config, "")))
+
+
+def text(result: Result) -> str:
+    out = io.StringIO()
+    write(Report(tuple(result.findings), result.files, result.messages, result.sources), out, color=False)
+    return out.getvalue()
+
+
+@every_rule
+def test_good_example_has_no_finding(rule: Rule) -> None:
+    files = files_of(rule, "good")
+    assert files
+    assert text(check(rule, files)) == ""
+
+
+@every_rule
+def test_bad_example_reads(rule: Rule, rendered: SnapshotAssertion) -> None:
+    result = check(rule, files_of(rule, "bad"))
+    assert rule.id in {one.rule for one in result.findings}
+    assert text(result) == rendered
+
+
+@every_rule
+def test_findings_lie_inside_their_file(rule: Rule) -> None:
+    files = files_of(rule, "bad")
+    lines = {file.path: Lines(decode_text(file.data)) for file in files}
+    for one in check(rule, files).findings:
+        line, column, end_line, end_column = astuple(one.span)
+        assert 1 <= column <= len(lines[one.path].line(line)) + 1
+        assert 1 <= end_column <= len(lines[one.path].line(end_line)) + 1
+        if one.rule in POINTLESS:
+            assert (line, column, end_line, end_column) == (1, 1, 1, 1)
+        elif one.rule in LONG:
+            assert (line, column) < (end_line, end_column)
+        else:
+            assert line == end_line
+            assert column < end_column
+
+
+@every_rule
+def test_rule_is_documented(rule: Rule) -> None:
+    assert rule.spec.title
+    assert rule.spec.why
+    assert rule.source
+    assert rule.spec.title[0].isupper()
+    assert not rule.spec.title.endswith(".")
+    assert rule.spec.why.endswith(".")
+
+
+@every_rule
+def test_rule_is_free_of_mistakes(rule: Rule) -> None:
+    assert list(mistakes(rule)) == []
+
+
+def test_rule_ids_are_unique() -> None:
+    found = [rule.id for rule in shipped_rules()]
+    assert len(found) > 100
+    assert sorted(set(found)) == sorted(found)
+
+
+def test_every_pack_has_a_file_of_its_own() -> None:
+    assert {Path(rule.origin).stem for rule in RULES.values()} == {rule.pack for rule in RULES.values()}
+
+
+def test_every_fixture_belongs_to_a_rule() -> None:
+    known = {f"{rule}/{kind}" for rule in RULES for kind in ("good", "bad")} - {f"{TOO_LARGE}/bad"}
+    folders = {path.relative_to(FIXTURES).as_posix() for path in FIXTURES.glob("*/*/*") if path.is_dir()}
+    assert {folder for folder in folders if folder.partition("/")[0] not in OTHERS} == known
+
+
+def test_every_snapshot_belongs_to_a_rule(request: pytest.FixtureRequest) -> None:
+    files = {path.relative_to(SNAPSHOTS).as_posix(): path for path in SNAPSHOTS.rglob("*") if path.is_file()}
+    known = {f"{rule}.txt" for rule in RULES}
+    if request.config.option.update_snapshots:
+        # syrupy finds what is left over only in directories called like the test file.
+        for name in files.keys() - known:
+            files.pop(name).unlink()
+    assert files.keys() == known
+
+
+def test_examples_hold_nothing_but_definitions() -> None:
+    strange = [path for path in FIXTURES.rglob("*") if path.is_file() and path.suffix != ".json"]
+    assert [path.relative_to(FIXTURES).as_posix() for path in strange] == ["kip-1313/kiplint.toml"]
+    assert not any(os.path.islink(path) for path in FIXTURES.rglob("*"))

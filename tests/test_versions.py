@@ -1,0 +1,226 @@
+"""The algebra of version ranges, against Python's sets.
+
+All bounds drawn are at most 14 or the open end, so that 15 stands for every version from there on.
+"""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplint.versions import ALL, MAX_VERSION, NONE, InvalidRange, VersionRange, boundaries
+
+UNIVERSE = range(16)
+LAST = UNIVERSE[-1]
+
+bounds = st.integers(0, LAST - 1)
+intervals = st.tuples(bounds, bounds | st.just(MAX_VERSION))
+ranges = st.lists(intervals, max_size=4).map(VersionRange)
+two_ranges = st.tuples(ranges, ranges)
+
+
+def members(one: VersionRange) -> set[int]:
+    """The versions of a range, seen through its normal form alone."""
+    assert one.intervals == tuple(sorted(one.intervals))
+    for low, high in one.intervals:
+        assert 0 <= low <= high <= MAX_VERSION
+        assert high < LAST or high == MAX_VERSION
+    for (_, before), (after, _) in pairwise(one.intervals):
+        assert before + 1 < after
+    return {version for version in UNIVERSE for low, high in one.intervals if low <= version <= high}
+
+
+@given(st.lists(intervals, max_size=4))
+def test_members_are_those_of_the_intervals(pairs: list[tuple[int, int]]) -> None:
+    assert members(VersionRange(pairs)) == {v for v in UNIVERSE if any(low <= v <= high for low, high in pairs)}
+
+
+@given(ranges)
+def test_membership(one: VersionRange) -> None:
+    assert {version for version in UNIVERSE if version in one} == members(one)
+    assert -1 not in one
+    assert MAX_VERSION + 1 not in one
+
+
+@pytest.mark.parametrize("operation", [operator.and_, operator.or_, operator.sub], ids=lambda one: one.__name__)
+@given(two_ranges)
+def test_operations(operation: Callable[..., VersionRange], pair: tuple[VersionRange, VersionRange]) -> None:
+    left, right = pair
+    assert members(operation(left, right)) == operation(members(left), members(right))
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [operator.le, operator.lt, operator.ge, operator.gt, operator.eq, operator.ne],
+    ids=lambda one: one.__name__,
+)
+@given(two_ranges)
+def test_comparisons(comparison: Callable[..., bool], pair: tuple[VersionRange, VersionRange]) -> None:
+    left, right = pair
+    assert comparison(left, right) is comparison(members(left), members(right))
+    assert comparison(left, left) is comparison(1, 1)
+
+
+@given(two_ranges)
+def test_equal_ranges_hash_alike(pair: tuple[VersionRange, VersionRange]) -> None:
+    left, right = pair
+    assert hash((left - right) | (left & right)) == hash(left)
+
+
+@given(ranges)
+def test_truth_ends_and_parts(one: VersionRange) -> None:
+    inside = members(one)
+    assert bool(one) is bool(inside)
+    assert one.lowest == min(inside, default=-1)
+    assert one.open is (LAST in inside)
+    assert one.highest == (MAX_VERSION if one.open else max(inside, default=-1))
+    assert [part.intervals for part in one.parts] == [(pair,) for pair in one.intervals]
+
+
+@given(ranges)
+def test_text_is_read_back(one: VersionRange) -> None:
+    texts = str(one).split(", ")
+    assert VersionRange(pair for text in texts for pair in VersionRange.parse(text).intervals) == one
+    assert tuple(VersionRange.parse(text) for text in texts if text != "none") == one.parts
+    assert repr(one) == f"VersionRange('{one}')"
+
+
+@given(ranges)
+def test_pickles(one: VersionRange) -> None:
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+@given(st.lists(ranges, max_size=4), ranges)
+def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
+    pieces = list(boundaries(cutting, within))
+    assert [version for piece in pieces for version in sorted(members(piece))] == sorted(members(within))
+    for piece in pieces:
+        assert len(piece.intervals) == 1
+        assert all(piece <= one or not piece & one for one in cutting)
+    for before, after in pairwise(pieces):
+        touching = before.highest + 1 == after.lowest
+        assert not touching or any((before <= one) is not (after <= one) for one in cutting)
+
+
+def test_boundaries_of_a_message() -> None:
+    cutting = [VersionRange.parse("2+"), VersionRange.parse("0-3"), NONE, ALL]
+    assert [str(one) for one in boundaries(cutting, VersionRange.parse("1-8"))] == ["1", "2-3", "4-8"]
+    assert list(boundaries(cutting, NONE)) == []
+    assert [str(one) for one in boundaries([], ALL)] == ["0+"]
+
+
+@given(bounds, bounds | st.just(MAX_VERSION))
+def test_of(low: int, high: int) -> None:
+    assert members(VersionRange.of(low, high)) == {version for version in UNIVERSE if low <= version <= high}
+    assert VersionRange.of(low) == VersionRange.of(low, MAX_VERSION)
+
+
+def test_none_and_all() -> None:
+    assert (str(NONE), str(ALL)) == ("none", "0+")
+    assert (members(NONE), members(ALL)) == (set(), set(UNIVERSE))
+
+
+def test_nothing_else_is_equal() -> None:
+    assert VersionRange.of(1, 1) != 1
+    assert VersionRange.of(1, 1) != ((1, 1),)
+
+
+def test_a_range_does_not_change() -> None:
+    one = VersionRange.of(1, 3)
+    with pytest.raises(AttributeError, match="^a VersionRange does not change$"):
+        one.intervals = ()
+    with pytest.raises(AttributeError):
+        one.other = 1  # type: ignore[attr-defined]
+    assert str(one) == "1-3"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "expected"),
+    [
+        ("0", "0", ((0, 0),)),
+        ("3", "3", ((3, 3),)),
+        ("0-2", "0-2", ((0, 2),)),
+        ("2-2", "2", ((2, 2),)),
+        ("3+", "3+", ((3, MAX_VERSION),)),
+        ("none", "none", ()),
+        (" 1-2\t", "1-2", ((1, 2),)),
+        ("\r\n4+ ", "4+", ((4, MAX_VERSION),)),
+        ("3-32767", "3+", ((3, MAX_VERSION),)),
+        ("0-32766", "0-32766", ((0, MAX_VERSION - 1),)),
+        ("32767", "32767", ((MAX_VERSION, MAX_VERSION),)),
+        ("32767+", "32767", ((MAX_VERSION, MAX_VERSION),)),
+    ],
+)
+def test_parse(text: str, shown: str, expected: tuple[tuple[int, int], ...]) -> None:
+    one = VersionRange.parse(text)
+    assert one.intervals == expected
+    assert str(one) == shown
+
+
+SIGN = "has a sign in a version number"
+ZERO = "has a version number with a leading zero"
+TOO_HIGH = "versions end at 32767"
+OTHER = 'is not "N", "N-M", "N+" or "none"'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "is empty"),
+        (" \t\r\n", "is empty"),
+        ("None", 'is written "none"'),
+        ("NONE", 'is written "none"'),
+        ("3-1", 'is inverted; write "1-3"'),
+        ("32767-0", 'is inverted; write "0-32767"'),
+        ("+1", 'has a sign in front; write "1+" for that version and all later ones'),
+        ("+", SIGN),
+        ("-1", SIGN),
+        ("-1+", SIGN),
+        ("0--1", SIGN),
+        ("1-+2", SIGN),
+        ("01", ZERO),
+        ("00", ZERO),
+        ("0-01", ZERO),
+        ("007+", ZERO),
+        ("32768", TOO_HIGH),
+        ("0-32768", TOO_HIGH),
+        ("99999+", TOO_HIGH),
+        ("100000", TOO_HIGH),
+        ("9" * 5000, TOO_HIGH),
+        ("0 - 2", "has blanks inside"),
+        ("3 +", "has blanks inside"),
+        ("\u0663", "has digits outside ASCII"),
+        ("0-\uff12", "has digits outside ASCII"),
+        ("\u00b2+", "has digits outside ASCII"),
+        ("a", OTHER),
+        ("0-", OTHER),
+        ("3++", OTHER),
+        ("0-1-2", OTHER),
+        ("0,1", OTHER),
+        ("0..2", OTHER),
+        ("1.0", OTHER),
+        ("0x1", OTHER),
+        ("\u00a03", OTHER),
+        ("3\0", OTHER),
+    ],
+)
+def test_parse_refuses(text: str, problem: str) -> None:
+    with pytest.raises(InvalidRange) as refused:
+        VersionRange.parse(text)
+    assert str(refused.value) == problem
+
+
+@given(st.text(st.sampled_from("0123456789+- ,none٣\n"), max_size=8) | st.text(max_size=8))
+def test_parse_reads_or_refuses(text: str) -> None:
+    try:
+        one = VersionRange.parse(text)
+    except InvalidRange as error:
+        assert str(error)
+    else:
+        assert VersionRange.parse(str(one)) == one

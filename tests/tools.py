@@ -1,0 +1,121 @@
+"""Small definitions, checks of them, and runs of the command: what most tests begin with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kiplint.engine.config import Config
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.model.load import load
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+
+SOURCE = Path(__file__).resolve().parent.parent / "src"
+PLAIN = {"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-5", "flexibleVersions": "3+"}
+QUIET = ["style/file-name", "style/about-missing", "style/version-undocumented", "rpc/listeners-missing"]
+"""Rules that small definitions break by being small."""
+
+
+def field(name: str = "Field", kind: str = "int32", versions: str = "0+", **others: Any) -> dict[str, Any]:
+    """The JSON of a field."""
+    return {"name": name, "type": kind, "versions": versions, **others}
+
+
+def document(*fields: dict[str, Any], **others: Any) -> dict[str, Any]:
+    """The JSON of a request with versions 0-5, flexible from 3 on; a property that is None is left out."""
+    whole = {**PLAIN, **others, "fields": list(fields)}
+    return {name: value for name, value in whole.items() if value is not None}
+
+
+def message(*fields: dict[str, Any], **others: Any) -> Message:
+    """A message that the reader has nothing to say about."""
+    found = load(f"{others.get('name', 'XRequest')}.json", json.dumps(document(*fields, **others)).encode())
+    assert found.problems == ()
+    assert found.message is not None
+    return found.message
+
+
+def schema_set(*messages: Message) -> SchemaSet:
+    """The messages as one set."""
+    return SchemaSet(messages)
+
+
+def rpc(name: str, key: int, valid: str, **others: Any) -> tuple[Message, Message]:
+    """A request and its response."""
+    same = {"apiKey": key, "validVersions": valid, **others}
+    request = message(name=f"{name}Request", type="request", **same)
+    return request, message(name=f"{name}Response", type="response", **same)
+
+
+def definition(*fields: dict[str, Any], **others: Any) -> bytes:
+    """The text of `document`, two blanks a level, one property a line."""
+    return json.dumps(document(*fields, **others), indent=2).encode()
+
+
+def check(
+    files: Mapping[str, bytes] | bytes, config: Config | None = None, base: str = "", *, partial: bool = True
+) -> list[Finding]:
+    """What a configuration's rules find in the files of a set; a lone text is XRequest.json."""
+    if isinstance(files, bytes):
+        files = {"XRequest.json": files}
+    config = config or Config()
+    rules = make_ruleset(config, load_rules(config, base))
+    return check_set([Input(path, data) for path, data in files.items()], rules, partial=partial).findings
+
+
+def ids(findings: Sequence[Finding]) -> list[str]:
+    """The rules of the findings, in their order."""
+    return [one.rule for one in findings]
+
+
+def complaint(action: Callable[[], object]) -> str:
+    """The text of the usage error that an action ends in."""
+    try:
+        action()
+    except UsageError as error:
+        return str(error)
+    raise AssertionError("there was no usage error")
+
+
+class Ran(NamedTuple):
+    """What a run of the command came to."""
+
+    code: int
+    out: str
+    err: str
+
+
+_SHAPING = re.compile(r"(PYTHON|LC_|LANG|XDG_CONFIG|GITHUB_|CI$|KIPLINT|(NO_|FORCE_|CLI)COLOR|TERM$|COLUMNS|LINES)")
+
+
+def environment(**others: str) -> dict[str, str]:
+    """The environment of a run: this one's without anything that shapes output, and with the checkout on the path."""
+    kept = {name: value for name, value in os.environ.items() if not _SHAPING.match(name)}
+    return {**kept, "PYTHONPATH": str(SOURCE), "LANG": "C.UTF-8", "COLUMNS": "100", **others}
+
+
+def kiplint(
+    *words: str | bytes | Path,
+    cwd: Path,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    command: Sequence[str] = (sys.executable, "-m", "kiplint"),
+) -> Ran:
+    """Run the command in a directory. A traceback fails the test, whatever it expects."""
+    shown = [word if isinstance(word, bytes) else str(word) for word in words]
+    done = subprocess.run(
+        [*command, *shown], cwd=cwd, input=stdin, capture_output=True, env=environment(**(env or {})), check=False
+    )
+    ran = Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert "Traceback" not in ran.err, ran.err
+    return ran

@@ -1,0 +1,45 @@
+"""Where kiplint is stricter than Kafka's generator on purpose: mutations that it accepts and that are errors here.
+
+By the mutation's id, or by its family and the rule that it breaks: the reason.
+"""
+
+from __future__ import annotations
+
+DEAD = (
+    "The generator does not look into a message without valid versions. KIP-896 keeps such files only to reserve the "
+    "API key, so a body that nobody reads or checks is a mistake waiting for the version that revives it."
+)
+
+EXCEPTIONS: dict[str | tuple[str, str], str] = {
+    ("valid-versions-open", "rpc/dead-message-properties"): DEAD,
+    ("valid-versions-none", "rpc/dead-message-properties"): DEAD,
+    ("set-pair-versions", "rpc/dead-message-properties"): DEAD,
+    ("set-coordinator", "rpc/dead-message-properties"): DEAD,
+    ("valid-versions-none", "rpc/api-key-missing"): (
+        "A dead message is kept for its API key and nothing else; without the key the file has no purpose."
+    ),
+    ("hv-dup-key", "syntax/duplicate-key"): (
+        "The generator's JSON reader keeps the last of two equal keys. Other readers keep the first or refuse the "
+        "file, so one definition means two things (catalogue: syntax/duplicate-key E)."
+    ),
+    ("common-structs", "structs/redefined-common"): (
+        "Inside another common struct the generator silently ignores fields given in place for a common one; whoever "
+        "wrote them expects them on the wire."
+    ),
+    ("unknown-type", "fields/children-on-primitive"): (
+        "The generator drops the fields of an array of primitives without a word; one of the two, type or fields, is "
+        "not what was meant."
+    ),
+    ("default-json-type", "fields/default-unsupported"): (
+        "Records have no default but empty and null. The generator ignores any other, so the default that the "
+        "definition promises does not exist."
+    ),
+    ("message-name", "rpc/name-suffix"): (
+        "Given one file, the generator does not look at the suffix; given the set, it ends in a RuntimeException for "
+        "a request or response without (set-0111)."
+    ),
+    "single-0234": (
+        "The field gives no versions but tagged ones, so it exists from version 32767 on, which is never valid: it is "
+        "in no version of the message (catalogue: versions/field-above-valid E)."
+    ),
+}
