@@ -18,6 +18,9 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Without kept bytecode, every start compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help check test lint bench docs snapshots clean
 
@@ -34,19 +37,21 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+	@$(BIN)/mypy docs/generate.py
 	@$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks
 
-docs: $(VENV)/installed-dev ## write the generated pages of docs/ anew
+docs: $(VENV)/installed-docs ## write what is generated in README.md and docs/, and build the site into ./site
 	@$(BIN)/python docs/generate.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 snapshots: $(VENV)/installed-dev ## accept what the rules now say about their fixtures
 	@$(BIN)/pytest tests/test_rules.py --snapshot-update
 
 clean: ## remove .venv, caches and build results
-	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The files below are stamps: each is touched once its step has gone through, so that a second run installs nothing.
@@ -62,10 +67,16 @@ $(VENV)/created:
 
 $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
 	@$(PIP) install --editable .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along.
 $(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) install --upgrade pip
 	@$(PIP) install --group dev
+	@touch $@
+
+# The site's generator is as large as everything else together, and only `make docs` needs it.
+$(VENV)/installed-docs: $(VENV)/installed-dev
+	@$(PIP) install --group docs
 	@touch $@

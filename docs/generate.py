@@ -1,11 +1,17 @@
-"""Write the generated pages of the documentation; with `--check`, only say which are out of date."""
+"""Write the generated pages of the documentation, and the outputs that README and guide show.
+
+With `--check`, only say which generated pages are out of date.
+"""
 
 from __future__ import annotations
 
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from generator import cli, facts, formats, rules, schemas
+from generator.console import play, refreshed
 from generator.markdown import splice
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,18 +36,41 @@ def _with(file: str, part: str, text: str) -> str:
     return splice((ROOT / file).read_text("utf-8"), part, text)
 
 
+def with_outputs(file: Path) -> str:
+    """A page with the outputs of its commands as they are now."""
+    page = file.read_text("utf-8")
+    with tempfile.TemporaryDirectory() as session:
+        return refreshed(page, play(page, ROOT, Path(session)))
+
+
+def written_by_hand() -> list[Path]:
+    """The pages whose commands are run."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+
+
 def main() -> int:
     """Write what is out of date, or name it; 1 when something is and only a check was asked for."""
-    stale = [file for file, text in pages().items() if not file.is_file() or file.read_text("utf-8") != text]
+    stale = _stale(pages())
     if "--check" in sys.argv[1:]:
         for file in stale:
             print(f"{file.relative_to(ROOT)} is out of date; run `make docs`")
         return 1 if stale else 0
-    for file in stale:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(pages()[file], encoding="utf-8", newline="\n")
-        print(f"wrote {file.relative_to(ROOT)}")
+    _write(stale)
+    by_hand = written_by_hand()
+    with ThreadPoolExecutor() as pool:
+        _write(_stale(dict(zip(by_hand, pool.map(with_outputs, by_hand), strict=True))))
     return 0
+
+
+def _stale(made: dict[Path, str]) -> dict[Path, str]:
+    return {file: text for file, text in made.items() if not file.is_file() or file.read_text("utf-8") != text}
+
+
+def _write(made: dict[Path, str]) -> None:
+    for file, text in made.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="\n")
+        print(f"wrote {file.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ def test_members_are_those_of_the_intervals(pairs: list[tuple[int, int]]) -> Non
 def test_membership(one: VersionRange) -> None:
     assert {version for version in UNIVERSE if version in one} == members(one)
     assert -1 not in one
+    assert "1" not in one
     assert MAX_VERSION + 1 not in one
 
 
@@ -128,15 +129,14 @@ def test_none_and_all() -> None:
 
 def test_nothing_else_is_equal() -> None:
     assert VersionRange.of(1, 1) != 1
-    assert VersionRange.of(1, 1) != ((1, 1),)
+    assert VersionRange.of(1, 1) != "1"
 
 
-def test_a_range_does_not_change() -> None:
+@pytest.mark.parametrize("name", ["intervals", "lowest", "other"])
+def test_a_range_does_not_change(name: str) -> None:
     one = VersionRange.of(1, 3)
-    with pytest.raises(AttributeError, match="^a VersionRange does not change$"):
-        one.intervals = ()
     with pytest.raises(AttributeError):
-        one.other = 1  # type: ignore[attr-defined]
+        setattr(one, name, ())
     assert str(one) == "1-3"
 
 

@@ -52,7 +52,7 @@ def _choices(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _name(argument: Any) -> str:
-    return argument.metavar or argument.name.upper()
+    return str(argument.metavar or argument.name.upper())
 
 
 def _usage(argument: Any) -> str:

@@ -17,8 +17,8 @@ facts of another element follow a dot, as in `message.flexible`. Types are writt
 that of the section below that lists its facts.
 """
 RANGES = """\
-A set of versions, shown as Kafka writes it (`3`, `0-2`, `3+`, `none`). Ranges can be compared (`<=` is "within", `==`) and
-combined (`&` in both, `|` in either, `-` in the first only); an empty one is false.
+A set of versions, shown as Kafka writes it (`3`, `0-2`, `3+`, `none`). Ranges can be compared (`<=` is "within", `==`)
+and combined (`&` in both, `|` in either, `-` in the first only); an empty one is false.
 """
 OTHERS = "What messages and structs have in common: the type of `owner`."
 
@@ -65,11 +65,8 @@ def _functions() -> str:
 
 def _call(name: str) -> str:
     least, most = FUNCTIONS[name].arguments
-    given = ["text", "other"] if most > 1 else ["items" if FUNCTIONS[name].returns in _OF_ITEMS else "value"]
-    return f"{name}({', '.join(given[:least])})"
-
-
-_OF_ITEMS = ("element", "tuple")
+    given = ["x", "y", "z"][:most]
+    return f"{name}({', '.join(given[:least] + [f'[{one}]' for one in given[least:]])})"
 
 
 def _returns(kind: str) -> str:

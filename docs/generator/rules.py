@@ -26,8 +26,8 @@ Every rule that comes with kiplint, pack by pack. `kiplint explain RULE` shows t
 A rule is called `pack/rule`. That name, the pack's name alone, or a glob such as `*/default-*` selects rules in
 `--select` and `--ignore`, in the [configuration](../guide/configuration.md), and in
 [comments that suppress a finding](../guide/suppressing.md). An *error* is refused by Kafka's own generator, breaks a
-released protocol or a KIP, or has never been right in any release; a *warning* is most likely a slip; an *info* is worth
-a look. A rule that is *off* has to be selected by its full name.
+released protocol or a KIP, or has never been right in any release; a *warning* is most likely a slip; an *info* is
+worth a look. A rule that is *off* has to be selected by its full name.
 """
 
 
@@ -72,7 +72,7 @@ def _facts(rule: Rule) -> Iterator[str]:
         yield f"- Severity when {code(softer.when)}: {softer.severity}"
     yield f"- Source: {prose(rule.source)}"
     when = f" with {code(spec.when)}" if spec.when else ""
-    expect = f"must have {code(spec.expect)}" if spec.expect else "is one too many"
+    expect = f"must have {code(spec.expect)}" if spec.expect else "breaks it"
     yield f"- Each [{spec.each}](facts.md#{anchor(spec.each)}){when} {expect}"
     if spec.fix:
         yield f"- Fix: {spec.fix}"

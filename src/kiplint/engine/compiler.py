@@ -73,9 +73,8 @@ def bounded(items: Iterable[Any]) -> Iterator[Any]:
 
 def shown(value: Any) -> str:
     """A value as messages show it: lists with commas, the rest as text."""
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return ", ".join(map(str, value))
-    return str(value)
+    # A version range is a tuple too, but has a notation of its own; a parameter that lists words is a dict.
+    return ", ".join(map(str, value)) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
 
 
 def _namespace(rules: list[Rule]) -> dict[str, Any]:

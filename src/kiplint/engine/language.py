@@ -28,6 +28,12 @@ CLASSES: dict[str, type] = {kind.__name__: kind for kind in KINDS.values()} | {"
 RANGE_FACTS = {"lowest": "int", "highest": "int", "open": "bool", "parts": "tuple[VersionRange, ...]"}
 
 
+def register(kind: str, elements: type) -> None:
+    """Let rules be about a further kind of element, which a package above the engine brings."""
+    KINDS[kind] = elements
+    CLASSES[elements.__name__] = elements
+
+
 @cache
 def facts(class_name: str) -> dict[str, Fact]:
     """The facts of a class of elements, by name; those of a version range for `VersionRange`."""

@@ -32,7 +32,7 @@ def place(definition: Definition, breaches: Iterable[Breach], rules: RuleSet) ->
 
 
 def _finding(breach: Breach, locator: Locator) -> Finding:
-    rule, severity, message, where = breach
+    rule, severity, message, where, _ = breach
     pointer = where.pointer
     if where.wanted:
         wanted = f"{pointer}/{where.wanted}"

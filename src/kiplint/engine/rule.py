@@ -13,6 +13,9 @@ LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
 Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]
 
 
+Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
+
+
 class _Shape(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     pass
 
@@ -41,6 +44,10 @@ class RuleSpec(_Shape):
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
     fix: Annotated[str, Meta(description="The name of the fixer that repairs it.")] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
+    breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
+    breaks_on_disk: Annotated[
+        Breaks | None, Meta(description="The same for records on disk; storage for wire, when left out.")
+    ] = None
 
 
 class PackSpec(_Shape):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from kiplint.engine import packs
@@ -23,6 +22,7 @@ class Breach(NamedTuple):
     severity: Level
     message: str
     anchor: Anchor
+    element: Any
 
     @classmethod
     def of(cls, compiled: Compiled, number: int, element: Any) -> Breach:
@@ -33,6 +33,7 @@ class Breach(NamedTuple):
             severity=compiled.severity(number, element),
             message=compiled.message(number, element),
             anchor=anchor(element if target is None else target, wanted),
+            element=element,
         )
 
 
@@ -42,19 +43,16 @@ class RuleSet:
     def __init__(self, rules: list[Rule], known: list[Rule]) -> None:
         self.rules = rules
         self.known = known
+        self._by_kind: dict[str, Compiled] = {}
 
-    @cached_property
-    def _by_kind(self) -> dict[str, Compiled]:
-        kinds: dict[str, list[Rule]] = {}
-        for rule in self.rules:
-            kinds.setdefault(rule.spec.each, []).append(rule)
-        return {kind: compile_rules(kind, members) for kind, members in kinds.items()}
+    def _compiled(self, kind: str) -> Compiled:
+        if kind not in self._by_kind:
+            self._by_kind[kind] = compile_rules(kind, [rule for rule in self.rules if rule.spec.each == kind])
+        return self._by_kind[kind]
 
     def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
         """Each rule of the kind that an element breaks."""
-        compiled = self._by_kind.get(kind)
-        if compiled is None:
-            return []
+        compiled = self._compiled(kind)
         hits: list[tuple[int, Any]] = []
         elements = tuple(elements)
         try:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 _COMMENT = rb"//[^\r\n]*"
 _NOTE = rb"(?i)\bv(?:ersions?)?\s*([0-9]+(?:\s*(?:-|to|through|and|,|&)\s*(?:v(?:ersion)?\s*)?[0-9]+)*)"
 _NUMBER = rb"[0-9]+"
+_LICENCE = rb"(?i)licen[cs]e"
 _SPACE_AT_END = rb"[ \t]+(?=\r?\n|\Z)"
 
 
@@ -40,7 +41,7 @@ def _speaks_of(data: bytes, place: int) -> bool:
 
 def has_licence(data: bytes) -> bool:
     """Whether a comment before the definition names a licence."""
-    return re.search(rb"(?i)licen[cs]e", _heading(data)) is not None
+    return re.search(_LICENCE, _heading(data)) is not None
 
 
 def trailing_spaces(data: bytes) -> int:
@@ -51,8 +52,19 @@ def trailing_spaces(data: bytes) -> int:
 def _heading(data: bytes) -> bytes:
     """The comments before the definition."""
     opening = data.find(b"\n{")
-    return data[:opening] if opening > 0 else b""
+    return data[:opening] if opening > 0 and data[:1] != b"{" else b""
 
 
 def _licence_end(data: bytes) -> int:
-    return len(_heading(data)) if has_licence(data) else 0
+    """Where the last mention of a licence before the definition ends: notes on versions may follow it there."""
+    return max((match.end() for match in re.finditer(_LICENCE, _heading(data))), default=0)
+
+
+def is_in_flux(data: bytes) -> bool:
+    """Whether a comment says that the message may still change incompatibly."""
+    if b"ncompatibl" not in data:
+        return False
+    text = b" ".join(line.lstrip(b"/ ") for line in re.compile(_COMMENT).findall(data))
+    return (
+        re.search(rb"(?i)subject to (?:\w+ )*incompatible change|may (?:still )?change incompatibly", text) is not None
+    )

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, message_schema
@@ -26,6 +27,12 @@ _STAND_INS: dict[str, Any] = {"name": "Unnamed", "type": "string", "versions": "
 _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE", "")
 
+# JSON Schema takes 2.0 for an integer, the decoder does not.
+_integers_only = Draft202012Validator.TYPE_CHECKER.redefine(
+    "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+)
+_Validator = extend(Draft202012Validator, type_checker=_integers_only)  # type: ignore[no-untyped-call]
+
 
 def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
     """The problems of a value's shape, and the message that is left, or None when none can be made of it."""
@@ -33,7 +40,7 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
         return None, (Problem("wrong-type", f"a definition is a JSON object, not {_noun(value)}"),)
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
-    validator = Draft202012Validator(message_schema())
+    validator = _Validator(message_schema())
     for _ in range(MOST_ROUNDS):
         errors = list(islice(_all_errors(validator, document), MOST_PROBLEMS))
         if not errors:
@@ -164,7 +171,8 @@ class _Repair:
 
     def _enum_detail(self) -> str:
         allowed = _ENUMS.get(self.named, ())
-        hint = did_you_mean(str(self.value).strip(), allowed, 0.5) or f"; it is one of {', '.join(allowed)}"
+        near = did_you_mean(self.value.strip(), allowed, 0.5) if isinstance(self.value, str) else ""
+        hint = near or f"; it is one of {', '.join(allowed)}"
         return f"{_quote(self.value)} is no value of {_quote(self.named)}{hint}"
 
     def _expected(self) -> str:

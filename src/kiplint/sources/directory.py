@@ -76,7 +76,8 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         files = [SchemaFile(before + os.path.basename(path), read(path)) for path in paths if keep(path)]
         found = definitions(files, certain=directory == top)
         if found:
-            yield SchemaFiles(label, found)
+            relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
+            yield SchemaFiles(label, found, relative=relative)
 
 
 def _listing(directory: str) -> tuple[list[str], list[str]]:

@@ -20,11 +20,16 @@ class SchemaFile(msgspec.Struct, frozen=True):
 
 
 class SchemaFiles(msgspec.Struct, frozen=True):
-    """The definition files of one directory; `lone` when one file was asked for and nothing stands beside it."""
+    """The definition files of one directory; `lone` when one file was asked for and nothing stands beside it.
+
+    `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
+    named, with slashes, and empty for its root.
+    """
 
     directory: str
     files: tuple[SchemaFile, ...]
     lone: bool = False
+    relative: str = ""
 
 
 def is_definition(data: bytes) -> bool:

@@ -1,0 +1,164 @@
+"""What changed between the fields of two versions of one message, interval by interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kiplint.compat.change import Change, Place
+from kiplint.compat.pairing import FieldPair, pair_fields
+from kiplint.compat.slots import difference, shown_layout
+from kiplint.model.container import Container
+from kiplint.model.field import Field
+from kiplint.model.layout import Slot, layout, ranges_of, slot, tokens
+from kiplint.model.message import Message
+from kiplint.versions import VersionRange, boundaries
+
+
+class Context(NamedTuple):
+    """The two messages, and whether the old one is declared to be in flux."""
+
+    old: Message
+    new: Message
+    early: bool
+
+    def flexible(self, version: int) -> tuple[bool, bool]:
+        """Whether the version is flexible in the old message and in the new one."""
+        return self.old.flexible.covers(version), self.new.flexible.covers(version)
+
+
+class Difference(NamedTuple):
+    """One difference of one pair of fields in one interval, before intervals are joined."""
+
+    name: str
+    kind: str
+    pair: FieldPair
+    detail: str
+
+
+def compare_fields(
+    context: Context,
+    old: Container,
+    new: Container,
+    within: VersionRange,
+    seen: frozenset[tuple[int, int]] = frozenset(),
+) -> Iterator[Change]:
+    """The changes of the fields of a message or struct, and of the structs inside, in versions that both have."""
+    if (id(old), id(new)) in seen or not within:
+        return
+    pairs = pair_fields(old, new)
+    found: dict[Difference, VersionRange] = {}
+    for piece in boundaries([*ranges_of(old), *ranges_of(new)], within):
+        for one in _differences(context, old, new, pairs, piece.lowest):
+            found[one] = found.get(one, piece) | piece
+    for one, versions in found.items():
+        yield _change(context, one, old, new, versions)
+    for before, after in pairs:
+        if before and after and before.struct and after.struct:
+            inner = within & before.versions & after.versions
+            yield from compare_fields(context, before.struct, after.struct, inner, seen | {(id(old), id(new))})
+
+
+def _differences(
+    context: Context, old: Container, new: Container, pairs: list[FieldPair], version: int
+) -> Iterator[Difference]:
+    """How the fields of one version differ in their bytes, or in what the bytes mean."""
+    was_flexible, is_flexible = context.flexible(version)
+    plain = was_flexible != is_flexible
+    before, after = layout(old, version, was_flexible), layout(new, version, is_flexible)
+    same = tokens(before, plain=plain) == tokens(after, plain=plain)
+    for pair in pairs:
+        yield from _of_pair(pair, version, (was_flexible, is_flexible), same)
+    order = [pair for pair in pairs if all(one and _is_plain(one, version) for one in pair)]
+    was = sorted(order, key=lambda pair: pair[0].index if pair[0] else 0)
+    now = sorted(order, key=lambda pair: pair[1].index if pair[1] else 0)
+    moved = [pair for one, pair in zip(was, now, strict=True) if one is not pair]
+    if moved:
+        names = ", ".join(pair[1].name for pair in now if pair[1])
+        detail = f"the fields are written in another order: {names}"
+        yield Difference("fields-reordered", "same-bytes" if same else "other-bytes", moved[0], detail)
+
+
+def _is_plain(field: Field, version: int) -> bool:
+    return field.versions.covers(version) and not field.tagged.covers(version)
+
+
+def _of_pair(pair: FieldPair, version: int, flexible: tuple[bool, bool], same: bool) -> Iterator[Difference]:
+    old, new = pair
+    was = old is not None and old.versions.covers(version)
+    now = new is not None and new.versions.covers(version)
+    was_tagged = was and old is not None and old.tagged.covers(version) and flexible[0]
+    now_tagged = now and new is not None and new.tagged.covers(version) and flexible[1]
+    field = new or old
+    assert field is not None
+    if was and now and was_tagged != now_tagged:
+        said = "is tagged now" if now_tagged else "is tagged no more"
+        yield Difference("tagged-moved", "tagged" if now_tagged else "untagged", pair, f"{field.name} {said}")
+    elif was and now and old and new:
+        yield from _of_both(pair, old, new, version, flexible, same and not now_tagged)
+    elif was_tagged:
+        yield Difference("tag-removed", "tag-removed", pair, f"tag {old.tag if old else 0} ({field.name}) is gone")
+    elif now_tagged:
+        yield Difference("new-tag", "tag-added", pair, f"{field.name} comes with tag {new.tag if new else 0}")
+    elif was and not same:
+        yield Difference("layout-changed", "field-removed", pair, f"{field.name} is gone from a released version")
+    elif now and not same:
+        yield Difference("layout-changed", "field-added", pair, f"{field.name} is new in a released version")
+
+
+def _of_both(
+    pair: FieldPair, old: Field, new: Field, version: int, flexible: tuple[bool, bool], same: bool
+) -> Iterator[Difference]:
+    before, after = slot(old, version, flexible[0]), slot(new, version, flexible[1])
+    if old.tag != new.tag and old.tagged.covers(version):
+        yield Difference("tag-changed", "tag-changed", pair, f"{new.name} had tag {old.tag} and has {new.tag} now")
+    for name, detail in difference(before, after, compare_compact=flexible[0] == flexible[1]):
+        if same and name == "layout-changed" and _means_the_same(before, after):
+            yield Difference("type-retyped", "same-bytes", pair, f"{new.name} {detail}, in the same bytes")
+        elif same and name == "layout-changed":
+            yield Difference(name, "meaning-changed", pair, f"{new.name} {detail}: the same bytes mean something else")
+        else:
+            kind = {"layout-changed": "type-changed"}.get(name, name)
+            yield Difference(name, kind, pair, f"{new.name} {detail}")
+
+
+def _means_the_same(old: Slot, new: Slot) -> bool:
+    """Whether equal bytes of two types mean the same.
+
+    A struct around a value changes nothing, and batches of records travelled as bytes before they had a type of
+    their own. Any bytes may not be text, though, nor are the bytes in records on disk ever batches.
+    """
+    kinds = {old.kind, new.kind}
+    return "struct" in kinds or (kinds == {"bytes", "records"} and new.field.message.is_rpc)
+
+
+def _change(context: Context, one: Difference, old: Container, new: Container, versions: VersionRange) -> Change:
+    before, after = one.pair
+    field = after or before
+    assert field is not None
+    version = versions.lowest
+    flexible = context.flexible(version)
+    proof: list[dict[str, object]] = [
+        {"layout": shown_layout(layout(side, version, flat))} for side, flat in zip((old, new), flexible, strict=True)
+    ]
+    wanted = {"new-tag": "tag", "tag-changed": "tag", "tagged-moved": "taggedVersions"}.get(one.name, "versions")
+    wanted = (
+        "type"
+        if one.kind in ("type-changed", "same-bytes", "meaning-changed") and one.name != "fields-reordered"
+        else wanted
+    )
+    wanted = "nullableVersions" if one.name.startswith("nullability") else wanted
+    place = Place(context.new.file, after.pointer, wanted) if after else Place(context.new.file, new.pointer, "fields")
+    return Change(
+        one.name,
+        one.kind,
+        context.new,
+        versions=versions,
+        field=field.path,
+        detail=one.detail,
+        old=proof[0],
+        new=proof[1],
+        place=place,
+        before=Place(context.old.file, before.pointer, "name") if before else None,
+        early=context.early,
+    )

@@ -1,0 +1,36 @@
+"""How one field's encoding differs from another's, and how a layout is written in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kiplint.model.layout import Body, Slot, describe
+
+
+def difference(old: Slot, new: Slot, *, compare_compact: bool) -> Iterator[tuple[str, str]]:
+    """The differences of two encodings, apart from what is inside structs, as a change's name and a description."""
+    if (old.array, old.kind) != (new.array, new.kind):
+        yield "layout-changed", f"was {describe(old)} and is {describe(new)}"
+        return
+    if old.nullable != new.nullable:
+        if new.nullable:
+            yield "nullability-widened", "may be null now, which released peers do not expect"
+        else:
+            yield "nullability-narrowed", "can be null no more, which released peers still send"
+    if compare_compact and old.compact != new.compact and (old.array or old.kind in ("string", "bytes", "records")):
+        yield "flexible-changed", f"was {describe(old)} and is {describe(new)}"
+
+
+def shown_layout(body: Body) -> str:
+    """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack}`."""
+    parts = [_shown(one) for one in body.slots]
+    if body.tags:
+        parts.append("tags {" + ", ".join(f"{one.field.tag}: {_shown(one)}" for one in body.tags) + "}")
+    return ", ".join(parts)
+
+
+def _shown(one: Slot) -> str:
+    if one.body is None:
+        return f"{one.field.name} {describe(one)}"
+    words = describe(one).removesuffix(one.field.element_type)
+    return f"{one.field.name} {words}({shown_layout(one.body)})"

@@ -1,0 +1,36 @@
+"""Which header goes in front of which version: declared by `headerVersions` (KIP-1313), else as Kafka derives it."""
+
+from __future__ import annotations
+
+from kiplint.model.message import Message
+from kiplint.versions import VersionRange, boundaries
+
+OLDEST_HEADER_REQUEST = "ControlledShutdownRequest"
+HEADERLESS_RESPONSE = "ApiVersionsResponse"
+
+
+def header_of(message: Message, version: int) -> int:
+    """The header version of one version of a request or response, -1 where the declared map has none.
+
+    Derived: requests have header 2 where they are flexible, else 1 (ControlledShutdown 0 has 0); responses 1 where
+    they are flexible, else 0, and ApiVersionsResponse always 0 (KIP-511).
+    """
+    if message.says_headers:
+        return next((entry.header for entry in message.header_ranges if entry.versions.covers(version)), -1)
+    flexible = message.flexible.covers(version)
+    if message.type == "request":
+        return 2 if flexible else 0 if message.name == OLDEST_HEADER_REQUEST and version == 0 else 1
+    return 1 if flexible and message.name != HEADERLESS_RESPONSE else 0
+
+
+def header_map(message: Message) -> tuple[tuple[VersionRange, int], ...]:
+    """The header versions of the valid versions, as ranges on which they are constant."""
+    ranges = [message.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
+    found: list[tuple[VersionRange, int]] = []
+    for piece in boundaries(ranges, message.valid):
+        header = header_of(message, piece.lowest)
+        if found and found[-1][1] == header:
+            found[-1] = (found[-1][0] | piece, header)
+        else:
+            found.append((piece, header))
+    return tuple(found)

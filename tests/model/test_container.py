@@ -1,0 +1,117 @@
+"""Facts about the fields of a message or struct among each other."""
+
+from __future__ import annotations
+
+import pytest
+from tools import field, message
+
+from kiplint.model.field import Field
+
+
+def named(fields: tuple[Field, ...], fact: str) -> dict[str, object]:
+    """What a fact is, by position and name of the fields for which it is anything."""
+    return {f"{one.position}:{one.name}": getattr(one, fact) for one in fields if getattr(one, fact) not in ("", None)}
+
+
+def tags(*numbers: int | None) -> tuple[Field, ...]:
+    """Fields A, B, C... with these tags."""
+    return message(*(field(chr(65 + n), tag=tag, taggedVersions="3+") for n, tag in enumerate(numbers))).fields
+
+
+@pytest.mark.parametrize(
+    ("names", "twins"),
+    [
+        (["A", "B", "C"], {}),
+        (["A", "B", "A"], {"2:A": "A"}),
+        (["Topic", "topic"], {"1:topic": "Topic"}),
+        (["TOPIC", "topic"], {}),
+        (["URL", "uRL", "Url"], {"1:uRL": "URL"}),
+        (["A", "a", "A", "B", "b"], {"1:a": "A", "2:A": "A", "4:b": "B"}),
+    ],
+)
+def test_name_twins(names: list[str], twins: dict[str, str]) -> None:
+    assert named(message(*map(field, names)).fields, "name_twin") == twins
+
+
+def test_about_twins() -> None:
+    texts = ["One.", "Two.", "One.", "", "", "one.", "Two."]
+    fields = message(*(field(chr(65 + n), about=text) for n, text in enumerate(texts))).fields
+    assert named(fields, "about_twin") == {"2:C": "A", "6:G": "B"}
+
+
+def test_twins_are_of_one_struct() -> None:
+    one = field("A", about="Same.", tag=0, taggedVersions="3+")
+    whole = message(one, field("B", "S", fields=[one]), field("C", "T", fields=[one]))
+    assert [(x.name_twin, x.about_twin, x.tag_twin) for x in whole.all_fields] == [("", "", "")] * 5
+
+
+@pytest.mark.parametrize(
+    ("numbers", "twins"),
+    [([0, 1, 2], {}), ([0, 0], {"1:B": "A"}), ([1, None, 0, 1, 1], {"3:D": "A", "4:E": "A"}), ([None, None], {})],
+)
+def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
+    assert named(tags(*numbers), "tag_twin") == twins
+
+
+@pytest.mark.parametrize(
+    ("numbers", "skipped"),
+    [
+        ([0, 1, 2], {}),
+        ([2, 1, 0], {}),
+        ([1], {"0:A": 0}),
+        ([0, 2], {"1:B": 1}),
+        ([0, 2, 4], {"1:B": 1}),
+        ([4, 0], {"0:A": 1}),
+        ([0, 0, 2], {"2:C": 1}),
+        ([0, 0, 1], {}),
+        ([-1, 0], {}),
+        ([-1, 1], {"1:B": 0}),
+        ([None, 1, None], {"1:B": 0}),
+        ([0, 2**31 - 1], {"1:B": 1}),
+        ([None], {}),
+    ],
+)
+def test_skipped_tags(numbers: list[int | None], skipped: dict[str, int]) -> None:
+    assert named(tags(*numbers), "skipped_tag") == skipped
+
+
+@pytest.mark.parametrize(
+    ("numbers", "after"),
+    [
+        ([0, 1, 2], {}),
+        ([1, 0], {"1:B": 1}),
+        ([1, None, 0], {"2:C": 1}),
+        ([2, 1, 0], {"1:B": 2, "2:C": 1}),
+        ([0, 0], {}),
+        ([0, -1], {"1:B": 0}),
+    ],
+)
+def test_tags_after(numbers: list[int | None], after: dict[str, int]) -> None:
+    assert named(tags(*numbers), "tag_after") == after
+
+
+def test_tags_count_in_each_struct() -> None:
+    inner = [field("C", tag=0, taggedVersions="3+"), field("D", tag=2, taggedVersions="3+")]
+    whole = message(field("A", tag=0, taggedVersions="3+"), field("B", "S", fields=inner))
+    assert named(whole.all_fields, "skipped_tag") == {"1:D": 1}
+
+
+def test_fields_by_name() -> None:
+    whole = message(field("A", "int8"), field("B"), field("A", "int16"))
+    assert {name: one.type for name, one in whole.by_name.items()} == {"A": "int8", "B": "int32"}
+
+
+def test_tagged_fields_have_a_number() -> None:
+    fields = message(field("A"), field("B", tag=0), field("C", taggedVersions="3+")).tagged_fields
+    assert [one.name for one in fields] == ["B"]
+
+
+def test_map_keys() -> None:
+    keyed = field("A", "[]S", fields=[field("B", mapKey=True), field("C")])
+    plain = field("D", "[]T", fields=[field("E", mapKey=False)])
+    assert {one.name: one.has_map_keys for one in message(keyed, plain).structs} == {"S": True, "T": False}
+
+
+def test_no_fields_at_all() -> None:
+    for whole in (message(), message(fields=None)):
+        assert (whole.fields, whole.by_name, whole.tagged_fields, whole.name_twins) == ((), {}, (), {})

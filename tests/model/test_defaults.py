@@ -1,0 +1,154 @@
+"""What a default may be, type by type."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.model.defaults import as_text, judge
+from kiplint.model.types import INTEGERS, parse_type
+
+SMALL = {"int8", "int16", "uint16", "int32"}
+"""The integers whose whole range is within Java's int."""
+
+
+def kind(type_name: str, default: str) -> str:
+    return judge(parse_type(type_name), default).kind
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_at_their_edges(name: str) -> None:
+    lowest, highest = INTEGERS[name]
+    assert kind(name, str(lowest)) == ""
+    assert kind(name, str(highest)) == ("java" if name == "uint32" else "")
+    assert kind(name, str(lowest - 1)) == "invalid"
+    assert kind(name, str(highest + 1)) == "invalid"
+    assert judge(parse_type(name), str(highest + 1)).detail == f"is outside {name} ({lowest}..{highest})"
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_hexadecimal_integers_at_their_edges(name: str) -> None:
+    highest = INTEGERS[name][1]
+    assert kind(name, f"0x{highest:x}") == ("java" if name == "uint32" else "")
+    assert kind(name, f"0x{highest + 1:x}") == "invalid"
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("", ""),
+        ("0", ""),
+        ("+1", ""),
+        ("-0", ""),
+        ("00", ""),
+        ("0x0", ""),
+        ("0x1F", ""),
+        ("010", "octal"),
+        ("+08", "octal"),
+        ("0x", "java"),
+        ("0x+1", "java"),
+        ("0x-0", "java"),
+        ("0X1F", "invalid"),
+        ("1.0", "invalid"),
+        ("1e3", "invalid"),
+        ("1L", "invalid"),
+        ("1_000", "invalid"),
+        (" 1", "invalid"),
+        ("1 ", "invalid"),
+        ("a", "invalid"),
+        ("null", "invalid"),
+        ("true", "invalid"),
+        ("٣", "invalid"),
+        ("--1", "invalid"),
+        ("+", "invalid"),
+        ("9" * 5000, "invalid"),
+        ("0x" + "f" * 5000, "invalid"),
+    ],
+)
+def test_integers(name: str, text: str, verdict: str) -> None:
+    assert kind(name, text) == verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "detail"),
+    [
+        ("int16", "a", "is no int16: write decimal digits, or 0x and hexadecimal digits"),
+        ("int16", "010", "is read as 10, but Java reads a leading zero as octal"),
+        ("int16", "0x", "has no digits after 0x"),
+        ("int16", "0x-1", "is no Java literal: the sign stands after 0x"),
+        ("uint32", "3000000000", "is above 2147483647, which the generated Java cannot hold as an int literal"),
+        ("bool", "1", "is no bool: write true or false"),
+        ("float64", "a", "is no float64"),
+        ("uuid", "a b", "is no uuid: it is not URL-safe base64"),
+        ("uuid", "AAAA", "is no uuid: it decodes to 3 bytes, not 16"),
+        ("bytes", "a", "bytes can only default to empty or null"),
+        ("records", "a", "records can only default to empty or null"),
+        ("Topic", "a", "a struct can only default to empty or null"),
+        ("[]int8", "1", "an array can only default to empty or null"),
+    ],
+)
+def test_details(name: str, text: str, detail: str) -> None:
+    assert judge(parse_type(name), text).detail == detail
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [("true", ""), ("False", ""), ("TRUE", ""), ("", ""), ("yes", "invalid"), ("0", "invalid"), (" true", "invalid")],
+)
+def test_bools(text: str, verdict: str) -> None:
+    assert kind("bool", text) == verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "-1.5", "+.5", "1.", "1e10", "1E-10", "2f", "2D", "NaN", "-Infinity", "0x1p3", "0x.8P-1", " 1 ", ""]
+)
+def test_floats(text: str) -> None:
+    assert kind("float64", text) == ""
+
+
+@pytest.mark.parametrize("text", [".", "e1", "1e", "nan", "inf", "0x1", "1,5", "1_0", "١"])
+def test_no_floats(text: str) -> None:
+    assert kind("float64", text) == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("AAAAAAAAAAAAAAAAAAAAAA", ""),
+        ("AAAAAAAAAAAAAAAAAAAAAA==", ""),
+        ("__-_AAAAAAAAAAAAAAAAAA", ""),
+        ("++//AAAAAAAAAAAAAAAAAA", "invalid"),
+        ("AAAAAAAAAAAAAAAAAAAAA", "invalid"),
+        ("AAAAAAAAAAAAAAAAAAAAAAA", "invalid"),
+        ("123e4567-e89b-12d3-a456-426614174000", "invalid"),
+        ("é", "invalid"),
+        ("", ""),
+    ],
+)
+def test_uuids(text: str, verdict: str) -> None:
+    assert kind("uuid", text) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [("", ""), ("plain", ""), ("é", ""), ('"', "java"), ("\\", "java"), ("\n", "java"), ("\r", "java"), ("\t", "")],
+)
+def test_strings(text: str, verdict: str) -> None:
+    assert kind("string", text) == verdict
+
+
+@pytest.mark.parametrize("name", ["bytes", "records", "Topic", "[]int32", "[]string", "[]Topic"])
+def test_types_that_only_start_empty(name: str) -> None:
+    assert kind(name, "") == ""
+    assert kind(name, "0") == "unsupported"
+
+
+def test_an_unknown_type_has_any_default() -> None:
+    assert kind("strnig", "x") == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(True, "true"), (False, "false"), (-1, "-1"), (1.5, "1.5"), ("x", "x"), ("", "")]
+)
+def test_as_text(value: str | float, text: str) -> None:
+    assert as_text(value) == text

@@ -1,0 +1,242 @@
+"""Facts about one field."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tools import definition, document, field, message
+
+from kiplint.model.fact import facts_of
+from kiplint.model.field import Field
+from kiplint.model.load import load
+from kiplint.versions import ALL, NONE, VersionRange
+
+
+def only(**properties: Any) -> Field:
+    """The field of a request that has versions 0-5 and is flexible from 3 on."""
+    (found,) = message(field(**properties)).fields
+    return found
+
+
+def inner(parent: str, child: str, valid: str = "0-5") -> Field:
+    """A field inside a struct inside a struct."""
+    deepest = field("C", versions=child)
+    whole = message(
+        field("A", "[]A1", fields=[field("B", "B1", versions=parent, fields=[deepest])]), validVersions=valid
+    )
+    return whole.fields[0].definition.fields[0].definition.fields[0]
+
+
+def test_a_plain_field() -> None:
+    one = only(name="TopicName", kind="[]string", versions="1-4")
+    assert (one.name, one.type, one.element_type, one.is_array) == ("TopicName", "[]string", "string", True)
+    assert (one.is_primitive, one.is_struct, one.can_be_null) == (True, False, True)
+    assert (str(one.versions), str(one.present)) == ("1-4", "1-4")
+    assert (one.tagged, one.nullable, one.tag) == (NONE, NONE, None)
+    assert (one.overrides_flexible, str(one.flexible)) == (False, "3+")
+    assert (one.has_default, one.default, one.default_is_json_null, one.defaults_to_null) == (False, "", False, False)
+    assert (one.about, one.entity_type) == ("", "")
+    assert (one.ignorable, one.map_key, one.zero_copy) == (False, False, False)
+    assert (one.has_children, one.definition, one.struct) == (False, None, None)
+    assert (one.pointer, one.path, one.position, one.top_level) == ("/fields/0", "TopicName", 0, True)
+    assert (one.java_name, one.name_is_upper, one.name_is_valid) == ("topicName", True, True)
+    assert one.message is one.owner
+
+
+def test_a_field_with_everything() -> None:
+    one = only(
+        kind="string", versions="1+", nullableVersions="2+", taggedVersions="3+", tag=0, flexibleVersions="4+",
+        default="null", about="What it is.", entityType="groupId", ignorable=True, mapKey=True, zeroCopy=True,
+    )  # fmt: skip
+    assert [str(one.versions), str(one.nullable), str(one.tagged), str(one.flexible)] == ["1+", "2+", "3+", "4+"]
+    assert (one.tag, one.overrides_flexible) == (0, True)
+    assert (one.has_default, one.default, one.defaults_to_null) == (True, "null", True)
+    assert (one.about, one.entity_type) == ("What it is.", "groupId")
+    assert (one.ignorable, one.map_key, one.zero_copy) == (True, True, True)
+
+
+def test_null_is_the_same_as_left_out() -> None:
+    names = ("tag", "taggedVersions", "nullableVersions", "flexibleVersions", "about", "entityType", "fields")
+    left_out, null = only(), only(**dict.fromkeys(names))
+    facts = set(facts_of(Field)) - {"message", "owner"}
+    assert {name: getattr(null, name) for name in facts} == {name: getattr(left_out, name) for name in facts}
+
+
+def test_every_fact_of_every_field_can_be_computed() -> None:
+    whole = message(field("A", "[]S", fields=[field("B")]), field("C", "T"), field("D", "[]nothing", default="0"))
+    assert len(facts_of(Field)) > 50
+    for one in whole.all_fields:
+        for name in facts_of(Field):
+            getattr(one, name)
+
+
+@pytest.mark.parametrize(
+    ("versions", "valid", "present"),
+    [
+        ("0+", "0-5", "0-5"),
+        ("2+", "0-5", "2-5"),
+        ("0-2", "1-5", "1-2"),
+        ("0", "1-5", "none"),
+        ("6+", "0-5", "none"),
+        ("none", "0-5", "none"),
+        ("0+", "none", "none"),
+    ],
+)
+def test_present(versions: str, valid: str, present: str) -> None:
+    (one,) = message(field(versions=versions), validVersions=valid).fields
+    assert str(one.present) == present
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "valid", "present"),
+    [("2+", "1+", "0-5", "2-5"), ("1-3", "2+", "0-5", "2-3"), ("1", "2+", "0-5", "none"), ("0+", "0+", "3-4", "3-4")],
+)
+def test_present_at_depth(parent: str, child: str, valid: str, present: str) -> None:
+    assert str(inner(parent, child, valid).present) == present
+
+
+def test_place_at_depth() -> None:
+    one = inner("0+", "0+")
+    assert (one.pointer, one.path) == ("/fields/0/fields/0/fields/0", "A.B.C")
+    assert (one.top_level, one.in_common_struct, one.owner.name) == (False, False, "B1")
+
+
+def test_place_in_a_common_struct() -> None:
+    common = {"name": "S", "versions": "0+", "fields": [field("A"), field("B", "T", fields=[field("C")])]}
+    fields = {one.name: one for one in message(commonStructs=[common]).all_fields}
+    assert fields["C"].pointer == "/commonStructs/0/fields/1/fields/0"
+    assert fields["C"].path == "S.B.C"
+    assert {name: one.in_common_struct for name, one in fields.items()} == {"A": True, "B": True, "C": True}
+
+
+@pytest.mark.parametrize("name", ["nullable", "tagged", "flexible"])
+@pytest.mark.parametrize(
+    ("text", "shown", "problem"),
+    [("1+", "1+", ""), ("", None, ""), (" ", None, ""), ("none", "none", ""), ("x", None, 'is not "N", "N-M", "N+" or "none"')],
+)
+def test_optional_ranges(name: str, text: str, shown: str | None, problem: str) -> None:
+    one = only(kind="string", **{f"{name}Versions": text})
+    left_out = {"nullable": "none", "tagged": "none", "flexible": "3+"}[name]
+    assert str(getattr(one, name)) == (shown or left_out)
+    assert getattr(one, f"{name}_problem") == problem
+    if name == "flexible":
+        assert one.overrides_flexible is bool(text.strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "tagged", "versions", "problem"),
+    [
+        ("2+", None, "2+", ""),
+        ("", "3+", "3+", ""),
+        (" ", "3+", "3+", ""),
+        ("", None, "none", "is empty"),
+        ("", "x", "none", "is empty"),
+        ("+1", None, "0-5", 'has a sign in front; write "1+" for that version and all later ones'),
+    ],
+)
+def test_versions_of_a_field(text: str, tagged: str | None, versions: str, problem: str) -> None:
+    one = only(versions=text, taggedVersions=tagged)
+    assert (str(one.versions), one.versions_problem) == (versions, problem)
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "mistake"),
+    [
+        ("int8", 127, ""),
+        ("int8", 128, "invalid"),
+        ("int8", True, "invalid"),
+        ("bool", True, ""),
+        ("string", "null", ""),
+        ("int32", "null", "invalid"),
+        ("[]int32", "null", ""),
+        ("[]int32", "", ""),
+        ("[]int32", "0", "unsupported"),
+        ("bytes", "null", ""),
+        ("Topic", "null", ""),
+        ("int32", "010", "octal"),
+        ("string", '"', "java"),
+        ("int32", None, ""),
+    ],
+)
+def test_default(kind: str, default: object, mistake: str) -> None:
+    one = only(kind=kind, default=default)
+    assert one.default_mistake == mistake
+    assert bool(one.default_problem) is bool(mistake)
+    assert one.has_default is (default is not None)
+    assert one.default_is_json_null is (default is None)
+    assert one.defaults_to_null is (default == "null" and kind != "int32")
+
+
+@pytest.mark.parametrize(
+    ("name", "valid", "upper", "java"),
+    [
+        ("Topic", True, True, "topic"),
+        ("topicId2", True, False, "topicId2"),
+        ("URL", True, True, "uRL"),
+        ("2nd", False, False, "2nd"),
+        ("a_b", False, False, "a_b"),
+        ("Größe", False, True, "größe"),
+        ("", False, False, ""),
+        ("A b", False, True, "a b"),
+    ],
+)
+def test_names(name: str, valid: bool, upper: bool, java: str) -> None:
+    one = only(name=name)
+    assert (one.name_is_valid, one.name_is_upper, one.java_name) == (valid, upper, java)
+
+
+def test_structs_of_fields() -> None:
+    common = {"name": "S", "versions": "0+", "fields": [field("A")]}
+    whole = message(
+        field("One", "S"), field("Two", "[]T", fields=[field("B")]), field("Three", "T"), field("Four", "U"),
+        commonStructs=[common],
+    )  # fmt: skip
+    one, two, three, four = whole.fields
+    assert (one.definition, one.names_common_struct) == (None, True)
+    assert one.struct is whole.common_structs[0]
+    assert two.definition is two.struct is three.struct
+    assert (two.names_common_struct, three.has_children) == (False, False)
+    assert (four.is_struct, four.struct) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "children", "lowercase", "hint"),
+    [
+        ("topic", True, True, ""),
+        ("topic", False, False, ""),
+        ("[]topic", True, True, ""),
+        ("int", True, True, "int32"),
+        ("int32", True, False, ""),
+        ("Topic", True, False, ""),
+        ("Strin", False, False, "string"),
+    ],
+)
+def test_misspelt_types(kind: str, children: bool, lowercase: bool, hint: str) -> None:
+    one = only(kind=kind, fields=[field("A")] if children else None)
+    assert (one.defines_lowercase_struct, one.type_hint) == (lowercase, hint)
+
+
+def test_about_that_java_cannot_hold() -> None:
+    assert [only(about=text).about_breaks_java for text in ("a", 'a "b"', "a\\b", "it's", "")] == [
+        False, True, True, False, False,
+    ]  # fmt: skip
+
+
+def test_an_unreadable_message_has_no_present_field() -> None:
+    broken = load("X.json", definition(field(), validVersions="x")).message
+    assert broken is not None
+    assert (broken.fields[0].present, broken.is_dead) == (NONE, False)
+    assert broken.valid_problem
+
+
+def test_a_json_null_among_real_values() -> None:
+    text = json.dumps(document(field(default=None, tag=None))).encode()
+    one = load("X.json", text).message.fields[0]
+    assert (one.default_is_json_null, one.default, one.tag) == (True, "", None)
+
+
+def test_ranges_are_values() -> None:
+    assert only(versions="0+").versions == ALL
+    assert only(versions="1-2").versions == VersionRange.of(1, 2)

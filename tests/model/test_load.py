@@ -1,0 +1,188 @@
+"""Reading a file: a message, or problems, and never an exception."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from tools import definition, document, field
+
+from kiplint.engine.config import Config
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.model.load import Definition, load
+from kiplint.text.lines import Lines, decode_text
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = sorted((ROOT / "fixtures").rglob("*.json"))
+ALL_RULES = Config(select=["all"])
+
+
+@pytest.fixture(scope="module")
+def rules() -> RuleSet:
+    return make_ruleset(ALL_RULES, load_rules(ALL_RULES, ""))
+
+
+def survive(data: bytes, rules: RuleSet) -> list[Finding]:
+    """Read and check a file: it has a message or a problem, and every finding lies inside it."""
+    found = load("X.json", data)
+    assert found.message is not None or found.problems
+    result = check_set([Input("X.json", data)], rules)
+    lines = Lines(decode_text(data))
+    for one in result.findings:
+        span = one.span
+        assert (span.line, span.column) <= (span.end_line, span.end_column)
+        assert 1 <= span.line <= span.end_line <= len(lines)
+        assert 1 <= span.column <= len(lines.line(span.line)) + 1
+        assert 1 <= span.end_column <= len(lines.line(span.end_line)) + 1
+        assert one.message.isprintable()
+        assert len(one.fingerprint) == 32
+    if found.message is None:
+        assert any(one.severity == "error" for one in result.findings)
+    return result.findings
+
+
+words = st.sampled_from(
+    ["0+", "0-5", "none", "3-1", "", " ", "X", "XRequest", "request", "int32", "[]X", "[]", "null", "\ud800", "\0", "é"]
+) | st.text(max_size=6)
+scalars = words | st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats()
+KEYS = [
+    "name", "type", "versions", "validVersions", "flexibleVersions", "fields", "tag", "taggedVersions", "apiKey",
+    "nullableVersions", "default", "about", "commonStructs", "headerVersions", "listeners", "entityType", "ignorable",
+    "mapKey", "zeroCopy", "latestVersionUnstable", "deprecatedVersions", "odd", "0+", "a/b~",
+]  # fmt: skip
+values: st.SearchStrategy[Any] = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | words, inner, max_size=6),
+    max_leaves=25,
+)
+
+
+def dump(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+@given(st.binary(max_size=200))
+@example(b"\xff\xfe{\0}\0")
+@example(b"\xef\xbb\xbf")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_random_bytes(rules: RuleSet, data: bytes) -> None:
+    survive(data, rules)
+
+
+@given(values)
+def test_random_json(rules: RuleSet, value: object) -> None:
+    survive(dump(value), rules)
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), values, max_size=4), st.lists(st.dictionaries(st.sampled_from(KEYS), values)))
+def test_messages_with_random_properties(rules: RuleSet, odd: dict[str, Any], fields: list[dict[str, Any]]) -> None:
+    fields = [{**field("A"), **one} for one in fields]
+    survive(dump({**document(), "fields": fields, **odd}), rules)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    """A fixture with a few bytes taken out, put in, or moved."""
+    data = draw(st.sampled_from(FIXTURES)).read_bytes()
+    for _ in range(draw(st.integers(1, 4))):
+        at, other = draw(st.integers(0, len(data))), draw(st.integers(0, len(data)))
+        start, end = min(at, other), min(max(at, other), min(at, other) + 30)
+        change = draw(st.sampled_from(["drop", "double", "insert"]))
+        piece = draw(st.sampled_from([b'"', b"{", b"}", b",", b"\\", b"\n", b"0", b"+", b"//", b"/*", b"\xff", b"\r", b"'"]))
+        middle = {"drop": b"", "double": data[start:end] * 2, "insert": piece + data[start:end]}[change]
+        data = data[:start] + middle + data[end:]
+    return data
+
+
+@given(mutated())
+@settings(max_examples=200)
+def test_mutated_fixtures(rules: RuleSet, data: bytes) -> None:
+    survive(data, rules)
+
+
+@st.composite
+def exchanged(draw: st.DrawFn) -> bytes:
+    """A fixture in which properties anywhere have values of other properties, or random ones."""
+    texts = draw(st.sampled_from(PARSED))
+    value = json.loads(json.dumps(texts))
+    for _ in range(draw(st.integers(1, 3))):
+        holder = value
+        while True:
+            inner = [one for one in (holder.values() if isinstance(holder, dict) else holder) if isinstance(one, (dict, list)) and one]
+            if not inner or draw(st.booleans()):
+                break
+            holder = draw(st.sampled_from(inner))
+        place = draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
+        holder[place] = draw(values)
+    return dump(value)
+
+
+def _parsed() -> list[dict[str, Any]]:
+    found = []
+    for path in FIXTURES:
+        try:
+            found.append(json.loads(path.read_bytes()))
+        except ValueError:
+            continue
+    return [one for one in found if isinstance(one, dict)]
+
+
+PARSED = _parsed()
+
+
+@given(exchanged())
+@settings(max_examples=200)
+def test_fixtures_with_other_values(rules: RuleSet, data: bytes) -> None:
+    survive(data, rules)
+
+
+def test_mutated_real_files(rules: RuleSet, corpus: Path) -> None:
+    files = sorted((corpus / "kafka-trunk-2026-08/clients").glob("*.json"))
+
+    @given(st.sampled_from(files), st.integers(0, 4000), st.sampled_from([b'"', b"}", b"]", b",", b"\x00", b"\xc3", b"//", b"0"]))
+    def mutate(file: Path, at: int, piece: bytes) -> None:
+        data = file.read_bytes()
+        survive(data[:at] + piece + data[at:], rules)
+        survive(data[:at], rules)
+        survive(data[:at] + data[at + len(piece) :], rules)
+
+    mutate()
+
+
+def test_a_sound_file() -> None:
+    found = load("dir/XRequest.json", definition(field()))
+    assert isinstance(found, Definition)
+    assert (found.file, found.problems) == ("dir/XRequest.json", ())
+    assert found.message.file == "dir/XRequest.json"
+    assert found.message.data == found.data == definition(field())
+
+
+@pytest.mark.parametrize(
+    ("data", "kinds", "name"),
+    [
+        (b"", ["empty-file"], None),
+        (b"// nothing\n", ["empty-file"], None),
+        (b"[]", ["wrong-type"], None),
+        (b'"x"', ["wrong-type"], None),
+        (b"{}", ["missing-property"] * 3, None),
+        (b"{", ["invalid-json"], None),
+        (b"\xff", ["not-utf8"], None),
+        (definition() + b"{}", ["trailing-content"], "XRequest"),
+        (definition(field()).replace(b"\n}", b",\n}"), ["trailing-comma"], "XRequest"),
+        (definition().replace(b'"', b"'"), ["json5-only"] * 10, "XRequest"),
+        (b"\xef\xbb\xbf" + definition(), ["byte-order-mark"], "XRequest"),
+        (b"/* a */" + definition(), ["block-comment"], "XRequest"),
+        (definition(apiKey="1"), ["coerced-value"], "XRequest"),
+        (definition(extra=1, apiKey={}), ["wrong-type", "unknown-property"], "XRequest"),
+    ],
+)
+def test_problems_and_what_is_left(data: bytes, kinds: list[str], name: str | None) -> None:
+    found = load("X.json", data)
+    assert sorted(one.kind for one in found.problems) == sorted(kinds)
+    assert (found.message.name if found.message else None) == name

@@ -1,0 +1,88 @@
+"""What a file says in comments."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.model.notes import has_licence, names_version, trailing_spaces
+
+LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Version 3 adds a field.",
+        "version 3: the same as version 2",
+        "VERSION 3",
+        "v3",
+        "V3 is unstable",
+        "Versions 1 and 3",
+        "versions 2, 3 and 5 are the same",
+        "Versions 1-4",
+        "versions 2 to 7",
+        "versions 1 through 3",
+        "Version 2 & 3",
+        "Version  3",
+    ],
+)
+def test_a_note_names_a_version(note: str) -> None:
+    assert names_version(f"{{\n  // {note}\n  'x': 1\n}}".encode(), 3)
+    assert names_version(f"{{ // {note}\r\n}}".encode(), 3)
+
+
+@pytest.mark.parametrize(
+    "note", ["Version 30", "Version 13", "3", "Version three", "conv 3", "Versions 4-9", "KIP-3", "inversion3", ""]
+)
+def test_a_note_that_does_not(note: str) -> None:
+    assert not names_version(f"{{\n  // {note}\n}}".encode(), 3)
+
+
+def test_a_note_over_two_lines() -> None:
+    assert names_version(b"{\n  // Versions 1\n  // to 4 are the same.\n}", 3)
+    assert names_version(b"{\n  // This is version\n  // 3 of it.\n}", 3)
+
+
+def test_text_outside_comments_is_no_note() -> None:
+    assert not names_version(b'{\n  "about": "Version 3"\n}', 3)
+    assert not names_version(b'{\n  "validVersions": "0-3" // the rest\n}', 3)
+
+
+def test_the_licence_is_no_note() -> None:
+    assert not names_version(LICENCE + b"{}", 2)
+    assert names_version(LICENCE + b"{\n  // Version 2 adds it.\n}", 2)
+
+
+def test_a_note_between_licence_and_definition() -> None:
+    assert names_version(LICENCE + b"// Version 2 adds it.\n{}", 2)
+
+
+def test_a_note_before_a_definition_without_licence() -> None:
+    assert names_version(b"// Version 2 adds it.\n{}", 2)
+
+
+def test_long_numbers_are_read_in_part() -> None:
+    assert not names_version(b"// version " + b"9" * 100_000 + b"\n{}", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (b"// Licensed to the ASF\n{}", True),
+        (b"//\n// LICENCE: see there\n\n{}", True),
+        (b"// Nothing\n{}", False),
+        (b'{\n// Licensed\n"License": 1\n}', False),
+        (b'{ "a":\n{ "name": "Licenses" },\n"b":\n{}\n}', False),
+        (b"", False),
+    ],
+)
+def test_has_licence(text: bytes, found: bool) -> None:
+    assert has_licence(text) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [(b"a \n", 1), (b"a\t \r\nb", 1), (b"a\n \n\t\n", 2), (b"a ", 1), (b" a\n", 0), (b"a\n\n", 0), (b"", 0)],
+)
+def test_trailing_spaces(text: bytes, lines: int) -> None:
+    assert trailing_spaces(text) == lines

@@ -1,0 +1,106 @@
+"""Schema sets and the RPCs in them."""
+
+from __future__ import annotations
+
+import pytest
+from tools import message, rpc, schema_set
+
+from kiplint.model.message import Message
+from kiplint.model.rpc import Rpc
+from kiplint.model.schemas import SchemaSet
+
+
+def pairs(schemas: SchemaSet) -> list[tuple[int, str | None, str | None]]:
+    return [(x.api_key, x.request and x.request.name, x.response and x.response.name) for x in schemas.rpcs]
+
+
+def key(name: str, number: int) -> Message:
+    return message(name=f"{name}Key", type="coordinator-key", apiKey=number, validVersions="0")
+
+
+def value(name: str, number: int) -> Message:
+    return message(name=f"{name}Value", type="coordinator-value", apiKey=number, validVersions="0-1")
+
+
+def test_rpcs_pair_by_key() -> None:
+    a, b = rpc("A", 7, "0-1"), rpc("B", 3, "0")
+    found = schema_set(a[1], b[0], b[1], a[0])
+    assert pairs(found) == [(3, "BRequest", "BResponse"), (7, "ARequest", "AResponse")]
+    assert all(x.is_pair and not x.is_coordinator and not x.may_be_partial for x in found.rpcs)
+
+
+def test_halves() -> None:
+    (request, _), (_, response) = rpc("A", 1, "0"), rpc("B", 2, "0-3")
+    alone, answer = schema_set(request, response).rpcs
+    assert (alone.request, alone.response, alone.is_pair, alone.name) == (request, None, False, "A")
+    assert (answer.request, answer.response, answer.is_pair, answer.name) == (None, response, False, "B")
+    assert (alone.lagging, str(alone.common), alone.has_suffixes) == (None, "none", False)
+
+
+def test_of_several_claimants_the_first_counts() -> None:
+    (one, answer), (two, _) = rpc("A", 1, "0"), rpc("B", 1, "0")
+    assert pairs(schema_set(one, two, answer)) == [(1, "ARequest", "AResponse")]
+    assert (one.api_key_owner, two.api_key_owner, answer.api_key_owner) == ("", "ARequest", "")
+
+
+def test_coordinator_records_pair_apart_from_rpcs() -> None:
+    request, response = rpc("A", 1, "0")
+    found = schema_set(key("Offset", 1), value("Offset", 1), request, response, value("Group", 2))
+    assert pairs(found) == [(1, "OffsetKey", "OffsetValue"), (2, None, "GroupValue"), (1, "ARequest", "AResponse")]
+    assert [(x.is_coordinator, x.name) for x in found.rpcs] == [(True, "Offset"), (True, "Group"), (False, "A")]
+
+
+def test_other_messages_are_no_rpcs() -> None:
+    others = [message(name=f"M{n}", type=kind) for n, kind in enumerate(("metadata", "data", "header"))]
+    assert schema_set(*others, message(apiKey=None)).rpcs == ()
+
+
+def test_names_and_keys_within_a_set() -> None:
+    one, two = message(name="A", type="metadata"), message(name="A", type="metadata")
+    other = message(name="B", type="data")
+    found = schema_set(one, two, other)
+    assert found.by_name == {"A": one, "B": other}
+    assert (one.name_owner, two.name_owner, other.name_owner) == ("", "A.json", "")
+    assert (two.api_key_owner, other.api_key_owner) == ("A", "")
+    assert two.schemas is found
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "common", "lagging", "dead"),
+    [
+        ("0-3", "0-3", "0-3", "response", False),
+        ("0-3", "0-2", "0-2", "response", False),
+        ("0-2", "0-3", "0-2", "request", False),
+        ("2-3", "0-1", "none", "response", False),
+        ("none", "0-1", "none", "request", False),
+        ("none", "none", "none", "response", True),
+    ],
+)
+def test_versions_of_a_pair(first: str, second: str, common: str, lagging: str, dead: bool) -> None:
+    (request, _), (_, response) = rpc("A", 1, first), rpc("A", 1, second)
+    (pair,) = schema_set(request, response).rpcs
+    assert (str(pair.common), pair.lagging.type, pair.is_dead) == (common, lagging, dead)
+
+
+def test_suffixes() -> None:
+    request, response = rpc("A", 1, "0")
+    assert Rpc(1, request, response, partial=False).has_suffixes
+    assert not Rpc(1, message(name="A"), response, partial=False).has_suffixes
+    assert Rpc(1, key("A", 1), value("A", 1), partial=True).may_be_partial
+
+
+def test_headers_of_a_set() -> None:
+    header = message(name="RequestHeader", type="header", apiKey=None)
+    found = schema_set(header, message())
+    assert (found.request_header, found.response_header, found.declares_headers) == (header, None, False)
+    assert schema_set(message(headerVersions={})).declares_headers
+
+
+def test_a_partial_set_says_so_of_its_rpcs() -> None:
+    (pair,) = SchemaSet((message(),), "clients", partial=True).rpcs
+    assert pair.may_be_partial
+
+
+def test_an_empty_set() -> None:
+    found = schema_set()
+    assert (found.messages, found.rpcs, found.by_name, found.declares_headers) == ((), (), {}, False)

@@ -1,0 +1,342 @@
+"""Repair: what is wrong with the shape of a value, and the message that is left of it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import msgspec
+import pytest
+from tools import document, field
+
+from kiplint.model.shape import MOST_PROBLEMS, repair
+from kiplint.model.spec import ENCODER, MessageSpec
+
+LEFT_OUT = object()
+
+
+def problems(value: object) -> list[tuple[str, str, str]]:
+    return [(one.kind, one.pointer, one.detail) for one in repair(value)[1]]
+
+
+def repaired(value: object) -> Any:
+    spec = repair(value)[0]
+    assert spec is not None
+    return msgspec.json.decode(ENCODER.encode(spec))
+
+
+def with_field(**properties: Any) -> dict[str, Any]:
+    return document({name: value for name, value in field(**properties).items() if value is not LEFT_OUT})
+
+
+def test_a_sound_value_is_left_alone() -> None:
+    value = document(field(), commonStructs=[{"name": "S", "versions": "0+", "fields": [field("A")]}])
+    before = copy.deepcopy(value)
+    assert problems(value) == []
+    assert repaired(value) == before == value
+
+
+@pytest.mark.parametrize("value", [[], "a", 1, 1.5, True, None, [{}]], ids=repr)
+def test_what_is_no_object(value: object) -> None:
+    assert repair(value)[0] is None
+    ((kind, pointer, detail),) = problems(value)
+    assert (kind, pointer) == ("wrong-type", "")
+    assert detail.startswith("a definition is a JSON object, not ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "result"),
+    [
+        ("ignorable", "true", True),
+        ("ignorable", "FALSE", False),
+        ("ignorable", " True ", True),
+        ("ignorable", "", False),
+        ("ignorable", 1, True),
+        ("ignorable", 0, False),
+        ("ignorable", None, False),
+        ("mapKey", "true", True),
+        ("zeroCopy", "false", False),
+        ("tag", "0", 0),
+        ("tag", " 12 ", 12),
+        ("tag", "-1", -1),
+        ("tag", 2.0, 2),
+        ("tag", 2.9, 2),
+        ("tag", "", None),
+        ("about", 5, "5"),
+        ("about", True, "true"),
+        ("about", 1.5, "1.5"),
+        ("name", 7, "7"),
+        ("versions", 0, "0"),
+        ("nullableVersions", 1, "1"),
+        ("taggedVersions", False, "false"),
+        ("entityType", " topicName ", "topicName"),
+    ],
+)
+def test_coerced_values(name: str, value: object, result: object) -> None:
+    given = with_field(**{name: value})
+    ((kind, pointer, detail),) = problems(given)
+    shown = "nothing" if result is None else msgspec.json.encode(result).decode()
+    assert (kind, pointer) == ("coerced-value", f"/fields/0/{name}")
+    assert detail.endswith(f"; write {shown}")
+    assert repaired(given)["fields"][0][name] == result
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "result"),
+    [
+        ("apiKey", "7", 7),
+        ("apiKey", 7.5, 7),
+        ("latestVersionUnstable", "true", True),
+        ("flexibleVersions", 3, "3"),
+        ("listeners", "broker", ["broker"]),
+        ("type", "request ", "request"),
+        ("validVersions", 0, "0"),
+        ("name", 12, "12"),
+        ("headerVersions", {"0+": 1}, {"0+": "1"}),
+        ("fields", field("Only"), [field("Only")]),
+    ],
+)
+def test_coerced_values_of_messages(name: str, value: object, result: object) -> None:
+    given = {**document(), name: value}
+    ((kind, pointer, _),) = problems(given)
+    assert (kind, pointer) == ("coerced-value", f"/{name}" + ("/0+" if name == "headerVersions" else ""))
+    assert repaired(given)[name] == result
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "detail"),
+    [
+        ("ignorable", "yes", '"ignorable" is true or false, not a string'),
+        ("ignorable", "tRUE", '"ignorable" is true or false, not a string'),
+        ("ignorable", [], '"ignorable" is true or false, not a list'),
+        ("ignorable", 1.5, '"ignorable" is true or false, not 1.5'),
+        ("tag", "a", '"tag" is a whole number in range, not a string'),
+        ("tag", "100000", '"tag" is a whole number in range, not a string'),
+        ("tag", 2**31, '"tag" is a whole number in range, not 2147483648'),
+        ("tag", True, '"tag" is a whole number in range, not true'),
+        ("tag", {}, '"tag" is a whole number in range, not an object'),
+        ("about", ["a"], '"about" is a string, not a list'),
+        ("about", {}, '"about" is a string, not an object'),
+        ("default", [], '"default" is a string, a number, a boolean or null, not a list'),
+        ("default", {}, '"default" is a string, a number, a boolean or null, not an object'),
+        ("fields", "a", '"fields" is a list of objects, not a string'),
+        ("name", None, '"name" is a string, not null'),
+        ("type", [], '"type" is a string, not a list'),
+        ("versions", {}, '"versions" is a string, not an object'),
+        ("entityType", [], '"entityType" is a string, not a list'),
+    ],
+)
+def test_wrong_types(name: str, value: object, detail: str) -> None:
+    given = with_field(**{name: value})
+    assert problems(given) == [("wrong-type", f"/fields/0/{name}", detail)]
+    stand_ins = {"name": "Unnamed", "type": "string", "versions": "0+"}
+    assert repaired(given)["fields"][0].get(name) == stand_ins.get(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "detail"),
+    [
+        ("apiKey", 40000, '"apiKey" is a whole number in range, not 40000'),
+        ("apiKey", [], '"apiKey" is a whole number in range, not a list'),
+        ("listeners", {}, '"listeners" is a list of strings, not an object'),
+        ("headerVersions", [], '"headerVersions" is an object, not a list'),
+        ("headerVersions", "0+", '"headerVersions" is an object, not a string'),
+        ("commonStructs", "a", '"commonStructs" is a list of objects, not a string'),
+        ("flexibleVersions", {}, '"flexibleVersions" is a string, not an object'),
+    ],
+)
+def test_wrong_types_in_messages(name: str, value: object, detail: str) -> None:
+    given = {**document(), name: value}
+    assert problems(given) == [("wrong-type", f"/{name}", detail)]
+    assert name not in repaired(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer", "detail", "left"),
+    [
+        ({"fields": [1]}, "/fields/0", '"fields" is a list of objects, not 1', []),
+        ({"fields": [field(), None]}, "/fields/1", '"fields" is a list of objects, not null', [field()]),
+        ({"commonStructs": ["S"]}, "/commonStructs/0", '"commonStructs" is a list of objects, not a string', []),
+        ({"listeners": ["broker", {}]}, "/listeners/1", '"listeners" is a list of strings, not an object', ["broker"]),
+        ({"headerVersions": {"0+": []}}, "/headerVersions/0+", '"0+" is a string, not a list', {}),
+    ],
+)
+def test_wrong_types_of_items(given: dict[str, Any], pointer: str, detail: str, left: object) -> None:
+    value = {**document(), **given}
+    assert problems(value) == [("wrong-type", pointer, detail)]
+    assert [repaired(value)[name] for name in given] == [left]
+
+
+def test_numbers_among_listeners_are_coerced() -> None:
+    given = {**document(), "listeners": [1]}
+    assert [one[:2] for one in problems(given)] == [("coerced-value", "/listeners/0")]
+    assert repaired(given)["listeners"] == ["1"]
+
+
+@pytest.mark.parametrize("name", ["name", "type", "validVersions"])
+@pytest.mark.parametrize("value", [{}, []], ids=repr)
+def test_nothing_is_left_without_what_matters_most(name: str, value: object) -> None:
+    spec, found = repair({**document(), name: value})
+    assert spec is None
+    assert [(one.kind, one.pointer) for one in found] == [("wrong-type", f"/{name}")]
+
+
+@pytest.mark.parametrize("name", ["name", "type", "validVersions"])
+def test_missing_properties_of_a_message(name: str) -> None:
+    given = {key: value for key, value in document().items() if key != name}
+    spec, found = repair(given)
+    assert spec is None
+    assert [(one.kind, one.pointer, one.detail) for one in found] == [
+        ("missing-property", f"/{name}", f'the message has no "{name}"')
+    ]
+
+
+@pytest.mark.parametrize(("name", "result"), [("name", "Unnamed"), ("type", "string"), ("versions", "0+")])
+def test_missing_properties_of_a_field(name: str, result: str) -> None:
+    given = with_field(**{name: LEFT_OUT})
+    assert problems(given) == [("missing-property", f"/fields/0/{name}", f'the field has no "{name}"')]
+    assert repaired(given)["fields"][0][name] == result
+
+
+def test_missing_properties_of_a_common_struct() -> None:
+    given = document(commonStructs=[{"fields": []}])
+    assert problems(given) == [
+        ("missing-property", "/commonStructs/0/name", 'the struct has no "name"'),
+        ("missing-property", "/commonStructs/0/versions", 'the struct has no "versions"'),
+    ]
+
+
+def test_a_tagged_field_may_leave_out_its_versions() -> None:
+    given = with_field(versions=LEFT_OUT, taggedVersions="3+", tag=0)
+    assert problems(given) == [("versions-missing", "/fields/0", "3+")]
+    assert repaired(given)["fields"][0]["versions"] == "3+"
+
+
+def test_blank_tagged_versions_are_no_versions() -> None:
+    given = with_field(versions=LEFT_OUT, taggedVersions=" ")
+    assert [one[:2] for one in problems(given)] == [("missing-property", "/fields/0/versions")]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("nullableVersion", "; did you mean nullableVersions?"),
+        ("Default", "; did you mean default?"),
+        ("doc", ""),
+        ("a/b~c", ""),
+    ],
+)
+def test_unknown_properties(name: str, hint: str) -> None:
+    given = with_field(**{name: 1})
+    pointer = name.replace("~", "~0").replace("/", "~1")
+    assert problems(given) == [("unknown-property", f"/fields/0/{pointer}", f'"{name}" is no property here{hint}')]
+    assert repaired(given)["fields"] == [field()]
+
+
+def test_properties_belong_where_they_belong() -> None:
+    given = {**document(), "nullableVersions": "0+", "commonStructs": [{"name": "S", "versions": "0+", "type": "S"}]}
+    assert sorted(one[:2] for one in problems(given)) == [
+        ("unknown-property", "/commonStructs/0/type"),
+        ("unknown-property", "/nullableVersions"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer", "detail"),
+    [
+        (
+            document() | {"type": None},
+            "/type",
+            'null is no value of "type"; it is one of request, response, header, metadata, data, coordinator-key, '
+            "coordinator-value",
+        ),
+        (document(type="Request"), "/type", '"Request" is no value of "type"; did you mean request?'),
+        (document(type="coordinator_key"), "/type", '"coordinator_key" is no value of "type"; did you mean coordinator-key?'),
+        (
+            document(field(entityType="brokerID")),
+            "/fields/0/entityType",
+            '"brokerID" is no value of "entityType"; did you mean brokerId?',
+        ),
+        (
+            document(field(entityType=4)),
+            "/fields/0/entityType",
+            '4 is no value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, topicName, '
+            "brokerId",
+        ),
+    ],
+)
+def test_unknown_enum_values(given: object, pointer: str, detail: str) -> None:
+    assert problems(given) == [("unknown-enum-value", pointer, detail)]
+
+
+def test_a_message_of_an_unknown_type_is_no_message() -> None:
+    assert repair(document(type="Request"))[0] is None
+    assert repaired(document(field(entityType="x")))["fields"] == [field()]
+
+
+def test_everything_at_once_and_at_depth() -> None:
+    given = document(
+        field("A", "[]S", fields=[field("B", ignorable="true", doc=1), {"name": "C", "tag": "0"}, 3]),
+        field("D", entityType=2),
+        apiKey="1",
+        extra={},
+        commonStructs=[{"name": 5, "versions": "0+", "fields": [field("E", fields=[field("F", mapKey=[])])]}],
+    )
+    assert sorted(one[:2] for one in problems(given)) == [
+        ("coerced-value", "/apiKey"),
+        ("coerced-value", "/commonStructs/0/name"),
+        ("coerced-value", "/fields/0/fields/0/ignorable"),
+        ("coerced-value", "/fields/0/fields/1/tag"),
+        ("missing-property", "/fields/0/fields/1/type"),
+        ("missing-property", "/fields/0/fields/1/versions"),
+        ("unknown-enum-value", "/fields/1/entityType"),
+        ("unknown-property", "/extra"),
+        ("unknown-property", "/fields/0/fields/0/doc"),
+        ("wrong-type", "/commonStructs/0/fields/0/fields/0/mapKey"),
+        ("wrong-type", "/fields/0/fields/2"),
+    ]
+    result = repaired(given)
+    assert result["apiKey"] == 1
+    assert result["fields"][0]["fields"] == [
+        field("B", ignorable=True),
+        {"name": "C", "type": "string", "versions": "0+", "tag": 0},
+    ]
+    assert result["commonStructs"][0]["name"] == "5"
+
+
+def test_pointers_are_those_of_the_original() -> None:
+    given = document(1, 2, field("A", tag="x"))
+    assert sorted(one[:2] for one in problems(given)) == [
+        ("wrong-type", "/fields/0"),
+        ("wrong-type", "/fields/1"),
+        ("wrong-type", "/fields/2/tag"),
+    ]
+
+
+def test_the_value_itself_is_not_changed() -> None:
+    given = document(field("A", ignorable="true", x=1), 3)
+    before = copy.deepcopy(given)
+    repair(given)
+    assert given == before
+
+
+def test_problems_are_bounded() -> None:
+    spec, found = repair(document(*[field(f"A{n}", ignorable="yes") for n in range(1000)]))
+    assert spec is None
+    assert len(found) == MOST_PROBLEMS
+
+
+def test_text_from_the_file_is_shown_short_and_printable() -> None:
+    (kind, pointer, detail) = problems(with_field(**{"\x1b[31m" + "x" * 100: 1}))[0]
+    assert kind == "unknown-property"
+    assert pointer == "/fields/0/\x1b[31m" + "x" * 100
+    assert detail == f'"?[31m{"x" * 35}" is no property here'
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 10**400, "\ud800", "\0"], ids=ascii)
+@pytest.mark.parametrize("name", ["apiKey", "name", "type", "validVersions", "latestVersionUnstable", "odd", "fields"])
+def test_values_that_json_does_not_have(name: str, value: object) -> None:
+    spec, found = repair({**document(), name: value})
+    assert found or isinstance(spec, MessageSpec)
+    found_in_field = repair(with_field(**{"default": value, "tag": value, "about": value}))[1]
+    assert found_in_field

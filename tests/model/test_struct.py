@@ -1,0 +1,126 @@
+"""Structs: their order, their names, and the circles that they stand in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tools import field, message
+
+from kiplint.model.message import Message
+from kiplint.versions import VersionRange
+
+
+def common(name: str, *fields: dict[str, Any], versions: str = "0+") -> dict[str, Any]:
+    return {"name": name, "versions": versions, "fields": list(fields)}
+
+
+def uses(**structs: str) -> Message:
+    """Common structs by name, each with fields of the types listed."""
+    return message(
+        commonStructs=[common(name, *(field(f"F{n}", one) for n, one in enumerate(types.split()))) for name, types in structs.items()]
+    )
+
+
+def test_structs_come_common_first_and_each_before_those_inside_it() -> None:
+    whole = message(
+        field("One", "[]A", fields=[field("Two", "B", fields=[field("X")]), field("Three", "C", fields=[field("Y")])]),
+        field("Four", "D", fields=[field("Z")]),
+        field("Five", "E"),
+        commonStructs=[common("S", field("Six", "T", fields=[field("V")])), common("U", field("W"))],
+    )
+    assert [one.name for one in whole.structs] == ["S", "T", "U", "A", "B", "C", "D"]
+    assert [one.name for one in whole.all_fields] == [
+        "One", "Four", "Five", "Six", "V", "W", "Two", "Three", "X", "Y", "Z",
+    ]  # fmt: skip
+    assert [one.pointer for one in whole.structs] == [
+        "/commonStructs/0",
+        "/commonStructs/0/fields/0",
+        "/commonStructs/1",
+        "/fields/0",
+        "/fields/0/fields/0",
+        "/fields/0/fields/1",
+        "/fields/1",
+    ]
+    assert [one.path for one in whole.structs] == ["S", "S.Six", "U", "One", "One.Two", "One.Three", "Four"]
+    assert [(one.is_common, one.in_common_struct) for one in whole.structs[:4]] == [
+        (True, False), (False, True), (True, False), (False, False),
+    ]  # fmt: skip
+
+
+def test_a_struct_belongs_to_its_field() -> None:
+    whole = message(field("One", "[]A", versions="2-3", fields=[field("Two")]), commonStructs=[common("S")])
+    shared, inline = whole.structs
+    assert (inline.field, shared.field) == (whole.fields[0], None)
+    assert inline.message is shared.message is whole
+    assert (str(inline.versions), str(inline.present), inline.versions_problem) == ("2-3", "2-3", "")
+
+
+@pytest.mark.parametrize(
+    ("versions", "value", "present", "problem"),
+    [
+        ("1+", "1+", "1-5", ""),
+        ("6+", "6+", "none", ""),
+        ("none", "none", "none", ""),
+        ("x", "0-5", "0-5", 'is not "N", "N-M", "N+" or "none"'),
+        ("", "0-5", "0-5", "is empty"),
+    ],
+)
+def test_versions_of_a_common_struct(versions: str, value: str, present: str, problem: str) -> None:
+    (one,) = message(commonStructs=[common("S", versions=versions)]).structs
+    assert (str(one.versions), str(one.present), one.versions_problem) == (value, present, problem)
+    assert isinstance(one.versions, VersionRange)
+
+
+def test_twins_and_use() -> None:
+    whole = message(
+        field("One", "A", fields=[field("X")]), field("Two", "[]A", fields=[field("Y")]), field("Three", "S"),
+        commonStructs=[common("S"), common("T", field("Z", "U")), common("S"), common("U")],
+    )  # fmt: skip
+    assert [(one.name, one.twin) for one in whole.structs] == [
+        ("S", False), ("T", False), ("S", True), ("U", False), ("A", False), ("A", True),
+    ]  # fmt: skip
+    assert {one.name: one.is_used for one in whole.structs} == {"S": True, "T": False, "U": True, "A": True}
+    assert whole.structs_by_name["S"] is whole.common_structs[0]
+    assert whole.common_names == {"S", "T", "U"}
+
+
+def test_names_in_lower_case() -> None:
+    whole = message(field("One", "a", fields=[field("X")]), commonStructs=[common("s"), common("S"), common("_")])
+    assert {one.name: one.name_is_upper for one in whole.structs} == {"s": False, "S": True, "_": True, "a": False}
+
+
+@pytest.mark.parametrize(
+    ("structs", "cycles"),
+    [
+        ({"A": "int32", "B": "A A"}, {}),
+        ({"A": "B C", "B": "C", "C": "int8"}, {}),
+        ({"A": "Missing"}, {}),
+        ({"A": "A"}, {"A": "A -> A"}),
+        ({"A": "[]A"}, {"A": "A -> A"}),
+        ({"A": "B", "B": "A"}, {"A": "A -> B -> A"}),
+        ({"B": "C", "C": "A", "A": "B"}, {"A": "A -> B -> C -> A"}),
+        ({"A": "B C", "B": "C", "C": "A"}, {"A": "A -> C -> A"}),
+        ({"A": "A", "B": "[]B", "C": "A B"}, {"A": "A -> A", "B": "B -> B"}),
+        ({"A": "B", "B": "C", "C": "B"}, {"B": "B -> C -> B"}),
+        ({"A": "B", "B": "A", "C": "D", "D": "C"}, {"A": "A -> B -> A", "C": "C -> D -> C"}),
+    ],
+)
+def test_cycles(structs: dict[str, str], cycles: dict[str, str]) -> None:
+    whole = uses(**structs)
+    assert whole.cycles == cycles
+    assert {one.name: one.cycle for one in whole.structs if one.cycle} == cycles
+
+
+def test_a_cycle_through_a_struct_in_place() -> None:
+    whole = message(field("One", "A", fields=[field("Two", "B", fields=[field("Three", "[]A")])]))
+    assert whole.cycles == {"A": "A -> B -> A"}
+
+
+def test_a_long_chain_is_no_cycle() -> None:
+    assert uses(**{f"S{n}": f"S{n + 1}" for n in range(500)}).cycles == {}
+
+
+def test_a_message_has_no_path() -> None:
+    whole = message()
+    assert (whole.path, whole.pointer, whole.structs, whole.cycles) == ("", "", (), {})

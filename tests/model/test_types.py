@@ -1,0 +1,88 @@
+"""The notation of types."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.model.types import INTEGERS, PRIMITIVES, nearest_primitive, parse_type
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_primitives(name: str) -> None:
+    one, many = parse_type(name), parse_type(f"[]{name}")
+    assert (one.element, one.array, one.primitive, one.struct) == (name, False, True, False)
+    assert (many.element, many.array, many.primitive, many.struct) == (name, True, True, False)
+    assert one.nullable is (name in ("string", "bytes", "records"))
+    assert many.nullable
+
+
+def test_there_are_twelve_primitives() -> None:
+    assert len(PRIMITIVES) == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "element", "array", "primitive", "struct"),
+    [
+        ("Topic", "Topic", False, False, True),
+        ("[]Topic", "Topic", True, False, True),
+        ("[] Topic", "Topic", True, False, True),
+        (" int32 ", "int32", False, True, False),
+        ("Int32", "Int32", False, False, True),
+        ("T_1", "T_1", False, False, True),
+        ("topic", "topic", False, False, False),
+        ("INT 32", "INT 32", False, False, False),
+        ("Über", "Über", False, False, False),
+        ("", "", False, False, False),
+        ("[]", "", True, False, False),
+        ("[][]int32", "[]int32", True, False, False),
+        ("int32[]", "int32[]", False, False, False),
+        ("[int32]", "[int32]", False, False, False),
+    ],
+)
+def test_parse_type(text: str, element: str, array: bool, primitive: bool, struct: bool) -> None:
+    found = parse_type(text)
+    assert (found.element, found.array, found.primitive, found.struct) == (element, array, primitive, struct)
+
+
+def test_structs_can_be_null() -> None:
+    assert parse_type("Topic").nullable
+    assert not parse_type("topic").nullable
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Int32", "int32"),
+        ("INT64", "int64"),
+        ("String", "string"),
+        ("strng", "string"),
+        ("int", "int32"),
+        ("long", "int64"),
+        ("Long", "int64"),
+        ("short", "int16"),
+        ("byte", "int8"),
+        ("boolean", "bool"),
+        ("double", "float64"),
+        ("float32", "float64"),
+        ("text", "string"),
+        ("record", "records"),
+        ("uiid", "uuid"),
+        ("uint8", "int8"),
+        ("int32", ""),
+        ("Topic", ""),
+        ("", ""),
+    ],
+)
+def test_nearest_primitive(text: str, meant: str) -> None:
+    assert nearest_primitive(text) == meant
+
+
+def test_integers_have_their_edges() -> None:
+    assert INTEGERS == {
+        "int8": (-128, 127),
+        "int16": (-32768, 32767),
+        "uint16": (0, 65535),
+        "int32": (-2147483648, 2147483647),
+        "uint32": (0, 4294967295),
+        "int64": (-9223372036854775808, 9223372036854775807),
+    }

@@ -1,0 +1,151 @@
+"""The documentation says what the code does: nothing is missing or out of date, and every command runs as printed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+import typer.main
+from packaging.requirements import Requirement
+
+from conftest import ROOT
+from kiplint.cli.app import app
+from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.language import CLASSES, KINDS, facts
+from kiplint.engine.packs import shipped_rules
+from kiplint.report.formats import FORMATS
+
+sys.path.insert(0, str(ROOT / "docs"))
+
+from generator.console import Command, File, play, steps
+from generator.markdown import anchor
+
+DOCS = ROOT / "docs"
+BY_HAND = [ROOT / "README.md", *sorted((DOCS / "guide").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def _page(name: str) -> str:
+    return (DOCS / "reference" / f"{name}.md").read_text("utf-8")
+
+
+def _headings(page: str) -> list[str]:
+    outside = re.sub(r"^(`{3,})[^`]*\n.*?^\1$", "", page, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^#+ (.+)$", outside, re.MULTILINE)
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    command = [sys.executable, "docs/generate.py", "--check"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_generated_pages_do_not_depend_on_where_they_are_made() -> None:
+    made = "import sys; sys.path[:0] = ['docs']; import generate, json; print(json.dumps([*generate.pages().values()]))"
+    environments: list[dict[str, str]] = [
+        {"PYTHONHASHSEED": "1"},
+        {"PYTHONHASHSEED": "2", "COLUMNS": "40", "FORCE_COLOR": "1", "GITHUB_ACTIONS": "true"},
+    ]
+    runs = [subprocess.check_output([sys.executable, "-c", made], cwd=ROOT, env=one) for one in environments]
+    assert runs[0] == runs[1]
+
+
+def test_every_rule_and_pack_has_its_section() -> None:
+    packs = groupby(shipped_rules(), key=lambda rule: rule.pack)
+    assert _headings(_page("rules"))[1:] == [
+        one for pack, rules in packs for one in (pack, *(rule.id for rule in rules))
+    ]
+
+
+def test_every_rule_shows_what_it_says() -> None:
+    page = _page("rules")
+    assert [rule.id for rule in shipped_rules() if f"[{rule.id}]: " not in page and rule.id not in UNSEEN] == []
+
+
+UNSEEN = {"syntax/too-large"}  # its bad example would be a file of many megabytes
+
+
+@pytest.mark.parametrize("name", [*(kind.__name__ for kind in KINDS.values()), *CLASSES, "VersionRange"])
+def test_every_fact_is_described(name: str) -> None:
+    page = _page("facts")
+    assert facts(name)
+    assert [one.name for one in facts(name).values() if f"| `{one.name}` |" not in page or not one.about] == []
+
+
+def test_every_function_is_described() -> None:
+    assert [name for name in FUNCTIONS if f"| `{name}(" not in _page("facts")] == []
+
+
+def test_every_command_and_option_is_described() -> None:
+    page = _page("cli")
+    group = typer.main.get_command(app)
+    commands = {"kiplint": group, **{f"kiplint {name}": one for name, one in vars(group)["commands"].items()}}
+    assert _headings(page)[1:] == list(commands)
+    for command in commands.values():
+        assert [word for one in command.params for word in one.opts if word[0] == "-" and f"`{word}" not in page] == []
+
+
+def test_every_format_has_its_section() -> None:
+    assert _headings(_page("formats"))[1:] == list(FORMATS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        path, _, place = link.partition("#")
+        if "://" in path:
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link}: no such file"
+        if place:
+            assert place in map(anchor, _headings(target.read_text("utf-8"))), f"{link}: no such heading"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8"))
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+
+
+def test_what_builds_the_site_is_pinned() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if "==" in line)
+    assert [name for name in map(Requirement, groups["docs"]) if not name.specifier.contains(pins[name.name])] == []
+
+
+@pytest.mark.parametrize("page", BY_HAND, ids=_name)
+def test_commands_run_as_printed(page: Path, tmp_path: Path) -> None:
+    runs = play(page.read_text("utf-8"), ROOT, tmp_path)
+    assert runs
+    for run in runs:
+        assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
+
+
+def test_the_readme_opens_with_the_two_commands() -> None:
+    first, second, *_ = steps((ROOT / "README.md").read_text("utf-8"))
+    assert [isinstance(one, Command) and one.text for one in (first, second)] == ["make check", "make test"]
+
+
+def test_a_page_with_a_wrong_output_is_noticed(tmp_path: Path) -> None:
+    page = "\n".join(
+        [
+            '```toml title="a/kiplint.toml"', 'ignore = ["tags"]', "```",
+            "```console",
+            "$ cat a/kiplint.toml", 'ignore = ["tags"]',
+            "$ printf 'one\\ntwo\\n'", "...", "two",
+            "$ echo one > b;", "> cat b", "two",
+            "$ false",
+            "$ echo $?", "1",
+            "```", "",
+        ]
+    )  # fmt: skip
+    assert [isinstance(one, File) for one in steps(page)] == [True, *[False] * 5]
+    assert [run.holds for run in play(page, ROOT / "docs", tmp_path)] == [True, True, False, False, True]
