@@ -26,7 +26,7 @@ _BEFORE, _AFTER = "\x1e", "\x1f"  # 036 and 037 below
 # `make` finds everything installed, and `make test` runs a few of the tests.
 _PRELUDE = """\
 pip() { command pip --quiet "$@" --no-index --no-deps --no-build-isolation --target "$SESSION/site"; }
-export MAKEFLAGS='-- PYTEST_ARGS=tests/text/test_lines.py'
+export MAKEFLAGS='-- PYTEST_ARGS=-n\\ 0\\ tests/text/test_lines.py'
 """
 
 
@@ -56,6 +56,8 @@ class Run(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether it did what the page says."""
+        if "Traceback (most recent call last)" in self.output:
+            return False
         if not self.command.output:
             return self.code == 0
         if self.code not in (0, 1) and not self.output.startswith(("error:", "Usage:")):
@@ -137,8 +139,15 @@ def _environment(session: Path) -> dict[str, str]:
 
 
 def refreshed(page: str, runs: list[Run]) -> str:
-    """The page with the outputs that did not hold replaced by the real ones."""
+    """The page with the outputs that did not hold replaced by the real ones.
+
+    Raises ValueError where that would print a failure: a command that breaks off, or that shows nothing and fails.
+    """
     for run in reversed(runs):
-        if not run.holds and run.command.output:
-            page = page[: run.command.start] + run.output + page[run.command.end :]
+        if run.holds:
+            continue
+        real = run._replace(command=run.command._replace(output=run.output))
+        if not run.command.output or not real.holds:
+            raise ValueError(f"$ {run.command.text}\n{run.output}[exit code {run.code}]")
+        page = page[: run.command.start] + run.output + page[run.command.end :]
     return page

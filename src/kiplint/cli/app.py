@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiplint import __version__
-from kiplint.cli import check, explain, rules, schema
+from kiplint.cli import changelog, check, diff, explain, negotiate, rollout, rules, schema, show
 
 app = typer.Typer(
     name="kiplint",
@@ -20,6 +20,11 @@ app = typer.Typer(
     "Exit codes: 0 clean, 1 findings, 2 something could not be read or understood.",
 )
 app.command("check", epilog=check.EPILOG)(check.check)
+app.command("diff", epilog=diff.EPILOG)(diff.diff)
+app.command("rollout", epilog=rollout.EPILOG)(rollout.rollout)
+app.command("negotiate", epilog=negotiate.EPILOG)(negotiate.negotiate)
+app.command("show", epilog=show.EPILOG)(show.show)
+app.command("changelog", epilog=changelog.EPILOG)(changelog.changelog)
 app.command("rules", epilog=rules.EPILOG)(rules.rules)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 app.command("schema", epilog=schema.EPILOG)(schema.schema)

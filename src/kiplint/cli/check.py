@@ -72,9 +72,9 @@ def check(
 
     options = CheckOptions(
         sets=sets or ["."],
-        select=_split(select),
-        ignore=_split(ignore),
-        severity=_split(severity),
+        select=split(select),
+        ignore=split(ignore),
+        severity=split(severity),
         fail_on=fail_on,
         outputs=output_format or [],
         config=str(config) if config else None,
@@ -87,5 +87,6 @@ def check(
     run(lambda: run_check(options))
 
 
-def _split(values: list[str] | None) -> list[str]:
+def split(values: list[str] | None) -> list[str]:
+    """The words of a repeatable option whose values may have commas."""
     return [part.strip() for value in values or [] for part in value.split(",") if part.strip()]

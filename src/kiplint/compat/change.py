@@ -103,6 +103,12 @@ class Change:
         return self._detail
 
     @fact
+    def header(self) -> int:
+        """For a change of headers: the header version now; else -1."""
+        found = self.new.get("header")
+        return found if isinstance(found, int) else -1
+
+    @fact
     def default(self) -> str:
         """The field's default in the new set, as written, or empty."""
         return str(given(self.new.get("default"), ""))

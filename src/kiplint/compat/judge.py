@@ -96,6 +96,8 @@ def judge(
 
 
 def _told(change: Change, message: str) -> str:
+    if not change.field:
+        return message if message.startswith(change.message_name) else f"{change.message_name}: {message}"
     versions = f" {change.versions}" if change.versions else ""
     return f"{change.message_name}{versions}, {change.field}: {message}"
 

@@ -15,11 +15,12 @@ from kiplint.engine.language import KINDS, facts
 from kiplint.text.suggest import did_you_mean
 
 MOST_CHARACTERS = 1000
+MOST_LEVELS = 100
 BIGGEST_NUMBER = 2**64
 SEQUENCES = ("tuple", "frozenset", "list")
 
 _PLAIN = (
-    ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Dict,
+    ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.IfExp, ast.Tuple, ast.List, ast.Set,
     ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
     ast.BinOp, ast.Load, ast.Store,
 )  # fmt: skip
@@ -53,9 +54,18 @@ def translate(text: str, kind: str, params: dict[str, str], prefix: str) -> ast.
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
         raise ExpressionError(f"cannot read {_short(text)}: {reason}") from None
+    if _nests_deeper(tree, MOST_LEVELS):
+        raise ExpressionError(f"cannot read {_short(text)}: it nests too deeply")
     checker = _Checker(prefix)
     checker.check(tree, Scope(KINDS[kind].__name__, params))
     return checker.rewrite(tree)
+
+
+def _nests_deeper(tree: ast.AST, levels: int) -> bool:
+    row = [tree]
+    for _ in range(levels):
+        row = [child for node in row for child in ast.iter_child_nodes(node)]
+    return bool(row)
 
 
 class _Checker:
@@ -107,6 +117,8 @@ class _Checker:
             self.replaced[node] = ast.Name(f"v_{node.id}", ast.Load())
             return scope.bound[node.id]
         known = facts(scope.element)
+        if node.id == "params":
+            raise ExpressionError("params is no value by itself: write params. and the name of a parameter")
         if node.id not in known:
             raise ExpressionError(
                 _unknown(node.id, f"a fact of a {_kind_name(scope.element)}", [*known, *scope.bound, "params"])
@@ -167,6 +179,13 @@ class _Checker:
             return "int"
         shown = _short(ast.unparse(node))
         raise ExpressionError(f"{shown}: that operator takes whole numbers or version ranges, not {left} and {right}")
+
+    def _dict(self, node: ast.Dict, scope: Scope) -> str:
+        if None in node.keys:
+            raise ExpressionError(f"{_name_of(node)}: ** is not part of the rule language")
+        for child in ast.iter_child_nodes(node):
+            self.check(child, scope)
+        return "Any"
 
     def _comprehension(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, scope: Scope) -> str:
         loop = node.generators[0]

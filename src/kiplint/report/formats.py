@@ -11,6 +11,7 @@ FORMATS = {
     "concise": "One line for each finding: path:line:column: severity rule message.",
     "json": "One JSON document with all findings and a summary (see `kiplint schema output`).",
     "jsonl": "One JSON object a line for each finding.",
+    "markdown": "A table, for pull requests and job summaries.",
 }
 
 

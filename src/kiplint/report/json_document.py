@@ -14,7 +14,7 @@ VERSION = 1
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one document, indented by two blanks."""
-    document = {
+    document = report.document or {
         "version": VERSION,
         "findings": [as_json(one) for one in report.findings],
         "summary": report.summary,

@@ -12,5 +12,6 @@ from kiplint.report.model import Report
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write a line for each finding, and nothing else."""
-    for one in report.findings:
-        out.write(msgspec.json.encode(as_json(one)).decode() + "\n")
+    rows = report.rows if report.rows is not None else map(as_json, report.findings)
+    for row in rows:
+        out.write(msgspec.json.encode(row).decode() + "\n")

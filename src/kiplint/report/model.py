@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 import msgspec
 
@@ -14,13 +14,17 @@ from kiplint.engine.finding import Finding
 class Report(msgspec.Struct, frozen=True):
     """The findings of a run, in the order to show them, and what they were found in.
 
-    `sources` holds the bytes of every file that has findings.
+    `sources` holds the bytes of every file that has findings. A command with a report of its own kind brings its
+    JSON `document`, its `rows` for jsonl, and `own`, which writes it as text or markdown.
     """
 
     findings: tuple[Finding, ...]
     files: int
     messages: int
     sources: Mapping[str, bytes] = msgspec.field(default_factory=dict)
+    document: Mapping[str, Any] | None = None
+    rows: tuple[Mapping[str, Any], ...] | None = None
+    own: Writer | None = None
 
     @property
     def counts(self) -> Counter[str]:
@@ -38,6 +42,13 @@ class Report(msgspec.Struct, frozen=True):
             "warnings": counts["warning"],
             "infos": counts["info"],
         }
+
+
+class Writer(Protocol):
+    """Writes a report of its own kind: `text` or `markdown`."""
+
+    def __call__(self, form: str, out: TextIO, *, color: bool) -> None:
+        """Write the report in that form."""
 
 
 class Format(Protocol):

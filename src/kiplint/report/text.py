@@ -15,14 +15,18 @@ WIDEST = 140
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, a line that counts them."""
+    if report.own:
+        report.own("text", out, color=color)
+        return
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     for finding in report.findings:
-        out.write(_finding(finding, lines(finding.path), color) + "\n")
+        out.write(excerpt(finding, lines(finding.path), color) + "\n")
     if report.findings:
         out.write(_summary(report) + "\n")
 
 
-def _finding(finding: Finding, lines: Lines, color: bool) -> str:
+def excerpt(finding: Finding, lines: Lines, color: bool) -> str:
+    """One finding with the line that it is on."""
     severity = paint(f"{finding.severity}[{finding.rule}]", SEVERITY[finding.severity], color)
     span = finding.span
     margin = " " * len(str(span.line))

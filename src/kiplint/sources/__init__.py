@@ -1,1 +1,1 @@
-"""Where schema sets come from."""
+"""Where schema sets come from: directories and files, git revisions, archives, standard input."""

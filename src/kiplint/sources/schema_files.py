@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
+
+LARGEST_ENTRY = (1 << 20) + 1
+"""How much is read of a file that stands in a revision or an archive: enough to see that it is too large."""
+
+Keep = Callable[[str], bool]
+"""Whether a path is not excluded."""
 
 
 class SourceError(Exception):
@@ -52,6 +58,32 @@ def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFi
     found = list(files)
     certain = certain or any(is_definition(one.data) for one in found)
     return tuple(one for one in found if is_definition(one.data) or (certain and _is_broken(one.data)))
+
+
+def is_walked(folder: str) -> bool:
+    """Whether a folder of this name is looked into: not a hidden one, nor one of foreign packages."""
+    return not folder.startswith(".") and folder != "node_modules"
+
+
+def with_context(directory: str, named: Iterable[SchemaFile], others: Iterable[SchemaFile]) -> SchemaFiles:
+    """The set of files that were named, each a definition, and of the definitions beside them.
+
+    Raises SourceError for a named file that is JSON of another kind.
+    """
+    files = list(named)
+    for one in files:
+        if is_other_json(one.data):
+            raise SourceError(f"{one.path} is JSON, but not a message definition (it has no validVersions)")
+    together = sorted((*files, *definitions(others, certain=False)), key=lambda one: one.path)
+    return SchemaFiles(directory, tuple(together), lone=len(together) == 1)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean X?` with the closest of the known words, or empty when none is close."""
+    from difflib import get_close_matches
+
+    found = next(iter(get_close_matches(word, list(known)[:20_000], 1)), "")
+    return f"; did you mean {found}?" if found else ""
 
 
 def _is_broken(data: bytes) -> bool:

@@ -1,0 +1,81 @@
+"""What `kiplint diff` and `kiplint changelog` do, apart from reading their arguments."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TextIO
+
+import msgspec
+
+from kiplint.cli.checking import CheckOptions, load_config
+from kiplint.cli.output import open_outputs, write_report
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE
+from kiplint.cli.trees import open_tree, warn_of_broken
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import BREAKS, Judged, judge
+from kiplint.compat.tree import Tree
+from kiplint.engine.errors import UsageError
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.report.diff_json import change_object, diff_document
+from kiplint.report.diff_text import as_finding, write_diff
+from kiplint.report.model import Report
+from kiplint.text.suggest import did_you_mean
+
+
+class DiffOptions(msgspec.Struct):
+    """The arguments of a diff, as they were given."""
+
+    old: str
+    new: str
+    also: list[str]
+    repository: str | None
+    fail_on_breaks: str
+    common: CheckOptions
+
+
+def run_diff(options: DiffOptions) -> int:
+    """Compare the two, write the reports, and say how it went as an exit code."""
+    grave = _breaks(options.fail_on_breaks)
+    outputs = open_outputs(options.common.outputs, options.common.color)
+    judged, old, new = compare(options)
+    write_report(report_of(judged, old, new), outputs, quiet=options.common.quiet, statistics=options.common.statistics)
+    if warn_of_broken(old, new):
+        return USAGE
+    return FINDINGS if any(one.breaks in grave or one.severity == "error" for one in judged) else CLEAN
+
+
+def compare(options: DiffOptions) -> tuple[list[Judged], Tree, Tree]:
+    """The judged changes between the two trees of the options, and the trees."""
+    config, base = load_config(options.common)
+    rules = make_ruleset(config, load_rules(config, base))
+    old, new = (open_tree(name, options.repository) for name in (options.old, options.new))
+    older = [open_tree(name, options.repository) for name in options.also]
+    return judge(compare_trees(old, new, older), rules, old.sources, new.sources), old, new
+
+
+def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
+    """The report of a diff, for every format."""
+    compared = sum(1 for _ in new.messages)
+    sources = {**old.sources, **new.sources}
+
+    def own(form: str, out: TextIO, *, color: bool) -> None:
+        write_diff(judged, compared, sources, out, color=color)
+
+    return Report(
+        findings=tuple(map(as_finding, judged)),
+        files=len(new.sources),
+        messages=compared,
+        sources=sources,
+        document=diff_document(judged, compared),
+        rows=tuple(map(change_object, judged)),
+        own=partial(own),
+    )
+
+
+def _breaks(text: str) -> set[str]:
+    asked = {part.strip() for part in text.split(",") if part.strip()}
+    for one in asked - {*BREAKS}:
+        raise UsageError(
+            f"--fail-on-breaks: nothing breaks {one}{did_you_mean(one, BREAKS) or ': ' + ', '.join(BREAKS)}"
+        )
+    return asked

@@ -1,0 +1,86 @@
+"""Schema sets on disk: directories, trees of directories, single files with their siblings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from kiplint.sources.schema_files import (
+    Keep,
+    SchemaFile,
+    SchemaFiles,
+    SourceError,
+    definitions,
+    is_walked,
+    with_context,
+)
+
+UNNAMED = "<stdin>"
+LARGEST = 64 * 1024 * 1024
+
+
+def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
+    """The sets of a directory and of all below it; raises SourceError when there is none."""
+    empty = True
+    for one in _walk(top, keep):
+        empty = False
+        yield one
+    if empty:
+        raise SourceError(f"nothing to check: no message definition in {top}")
+
+
+def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
+    """The set of files of one directory, whose bytes may be known, and the definitions that stand beside them."""
+    for path, given in named.items():
+        if given is None and not os.path.isfile(path):
+            raise SourceError(f"cannot read {shown(path)}: it is no file")
+    files = [SchemaFile(shown(path), read(path) if given is None else given) for path, given in named.items()]
+    taken = {file.path for file in files}
+    beside = _listing(directory or ".")[1] if os.path.isdir(directory or ".") else []
+    others = [path for path in beside if shown(path) not in taken and keep(path)]
+    context = (SchemaFile(shown(path), read(path), wanted=False) for path in others)
+    return with_context(shown(directory or "."), files, context)
+
+
+def shown(path: str) -> str:
+    """A path as users see it: relative to the working directory when below it, else as given."""
+    if path == UNNAMED:
+        return path
+    here = os.getcwd()
+    full = os.path.abspath(path)
+    inside = full.startswith(here + os.sep) or here == os.sep
+    return os.path.relpath(full, here) if inside else os.path.normpath(path)
+
+
+def read(path: str) -> bytes:
+    """The bytes of a file, of an oversized one only the beginning; raises SourceError when it cannot be read."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return (file.read(LARGEST) if os.fstat(file.fileno()).st_size > LARGEST else file.readall()) or b""
+    except OSError as error:
+        raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
+
+
+def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
+    waiting = [top]
+    while waiting:
+        directory = waiting.pop()
+        folders, paths = _listing(directory)
+        waiting += reversed(folders)
+        label = shown(directory)
+        before = "" if label == os.curdir else os.path.join(label, "")
+        files = [SchemaFile(before + os.path.basename(path), read(path)) for path in paths if keep(path)]
+        found = definitions(files, certain=directory == top)
+        if found:
+            relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
+            yield SchemaFiles(label, found, relative=relative)
+
+
+def _listing(directory: str) -> tuple[list[str], list[str]]:
+    """The folders to walk and the JSON files of a directory, sorted; links to folders are not followed."""
+    try:
+        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+    except OSError as error:
+        raise SourceError(f"cannot read {shown(directory)}: {error.strerror}") from None
+    folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and is_walked(entry.name)]
+    return folders, [entry.path for entry in entries if entry.name.endswith(".json") and entry.is_file()]

@@ -1,0 +1,169 @@
+"""Schema sets out of git revisions: `REV:path`, as `git show` takes it. Nothing is checked out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+
+from kiplint.sources.objects import Found, NoRepositoryError, Objects
+from kiplint.sources.repository import open_repository
+from kiplint.sources.schema_files import SourceError, is_walked, nearest
+from kiplint.sources.tree import Tree, home_of
+
+MOST_ENTRIES = 1_000_000
+DEEPEST = 200
+AT_ONCE = 64
+
+_FOLDER, _FILE = b"40000", b"100"
+_COLON = re.compile(r"((?:[^:{]|\{[^}]*\}?)*):(.*)", re.DOTALL)
+
+
+class Entry(NamedTuple):
+    """One entry of a tree object: its mode in octal digits, its name, and the id of what it stands for."""
+
+    mode: bytes
+    name: str
+    id: str
+
+
+def open_revision(name: str, repository: str | None = None) -> tuple[Tree, str]:
+    """The tree that `REV:path` names, and the name of the file in it if the path is that of one.
+
+    Raises SourceError for an unknown revision, a missing path and a place that is no repository.
+    """
+    revision, path = _split(name)
+    objects = open_repository(repository)
+    try:
+        root = objects.find(revision + "^{tree}")
+        parts = _parts(name, path, objects)
+    except NoRepositoryError as error:
+        raise SourceError(f"{error} (and no such file: {name})" if repository is None else str(error)) from None
+    if root is None:
+        _no_revision(revision, objects)
+    walked: list[str] = []
+    for at, part in enumerate(parts, 1):
+        entry = _entry(revision, walked, part, root)
+        if entry.mode.startswith(_FILE) and at == len(parts):
+            return _tree(name, revision, walked, _siblings(root, entry), objects), part
+        if entry.mode != _FOLDER:
+            what = {b"120000": "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
+            raise SourceError(f"cannot read {revision}:{'/'.join([*walked, part])}: it is {what}")
+        walked.append(part)
+        root = objects.read([entry.id])[0]
+    return _tree(name, revision, walked, _folders(name, root, objects), objects), ""
+
+
+def is_revision(name: str, repository: str | None = None) -> bool:
+    """Whether a name is a revision that exists; False where it cannot be known."""
+    try:
+        return not name.startswith("-") and open_repository(repository).find(name + "^{tree}") is not None
+    except SourceError:
+        return False
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Revision and path: what is before and after the first colon that does not stand in braces."""
+    match = _COLON.fullmatch(name)
+    if not match or re.fullmatch(r"[A-Za-z]:[\\/].*", name, re.DOTALL):
+        raise SourceError(f"no such file or directory: {name}")
+    revision, path = match.groups()
+    if not revision:
+        raise SourceError(f"{name} names no revision before the colon, as HEAD:path does")
+    if revision.startswith("-"):
+        raise SourceError(f"a revision cannot begin with a hyphen: {name}")
+    return revision, path
+
+
+def _parts(name: str, path: str, objects: Objects) -> list[str]:
+    """The folders and the file of a path from the top of the repository; `./` and `../` begin where we are."""
+    parts = [part for part in path.split("/") if part]
+    if path.startswith("/") or parts[:1] not in (["."], [".."]):
+        return parts
+    whole = objects.run("rev-parse", "--show-prefix").removesuffix("\n").split("/")
+    whole = [part for part in whole if part]
+    for part in parts:
+        if part == ".." and not whole:
+            raise SourceError(f"{name} leads out of the repository")
+        if part == "..":
+            whole.pop()
+        elif part != ".":
+            whole.append(part)
+    return whole
+
+
+def _no_revision(revision: str, objects: Objects) -> NoReturn:
+    known = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+    base = re.split("[~^@]", revision, maxsplit=1)[0]
+    hint = "" if base in known else nearest(base, known)
+    if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
+        hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
+    raise SourceError(f"no such revision: {revision}{hint}")
+
+
+def _entry(revision: str, walked: list[str], part: str, tree: Found) -> Entry:
+    entries = {entry.name: entry for entry in _entries(tree)}
+    if part not in entries:
+        before = "".join(f"{folder}/" for folder in walked)
+        hint = nearest(before + part, [before + one for one in entries])
+        raise SourceError(f"no such path in {revision}: {before}{part}{hint}")
+    return entries[part]
+
+
+def _entries(tree: Found) -> Iterator[Entry]:
+    data, at = tree.data, 0
+    while at < len(data):
+        space = data.find(b" ", at)
+        end = data.find(b"\0", space)
+        after = end + 1 + tree.width
+        if min(space, end) < 0 or after > len(data):
+            raise SourceError("the git repository is damaged: a tree object ends too early")
+        name = data[space + 1 : end].decode("utf-8", "surrogateescape")
+        if name not in ("", ".", "..") and "/" not in name:
+            yield Entry(data[at:space].lstrip(b"0"), name, data[end + 1 : after].hex())
+        at = after
+
+
+def _siblings(tree: Found, chosen: Entry) -> dict[str, dict[str, str]]:
+    """The files of one folder, as `_folders` gives them; the chosen one whatever it is called."""
+    files = {entry.name: entry.id for entry in _entries(tree) if _is_json(entry)}
+    return {"": {**files, chosen.name: chosen.id}}
+
+
+def _folders(name: str, top: Found, objects: Objects) -> dict[str, dict[str, str]]:
+    """The JSON files below a tree: path of the folder to name to id."""
+    folders: dict[str, dict[str, str]] = {}
+    waiting = [("", top)]
+    ahead: list[tuple[str, str]] = []
+    seen = 0
+    while waiting:
+        for path, tree in waiting:
+            entries = list(_entries(tree))
+            seen += len(entries)
+            before = f"{path}/" if path else ""
+            ahead += [(before + one.name, one.id) for one in entries if one.mode == _FOLDER and is_walked(one.name)]
+            if files := {one.name: one.id for one in entries if _is_json(one)}:
+                folders[path] = files
+        taken, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
+        if seen > MOST_ENTRIES:
+            raise SourceError(f"{name} holds more than {MOST_ENTRIES} files")
+        if any(path.count("/") >= DEEPEST for path, _ in taken):
+            raise SourceError(f"{name} holds folders more than {DEEPEST} deep")
+        trees = objects.read([found for _, found in taken])
+        waiting = [(path, tree) for (path, _), tree in zip(taken, trees, strict=True)]
+    return folders
+
+
+def _is_json(entry: Entry) -> bool:
+    return entry.mode.startswith(_FILE) and entry.name.endswith(".json")
+
+
+def _tree(name: str, revision: str, walked: list[str], folders: dict[str, dict[str, str]], objects: Objects) -> Tree:
+    inner = "".join(f"{folder}/" for folder in walked)
+    home = home_of(objects.where) if os.path.isdir(objects.where) else ""
+
+    def read(ids: list[str]) -> list[bytes]:
+        return [one.data for one in objects.read(ids)]
+
+    return Tree(name, f"{revision}:{inner}", home + inner, folders, read)

@@ -1,0 +1,157 @@
+"""The objects of a git repository: one `git cat-file --batch` per repository and process, asked for all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kiplint.sources.cleanup import at_end
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+
+WINDOW = 30
+"""How many names are sent before the first answer is read. Twice that many fit into the smallest of pipes."""
+
+MOST_AT_ONCE = 256 << 20
+"""The bytes that the objects of one request may have together, those of blobs counted as far as they are read."""
+
+PIECE = 1 << 16
+
+_LOCAL = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG GIT_CONFIG_COUNT GIT_CONFIG_PARAMETERS GIT_DIR "
+    "GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE GIT_INTERNAL_SUPER_PREFIX GIT_NAMESPACE "
+    "GIT_NO_REPLACE_OBJECTS GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_REPLACE_REF_BASE GIT_SHALLOW_FILE GIT_WORK_TREE"
+).split()
+"""What `git rev-parse --local-env-vars` prints: set by a hook that we may run in, and wrong elsewhere."""
+
+
+class NoRepositoryError(SourceError):
+    """There is no git repository at the place."""
+
+
+class Found(NamedTuple):
+    """An object: its type, its bytes, and the bytes that an object's id has in its repository."""
+
+    kind: str
+    data: bytes
+    width: int
+
+
+def environment(*, elsewhere: bool) -> dict[str, str]:
+    """The variables for git: no prompts, no locks, messages in English; those of the repository here if wanted."""
+    kept = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
+    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def start(command: Sequence[str], env: dict[str, str]) -> Any:
+    """A git process with three pipes; raises SourceError when there is no git to be run."""
+    from subprocess import PIPE, Popen
+
+    try:
+        return Popen(["git", *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
+    except OSError as error:
+        raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
+
+
+def complaint(stderr: bytes) -> str:
+    """The line of git's that says what is wrong."""
+    lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
+    said = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
+    return next(iter(said or lines), "it says nothing")
+
+
+class Objects:
+    """The objects of one repository. `where` is what errors call it, `options` lead git there."""
+
+    def __init__(self, where: str, options: Sequence[str], *, elsewhere: bool) -> None:
+        self.where = where
+        self._options = list(options)
+        self._env = environment(elsewhere=elsewhere)
+        self._git = start([*self._options, "cat-file", "--batch"], self._env)
+        self.open = True
+        at_end(self.close)
+
+    def close(self) -> None:
+        """Stop the process; nothing can be asked afterwards."""
+        if self.open:
+            self.open = False
+            for pipe in (self._git.stdin, self._git.stdout, self._git.stderr):
+                try:
+                    pipe.close()
+                except OSError:  # what was still to be written finds no reader
+                    continue
+            self._git.wait()
+
+    def find(self, name: str) -> Found | None:
+        """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""
+        if "\n" in name or "\0" in name:
+            return None
+        return self._ask([name.encode("utf-8", "surrogateescape")])[0]
+
+    def read(self, ids: Sequence[str]) -> list[Found]:
+        """Objects by id, of an oversized blob only the beginning; raises SourceError when one is missing."""
+        found = self._ask([one.encode() for one in ids])
+        for one, name in zip(found, ids, strict=True):
+            if one is None:
+                raise SourceError(f"the git repository {self.where} is damaged: object {name} is missing")
+        return [one for one in found if one]
+
+    def run(self, *command: str) -> str:
+        """What another git command prints about the repository, or empty if it fails."""
+        process = start([*self._options, *command], self._env)
+        out, _ = process.communicate()
+        return "" if process.returncode else out.decode("utf-8", "surrogateescape")
+
+    def _ask(self, names: Sequence[bytes]) -> list[Found | None]:
+        try:
+            return list(self._answers(names))
+        except BaseException:
+            self.close()  # answers that nobody has read would be taken for those to the next question
+            raise
+
+    def _answers(self, names: Sequence[bytes]) -> Iterator[Found | None]:
+        left = MOST_AT_ONCE
+        chunks = [names[at : at + WINDOW] for at in range(0, len(names), WINDOW)]
+        self._send(chunks[:1])
+        for at, chunk in enumerate(chunks, 1):
+            self._send(chunks[at : at + 1])
+            for _ in chunk:
+                one = self._receive(left)
+                left -= len(one.data) if one else 0
+                yield one
+
+    def _send(self, chunks: Sequence[Sequence[bytes]]) -> None:
+        try:
+            for chunk in chunks:
+                self._git.stdin.write(b"".join(name + b"\n" for name in chunk))
+                self._git.stdin.flush()
+        except OSError:
+            self._fail()
+
+    def _receive(self, left: int) -> Found | None:
+        pipe = self._git.stdout
+        line: bytes = pipe.readline()
+        if line.endswith((b" missing\n", b" ambiguous\n")):
+            return None
+        words = line.split()
+        if len(words) != 3 or not words[2].isdigit():
+            self._fail()
+        size = int(words[2])
+        wanted = min(size, LARGEST_ENTRY) if words[1] == b"blob" else size
+        if wanted > left:
+            raise SourceError(
+                f"the git repository {self.where} holds too much to be read: over {MOST_AT_ONCE >> 20} MiB"
+            )
+        data: bytes = pipe.read(wanted)
+        rest = size - wanted + 1
+        while rest and (piece := pipe.read(min(rest, PIECE))):
+            rest -= len(piece)
+        if rest:
+            self._fail()
+        return Found(words[1].decode(), data, len(words[0]) // 2)
+
+    def _fail(self) -> None:
+        said = complaint(self._git.stderr.read())
+        if "not a git repository" in said:
+            raise NoRepositoryError(f"not a git repository: {self.where}") from None
+        raise SourceError(f"git cannot read the repository {self.where}: {said}") from None

@@ -1,0 +1,73 @@
+"""The SET arguments of every command: what a name stands for, and the schema sets it holds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+
+from kiplint.sources import disk
+from kiplint.sources.schema_files import Keep, SchemaFiles, SourceError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kiplint.sources.tree import Tree
+
+STDIN = "-"
+ARCHIVES = (".jar", ".zip", ".tar", ".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
+INSIDE = "!/"
+
+
+def open_sets(
+    names: Iterable[str], keep: Keep, stdin_filename: str = "", repository: str | None = None
+) -> Iterator[SchemaFiles]:
+    """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
+
+    A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
+    `git show` takes it, or `-`. `keep` says of a path whether it is not excluded. `repository` is where revisions are
+    looked up: a work tree, a bare repository or a bundle; by default the one around the working directory. Raises
+    SourceError for what cannot be read, for a tree without definitions, and for a named file that is other JSON.
+    """
+    files: dict[str, dict[str, bytes | None]] = {}
+    inside: dict[str, tuple[Tree, list[str]]] = {}
+    for name in names:
+        if name == STDIN:
+            label = stdin_filename or disk.UNNAMED
+            files.setdefault(os.path.dirname(label), {})[label] = sys.stdin.buffer.read()
+        elif os.path.isdir(name):
+            yield from disk.walk(name, keep)
+        elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
+            _refuse_bundle(name)
+            if keep(name):
+                files.setdefault(os.path.dirname(name), {})[name] = None
+        elif not os.path.lexists(name) or keep(name):
+            tree, file = _tree(name, repository)
+            if file:
+                inside.setdefault(tree.prefix, (tree, []))[1].append(file)
+            else:
+                yield from tree.sets(keep)
+    for directory, named in files.items():
+        yield disk.with_siblings(directory, named, keep)
+    for tree, chosen in inside.values():
+        if found := tree.files(chosen, keep):
+            yield found
+
+
+def _tree(name: str, repository: str | None) -> tuple[Tree, str]:
+    """The tree behind a name that is no plain file or directory, and the file in it if the name is that of one."""
+    archive, _, inner = name.partition(INSIDE)
+    if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
+        from kiplint.sources.archive import open_archive
+
+        return open_archive(archive, inner)
+    from kiplint.sources.git import is_revision, open_revision
+
+    if ":" in name:
+        return open_revision(name, repository)
+    hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
+    raise SourceError(f"no such file or directory: {name}{hint}")
+
+
+def _refuse_bundle(name: str) -> None:
+    if name.endswith(".bundle") and os.path.isfile(name):
+        raise SourceError(f"{name} is a git bundle: name a revision (REV:path), and the bundle as its repository")

@@ -1,0 +1,56 @@
+"""Which repository is meant: the one around the working directory, a work tree, a bare one, or a bundle."""
+
+from __future__ import annotations
+
+import os
+
+from kiplint.sources.cleanup import at_end
+from kiplint.sources.objects import NoRepositoryError, Objects, complaint, environment, start
+from kiplint.sources.schema_files import SourceError
+
+_opened: dict[tuple[str, str], Objects] = {}
+
+
+def open_repository(repository: str | None) -> Objects:
+    """The objects of a repository; all that ask for it in this process share them.
+
+    Raises SourceError for a repository that does not exist and for a bundle that cannot be unpacked. That a directory
+    is no repository shows at the first question.
+    """
+    place = os.path.realpath(repository or os.curdir)
+    key = place, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
+    if key not in _opened or not _opened[key].open:
+        _opened[key] = _open(repository, place) if repository else Objects(place, (), elsewhere=False)
+    return _opened[key]
+
+
+def _open(repository: str, place: str) -> Objects:
+    if os.path.isdir(place):
+        bare = os.path.isfile(os.path.join(place, "HEAD")) and os.path.isdir(os.path.join(place, "objects"))
+        options = (f"--git-dir={place}",) if bare else ("-C", place)
+        return Objects(repository, options, elsewhere=True)
+    try:
+        with open(place, "rb") as file:
+            beginning = file.read(16)
+    except OSError as error:
+        raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
+    if beginning.startswith(b"gitdir:"):
+        return Objects(repository, (f"--git-dir={place}",), elsewhere=True)
+    if beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n"):
+        return Objects(repository, (f"--git-dir={_unpack(repository, place)}",), elsewhere=True)
+    raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
+
+
+def _unpack(repository: str, bundle: str) -> str:
+    """A bare repository with all that a bundle holds, in a temporary directory."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    directory = mkdtemp(prefix="kiplint-")
+    at_end(lambda: rmtree(directory, ignore_errors=True))
+    command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
+    process = start(command, environment(elsewhere=True))
+    _, stderr = process.communicate()
+    if process.returncode:
+        raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
+    return directory

@@ -1,0 +1,108 @@
+"""Trees of files that are not on disk: the sets in a git revision or an archive."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import msgspec
+
+from kiplint.sources.schema_files import (
+    Keep,
+    SchemaFile,
+    SchemaFiles,
+    SourceError,
+    definitions,
+    is_walked,
+    nearest,
+    with_context,
+)
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """The JSON files of a tree.
+
+    `name` is what the user called it; `prefix` goes before the path of a file to show it, and ends in a slash or
+    colon; `home` goes before it to ask whether it is excluded. `folders` maps each folder's path, without slashes
+    around it, to its files: name to whatever `read` takes to give the bytes of several.
+    """
+
+    name: str
+    prefix: str
+    home: str
+    folders: dict[str, dict[str, Any]]
+    read: Callable[[list[Any]], list[bytes]]
+
+    def sets(self, keep: Keep) -> Iterator[SchemaFiles]:
+        """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
+        empty = True
+        for folder in sorted(self.folders, key=lambda one: one.split("/")):
+            if found := definitions(self._files(folder, keep), certain=not folder):
+                empty = False
+                yield SchemaFiles(self._shown(folder), found, relative=folder)
+        if empty:
+            raise SourceError(f"nothing to check: no message definition in {self.name}")
+
+    def files(self, chosen: Collection[str], keep: Keep) -> SchemaFiles | None:
+        """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
+        files = self._files("", keep)
+        wanted = {self.prefix + name for name in chosen}
+        named = [one for one in files if one.path in wanted]
+        others = (SchemaFile(one.path, one.data, wanted=False) for one in files if one.path not in wanted)
+        return with_context(self._shown(""), named, others) if named else None
+
+    def below(self, path: str) -> tuple[Tree, str]:
+        """The tree below a path, and the name of the file if the path is that of one; raises SourceError if neither."""
+        path = path.strip("/")
+        inner = {name[len(path) :].strip("/"): self.folders[name] for name in self.folders if _is_in(name, path)}
+        if inner:
+            return self._at(path, inner), ""
+        above, _, name = path.rpartition("/")
+        if name in self.folders.get(above, {}):
+            return self._at(above, {"": self.folders[above]}), name
+        known = {
+            *self.folders,
+            *(f"{folder}/{file}".strip("/") for folder in self.folders for file in self.folders[folder]),
+        }
+        raise SourceError(f"no such path in {self.name}: {path}{nearest(path, sorted(known))}")
+
+    def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> Tree:
+        inner = f"{path}/" if path else ""
+        return Tree(
+            self.prefix + inner if inner else self.name, self.prefix + inner, self.home + inner, folders, self.read
+        )
+
+    def _files(self, folder: str, keep: Keep) -> list[SchemaFile]:
+        before = f"{folder}/" if folder else ""
+        files = self.folders[folder]
+        names = [name for name in sorted(files) if keep(self.home + before + name)]
+        texts = self.read([files[name] for name in names])
+        return [SchemaFile(self.prefix + before + name, text) for name, text in zip(names, texts, strict=True)]
+
+    def _shown(self, folder: str) -> str:
+        return (self.prefix + folder).rstrip("/").removesuffix("!")
+
+
+def by_folder(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Files by path, as folders of files; hidden folders and those of foreign packages are left out."""
+    folders: dict[str, dict[str, Any]] = {}
+    for path, file in files.items():
+        folder, _, name = path.rpartition("/")
+        if not folder or all(map(is_walked, folder.split("/"))):
+            folders.setdefault(folder, {})[name] = file
+    return folders
+
+
+def home_of(directory: str) -> str:
+    """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
+    here = os.path.abspath(directory)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        here, below = os.path.dirname(here), here
+        if here == below:
+            return ""
+    return os.path.join(here, "")
+
+
+def _is_in(folder: str, path: str) -> bool:
+    return not path or folder == path or folder.startswith(f"{path}/")

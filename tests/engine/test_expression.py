@@ -1,0 +1,434 @@
+"""The expression language of rules: what it takes, what it means, and what it refuses."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tools import field, message, rpc, schema_set
+
+from kiplint.engine.compiler import MOST_STEPS, TooManyStepsError, bounded, compile_rules, shown
+from kiplint.engine.expression import (
+    BIGGEST_NUMBER,
+    MOST_CHARACTERS,
+    MOST_LEVELS,
+    ExpressionError,
+    element_of,
+    holes,
+    split_place,
+    translate,
+)
+from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.language import KINDS, facts
+from kiplint.engine.rule import Level, Rule, RuleSpec, Softer, type_of
+from kiplint.versions import VersionRange
+
+PARAMS: dict[str, Any] = {
+    "words": ["a", "b"],
+    "least": 3,
+    "on": True,
+    "table": {"Topic": "0-1"},
+    "mixed": [1, "a"],
+}
+TYPES = {name: type_of(value) for name, value in PARAMS.items()}
+
+
+def rule(kind: str = "field", *, levels: list[Softer] | None = None, severity: Level = "error", **parts: str) -> Rule:
+    spec = RuleSpec(id="r", each=kind, why="", **{"message": "", **parts}, levels=levels or [])
+    return Rule(pack="p", spec=spec, severity=severity, source="", params=PARAMS, origin="p.json")
+
+
+def value(expression: str, element: object, kind: str = "field") -> Any:
+    """What an expression comes to, for an element."""
+    text = ast.unparse(translate(expression, kind, TYPES, "p_"))
+    names = {f"f_{name}": function.call for name, function in FUNCTIONS.items()}
+    params = {f"p_{name}": given for name, given in PARAMS.items()}
+    return eval(text, {"__builtins__": {}, "e": element, "bounded": bounded, **names, **params})
+
+
+def refusal(expression: str, kind: str = "field") -> str:
+    with pytest.raises(ExpressionError) as refused:
+        translate(expression, kind, TYPES, "p_")
+    return str(refused.value)
+
+
+WHOLE = message(
+    field("Topic", "[]TopicData", "1+", nullableVersions="2+", fields=[field("Name", "string"), field("Id", "uuid")]),
+    field("Count", tag=3, taggedVersions="3+", default="5"),
+)
+TOPIC, COUNT = WHOLE.fields
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("name", "Topic"),
+        ("not name", False),
+        ("name == 'Topic' and tag is None", True),
+        ("name != 'Topic' or is_array", True),
+        ("name in ('A', 'Topic')", True),
+        ("name not in ['Topic']", False),
+        ("'Topic' if is_array else 'x'", "Topic"),
+        ("1 + 2 * 3 - 7 // 2 % 2", 6),
+        ("-1", -1),
+        ("1 < 2 <= 2", True),
+        ("'a' + name", "aTopic"),
+        ("versions.lowest", 1),
+        ("(versions - nullable).highest", 1),
+        ("nullable <= versions", True),
+        ("not versions & version_range('0')", True),
+        ("(versions | version_range('0')).open", True),
+        ("[str.lowest for str in versions.parts]", [1]),
+        ("len(owner.fields)", 2),
+        ("any(one.tag is not None for one in owner.fields)", True),
+        ("all(one.tag is None for one in owner.fields)", False),
+        ("[one.name for one in owner.fields if one.tag is None]", ["Topic"]),
+        ("{one.name for one in owner.fields}", {"Topic", "Count"}),
+        ("join(one.name for one in owner.fields)", "Topic, Count"),
+        ("sorted([one.name for one in owner.fields])", ["Count", "Topic"]),
+        ("min([3, 1, 2]) + max([3, 1, 2])", 4),
+        ("owner.by_name['Count'].tag", 3),
+        ("[one for one in message.fields][1].name", "Count"),
+        ("definition.fields[0].name", "Name"),
+        ("message.structs_by_name['TopicData'].field.name", "Topic"),
+        ("message.schemas.messages[0].name", "XRequest"),
+        ("lower(name) + upper(name)", "topicTOPIC"),
+        ("startswith(name, 'To') and endswith(name, 'ic')", True),
+        ("matches(name, 'T*[a-c]')", True),
+        ("params.least + 1", 4),
+        ("params.on", True),
+        ("params.words[0]", "a"),
+        ("params.table[name]", "0-1"),
+        ("version_range(params.table[name]).highest", 1),
+        ("{'a': 1}", {"a": 1}),
+        ("()", ()),
+        ("{1, 2}", {1, 2}),
+        ("None", None),
+        (" name ", "Topic"),
+        ("name # a remark", "Topic"),
+    ],
+)
+def test_what_expressions_mean(expression: str, result: object) -> None:
+    assert value(expression, TOPIC) == result
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression", "result"),
+    [
+        ("message", "valid.highest", 5),
+        ("message", "[field.name for field in all_fields]", ["Topic", "Count", "Name", "Id"]),
+        ("struct", "name + ' in ' + message.name", "TopicData in XRequest"),
+        ("rpc", "request.valid == response.valid", True),
+        ("rpc", "lagging.name", "AResponse"),
+        ("set", "len(rpcs)", 1),
+        ("header_range", "previous is None and is_first", True),
+    ],
+)
+def test_every_kind_of_element(kind: str, expression: str, result: object) -> None:
+    pair = schema_set(*rpc("A", 1, "0"))
+    headed = message(headerVersions={"0+": "1"})
+    elements = {
+        "message": WHOLE,
+        "struct": WHOLE.structs[0],
+        "rpc": pair.rpcs[0],
+        "set": pair,
+        "header_range": headed.header_ranges[0],
+    }
+    assert value(expression, elements[kind], kind) == result
+
+
+NOT_PART = " is not part of the rule language"
+OPERATOR = ": that operator is not part of the rule language"
+TAKES = ": that operator takes whole numbers or version ranges, not "
+LITERAL = " is no literal of the rule language: use text or small whole numbers"
+NESTED = "a comprehension inside another is not part of the rule language; make it a fact"
+ONE_FOR = "a comprehension has one `for` with one variable"
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        # attributes and names
+        ("name.upper", "upper is not known of name, which has no facts"),
+        ("name.upper()", "name.upper is not a function of the rule language; did you mean upper?"),
+        ("'{0.__class__}'.format(name)", "'{0.__class__}'.format is not a function of the rule language"),
+        ("().__class__.__bases__", "__class__ is not known of (), which has no facts"),
+        ("message.__class__", "__class__ is not a fact of a message"),
+        ("message.__dict__['spec']", "__dict__ is not a fact of a message"),
+        ("message._valid", "_valid is not a fact of a message; did you mean valid?"),
+        ("message.spec", "spec is not a fact of a message"),
+        ("message.data", "data is not a fact of a message"),
+        ("kind", "kind is not a fact of a field"),
+        ("versions.intervals", "intervals is not a fact of a version range"),
+        ("tag.real", "real is not known of tag, which has no facts"),
+        ("__builtins__", "__builtins__ is not a fact of a field"),
+        ("__debug__", "__debug__ is not a fact of a field"),
+        ("e", "e is not a fact of a field"),
+        ("p_words", "p_words is not a fact of a field"),
+        ("f_len", "f_len is not a fact of a field"),
+        ("bounded", "bounded is not a fact of a field"),
+        ("len", "len is not a fact of a field"),
+        # suggestions
+        ("verions", "verions is not a fact of a field; did you mean versions?"),
+        ("Name", "Name is not a fact of a field; did you mean name?"),
+        ("owner.feilds", "feilds is not a fact of a Container; did you mean fields?"),
+        ("versions.lowst", "lowst is not a fact of a version range; did you mean lowest?"),
+        ("any(one.nam for one in owner.fields)", "nam is not a fact of a field; did you mean name?"),
+        ("params.leest", "leest is not a parameter of the rule; did you mean least?"),
+        ("params.__class__", "__class__ is not a parameter of the rule"),
+        ("params", "params is no value by itself: write params. and the name of a parameter"),
+        ("[params for x in owner.fields]", "params is no value by itself: write params. and the name of a parameter"),
+        ("params.on.real", "real is not known of params.on, which has no facts"),
+        ("lenght(name)", "lenght is not a function of the rule language; did you mean len?"),
+        # calls
+        ("__import__('os')", "__import__ is not a function of the rule language"),
+        ("eval('1')", "eval is not a function of the rule language"),
+        ("open(name)", "open is not a function of the rule language"),
+        ("range(10)", "range is not a function of the rule language"),
+        ("sum([1])", "sum is not a function of the rule language"),
+        ("name()", "name is not a function of the rule language"),
+        ("(len)(name)()", "len(name) is not a function of the rule language"),
+        ("len()", "len() takes 1 argument"),
+        ("len(name, name)", "len() takes 1 argument"),
+        ("startswith(name)", "startswith() takes 2 arguments"),
+        ("len(obj=name)", "len() takes 1 argument"),
+        ("max(*owner.fields)", "max() takes 1 argument"),
+        ("max([1], **owner.by_name)", "max() takes 1 argument"),
+        ("sorted(owner.fields, key=len)", "sorted() takes 1 argument"),
+        # constructs
+        ("lambda: 1", "lambda: 1" + NOT_PART),
+        ("f'{name}'", "f'{name}'" + NOT_PART),
+        ("(x := 1)", "(x := 1)" + NOT_PART),
+        ("[*owner.fields]", "*owner.fields" + NOT_PART),
+        ("(yield)", "(yield)" + NOT_PART),
+        ("(yield from owner.fields)", "(yield from owner.fields)" + NOT_PART),
+        ("await name", "await name" + NOT_PART),
+        ("{one: 1 for one in owner.fields}", "{one: 1 for one in owner.fields}" + NOT_PART),
+        ("{**owner.by_name}", "{**owner.by_name}: **" + NOT_PART),
+        ("name[0:1]", "a slice" + NOT_PART),
+        ("name[::-1]", "a slice" + NOT_PART),
+        ("~1", "Invert" + NOT_PART),
+        ("+1", "UAdd" + NOT_PART),
+        # operators
+        ("2 ** 10", "2 ** 10" + OPERATOR),
+        ("9 ** 9 ** 9", "9 ** 9 ** 9" + OPERATOR),
+        ("1 << 60", "1 << 60" + OPERATOR),
+        ("1 / 2", "1 / 2" + OPERATOR),
+        ("1 ^ 2", "1 ^ 2" + OPERATOR),
+        ("name @ name", "name @ name" + OPERATOR),
+        ("'a' * 9", "'a' * 9" + TAKES + "str and int"),
+        ("9 * name", "9 * name" + TAKES + "int and str"),
+        ("[1] * 9", "[1] * 9" + TAKES + "tuple[int, ...] and int"),
+        ("'%d' % 1", "'%d' % 1" + TAKES + "str and int"),
+        ("versions + versions", "versions + versions" + TAKES + "VersionRange and VersionRange"),
+        ("versions & 3", "versions & 3" + TAKES + "VersionRange and int"),
+        ("owner.fields + owner.fields", "owner.fields + owner.fields" + TAKES + "tuple[Field, ...] and tuple[Field, ...]"),
+        ("params.mixed[0] + 1", "params.mixed[0] + 1" + TAKES + "Any and int"),
+        ("True + 1", "True + 1" + TAKES + "bool and int"),
+        # literals
+        ("1.5", "1.5" + LITERAL),
+        ("1e3", "1000.0" + LITERAL),
+        ("1j", "1j" + LITERAL),
+        ("b'a'", "b'a'" + LITERAL),
+        ("...", "..." + LITERAL),
+        (str(BIGGEST_NUMBER), f"{BIGGEST_NUMBER}" + LITERAL),
+        (f"-{BIGGEST_NUMBER}", f"{BIGGEST_NUMBER}" + LITERAL),
+        # comprehensions
+        ("[a for a in owner.fields for b in owner.fields]", ONE_FOR),
+        ("[a async for a in owner.fields]", ONE_FOR),
+        ("[a for a, b in owner.fields]", ONE_FOR),
+        ("[[b for b in owner.fields] for a in owner.fields]", NESTED),
+        ("[a for a in owner.fields if any(b for b in owner.fields)]", NESTED),
+        (
+            "[name for name in owner.fields]",
+            "name is a name of its own here; call the variable of the comprehension differently",
+        ),
+        (
+            "[params for params in owner.fields]",
+            "params is a name of its own here; call the variable of the comprehension differently",
+        ),
+        ("[_a for _a in owner.fields]", "_a is a name of its own here; call the variable of the comprehension differently"),
+        # text
+        ("", "cannot read : invalid syntax"),
+        ("name if", "cannot read name if: invalid syntax"),
+        ("name; name", "cannot read name; name: invalid syntax"),
+        ("name = 1", "cannot read name = 1: invalid syntax. Maybe you meant '==' or ':=' instead of '='?"),
+        ("import os", "cannot read import os: invalid syntax"),
+        ("x" * (MOST_CHARACTERS + 1), f"the expression is longer than {MOST_CHARACTERS} characters"),
+        ("-" * 900 + "1", "cannot read " + "-" * 57 + "...: it nests too deeply"),
+    ],
+)
+def test_what_is_refused(expression: str, problem: str) -> None:
+    assert refusal(expression) == problem
+
+
+@pytest.mark.parametrize("expression", ["\0", "(" * 400 + "1" + ")" * 400, "not " * 200 + "1", "[" * 150 + "]" * 150])
+def test_what_is_refused_in_python_s_words(expression: str) -> None:
+    assert refusal(expression).startswith("cannot read ")
+
+
+def test_limits_are_exact() -> None:
+    assert value("name" + " " * (MOST_CHARACTERS - 4), TOPIC) == "Topic"
+    assert value(str(BIGGEST_NUMBER - 1), TOPIC) == BIGGEST_NUMBER - 1
+    # Each minus is two levels: the operation, and its operator beside the operand; then the number.
+    assert value("-" * (MOST_LEVELS - 1) + "1", TOPIC) == -1
+    assert "it nests too deeply" in refusal("-" * MOST_LEVELS + "1")
+
+
+def test_facts_of_other_kinds_are_unknown() -> None:
+    assert refusal("valid", "field") == "valid is not a fact of a field; did you mean validate?" or "valid" in refusal("valid")
+    assert refusal("tag", "message") == "tag is not a fact of a message"
+    assert refusal("response", "header_range") == "response is not a fact of a header range"
+
+
+@given(st.text(max_size=40) | st.lists(st.sampled_from(
+    ["name", "versions", "owner", ".", "fields", "(", ")", "[", "]", "{", "}", "for", "one", "in", " ", "if", "else", "and",
+     "not", "-", "+", "*", "**", "&", "|", "1", "'a'", ",", ":", "params", "least", "len", "any", "==", "<=", "is", "None",
+     "lambda", "await", "\\", "\n", "#", "_", "=", ":="]
+), max_size=14).map("".join))  # fmt: skip
+def test_any_text_is_taken_or_refused(expression: str) -> None:
+    try:
+        tree = translate(expression, "field", TYPES, "p_")
+    except ExpressionError as error:
+        assert str(error)
+    else:
+        compile(ast.Expression(tree), "", "eval")
+
+
+def test_every_name_that_is_left_is_one_of_ours() -> None:
+    known = {"e", "bounded", *(f"f_{name}" for name in FUNCTIONS), *(f"p_{name}" for name in PARAMS)}
+    tree = translate("any(one.tag == params.least for one in owner.fields) and len(name) > 1", "field", TYPES, "p_")
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert names == {"e", "bounded", "f_any", "f_len", "p_least", "v_one"}
+    assert names - known == {"v_one"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "element"),
+    [
+        ("tuple[Field, ...]", "Field"),
+        ("list[str, ...]", "str"),
+        ("frozenset[str]", "str"),
+        ("dict[str, Field]", "Field"),
+        ("dict[tuple[str, int], Message]", "Message"),
+        ("dict[str, tuple[int, ...]]", "Any"),
+        ("VersionRange", "Any"),
+        ("str", "Any"),
+    ],
+)
+def test_types_of_items(kind: str, element: str) -> None:
+    assert element_of(kind) == element
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("plain", [("plain", "")]),
+        ("", [("", "")]),
+        ("{name}", [("", "name"), ("", "")]),
+        ("a {name} b {tag} c", [("a ", "name"), (" b ", "tag"), (" c", "")]),
+        ("{{a}} {name}", [("{a} ", "name"), ("", "")]),
+        ("a }} b", [("a } b", "")]),
+    ],
+)
+def test_holes(text: str, parts: list[tuple[str, str]]) -> None:
+    assert list(holes(text)) == parts
+
+
+def test_a_hole_that_stays_open() -> None:
+    with pytest.raises(ExpressionError, match="^the hole {name is never closed$"):
+        list(holes("a {name"))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", ("", "")),
+        ("name", ("", "name")),
+        ("owner.name", ("owner", "name")),
+        ("message.fields[0].type", ("message.fields[0]", "type")),
+        ("{'a.b' if tag else 'c'}", ("", "{'a.b' if tag else 'c'}")),
+        ("owner.{versions.lowest}", ("owner", "{versions.lowest}")),
+        ("owner.", ("owner", "")),
+    ],
+)
+def test_places(text: str, place: tuple[str, str]) -> None:
+    assert split_place(text) == place
+
+
+def test_compiled_rules() -> None:
+    rules = [
+        rule(when="tag is not None", expect="tag < params.least", message="{name} has {tag}", at="tag"),
+        rule(expect="name != 'Topic'", message="{versions} {owner.fields[0].versions.parts}", at="owner.{lower(name)}"),
+        rule(when="is_array", message="never {{mind}} {params.words}", severity="warning"),
+    ]
+    compiled = compile_rules("field", rules)
+    hits: list[tuple[int, Any]] = []
+    compiled.walk(WHOLE.fields, hits.append)
+    assert hits == [(1, TOPIC), (2, TOPIC), (0, COUNT)]
+    assert compiled.message(0, COUNT) == "Count has 3"
+    assert compiled.message(1, TOPIC) == "1+ 1+"
+    assert compiled.message(2, TOPIC) == "never {mind} a, b"
+    assert compiled.place(0, COUNT) == (COUNT, "tag")
+    assert compiled.place(1, TOPIC) == (WHOLE, "topic")
+    assert compiled.place(2, TOPIC) == (TOPIC, "")
+
+
+def test_rules_keep_their_own_params() -> None:
+    one, two = (rule(when="len(name) > params.least", message="{params.least}") for _ in range(2))
+    two = Rule(pack="p", spec=two.spec, severity="error", source="", params={"least": 5}, origin="")
+    hits: list[tuple[int, Any]] = []
+    compiled = compile_rules("field", [one, two])
+    compiled.walk(WHOLE.fields, hits.append)
+    assert hits == [(0, TOPIC), (0, COUNT)]
+    assert (compiled.message(0, TOPIC), compiled.message(1, TOPIC)) == ("3", "5")
+
+
+def test_levels_are_tried_in_order() -> None:
+    levels = [Softer(when="tag == 3", severity="warning"), Softer(when="tag is not None or is_array", severity="info")]
+    compiled = compile_rules("field", [rule(levels=levels), rule(levels=levels, severity="warning"), rule()])
+    assert [compiled.severity(0, one) for one in (TOPIC, COUNT, TOPIC.definition.fields[0])] == ["info", "warning", "error"]
+    # A severity that was asked for holds whatever the rule says of special cases.
+    assert [compiled.severity(1, one) for one in (TOPIC, COUNT)] == ["warning", "warning"]
+    assert compiled.severity(2, TOPIC) == "error"
+
+
+def test_comprehensions_end() -> None:
+    with pytest.raises(TooManyStepsError):
+        all(bounded(range(MOST_STEPS + 1)))
+    assert len(list(bounded(range(1000)))) == 1000
+
+
+@pytest.mark.parametrize(
+    ("thing", "text"),
+    [
+        ("a", "a"),
+        (3, "3"),
+        (None, "None"),
+        (["a", 1], "a, 1"),
+        (("a",), "a"),
+        ((), ""),
+        ({"a": None, "b": None}, "a, b"),
+        (VersionRange([(0, 1), (3, 3)]), "0-1, 3"),
+        (VersionRange(), "none"),
+    ],
+)
+def test_shown(thing: object, text: str) -> None:
+    assert shown(thing) == text
+
+
+def test_every_fact_has_a_meaning() -> None:
+    for kind in KINDS.values():
+        known = facts(kind.__name__)
+        assert known
+        for name, fact in known.items():
+            assert fact.name == name
+            assert fact.about
+            assert fact.type
+
+
+def test_functions_have_a_meaning() -> None:
+    assert all(function.about.endswith(".") for function in FUNCTIONS.values())
