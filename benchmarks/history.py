@@ -1,18 +1,19 @@
 """All releases of the history, each compared with the next."""
 
-import itertools
 import shutil
 import statistics
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.lab import Lab
 from benchmarks.outcome import Outcome, SkipError, ratio_row
-from benchmarks.timing import Run, median_wall, repeat, run
+from benchmarks.timing import Command, Run, median_wall, repeat, run
 from benchmarks.workspace import scratch
 
 TIMES_ONE_DIFF = 20.0
+SCRIPT = Path(__file__).resolve().parent.parent / "docs" / "releases.py"
 
 
 def releases(lab: Lab) -> Iterator[Outcome]:
@@ -26,7 +27,7 @@ def releases(lab: Lab) -> Iterator[Outcome]:
     totals, singles, ratios = [], [], []
     for _ in range(lab.plan.releases):
         one = median_wall(repeat(lab.kiplint("diff", older, newer), lab.plan.pairs))
-        total = sum(taken.wall for taken in diff_releases(lab, clone, tags))
+        total = diff_releases(clone).wall
         totals.append(total)
         singles.append(one)
         ratios.append(total / one)
@@ -35,9 +36,9 @@ def releases(lab: Lab) -> Iterator[Outcome]:
     yield ratio_row(measure, ours, peer, statistics.median(ratios), TIMES_ONE_DIFF)
 
 
-def diff_releases(lab: Lab, clone: Path, tags: Sequence[str]) -> list[Run]:
-    """One whole process for each pair of neighbours, one after another, reading both sides out of git."""
-    return [run(lab.kiplint("diff", f"{old}:", f"{new}:", cwd=clone)) for old, new in itertools.pairwise(tags)]
+def diff_releases(clone: Path) -> Run:
+    """All pairs of neighbours, read out of git and compared in one process, as the docs' table of releases is made."""
+    return run(Command((sys.executable, SCRIPT, clone)))
 
 
 def _clone(bundle: Path) -> Path:

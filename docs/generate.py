@@ -26,14 +26,18 @@ def pages() -> dict[Path, str]:
         "docs/reference/schemas.md": schemas.make(),
         "docs/reference/formats.md": formats.make(),
         **{f"docs/{file}": text for file, text in schemas.files().items()},
-        "README.md": _with("README.md", "packs", rules.overview()),
-        "docs/guide/configuration.md": _with("docs/guide/configuration.md", "keys", schemas.config_keys()),
+        "README.md": _with("README.md", packs=rules.overview(), commands=cli.overview()),
+        "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),
     }
     return {ROOT / file: text for file, text in made.items()}
 
 
-def _with(file: str, part: str, text: str) -> str:
-    return splice((ROOT / file).read_text("utf-8"), part, text)
+def _with(file: str, **parts: str) -> str:
+    """A page written by hand, with its generated parts."""
+    page = (ROOT / file).read_text("utf-8")
+    for name, text in parts.items():
+        page = splice(page, name, text)
+    return page
 
 
 def with_outputs(file: Path) -> str:

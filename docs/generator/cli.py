@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer.main
 
-from generator.markdown import code, fence, page, prose, table
+from generator.markdown import anchor, code, fence, page, prose, table
 from kiplint.cli.app import app
 
 INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
@@ -20,6 +20,20 @@ def make() -> str:
     functions = {one.name: one.callback for one in app.registered_commands}
     commands = [_command(name, command, functions[name]) for name, command in group.commands.items()]
     return page("Commands", INTRODUCTION, _command("", group, None), *commands)
+
+
+def overview() -> str:
+    """The commands as the README lists them."""
+    group: Any = typer.main.get_command(app)
+    rows = (
+        [f"[{name}](docs/reference/cli.md#{anchor(f'kiplint {name}')})", prose(_first(command.help))]
+        for name, command in group.commands.items()
+    )
+    return table(["command", "what it does"], rows)
+
+
+def _first(text: str) -> str:
+    return _reflow(text.partition("\n\n")[0])
 
 
 def _command(name: str, command: Any, function: Callable[..., Any] | None) -> str:
@@ -56,7 +70,10 @@ def _name(argument: Any) -> str:
 
 
 def _usage(argument: Any) -> str:
-    name = _name(argument).strip("[].") + ("..." if argument.nargs == -1 else "")
+    name = _name(argument)
+    if not name.isalpha():
+        return name  # says itself what is optional
+    name += "..." if argument.nargs == -1 else ""
     return name if argument.required else f"[{name}]"
 
 
@@ -68,17 +85,24 @@ def _option(option: Any) -> str:
 def _meaning(one: Any, choices: dict[str, tuple[str, ...]], text: str) -> str:
     words = choices.get(one.name, ())
     listed = f" One of {', '.join(map(code, words))}." if words else ""
-    default = one.show_default if isinstance(one.show_default, str) else one.default
-    usual = f" Without it: {default}." if isinstance(default, str) and default else ""
-    return prose(text) + listed + usual
+    return prose(text) + listed + _usual(one)
+
+
+def _usual(one: Any) -> str:
+    """What holds when an argument or option is left out, where that is worth saying."""
+    if isinstance(one.show_default, str):
+        return f" Without it: {prose(one.show_default)}."
+    known = isinstance(one.default, (str, int)) and one.default not in ("", False)
+    return f" Without it: {code(str(one.default))}." if known else ""
 
 
 def _epilog(text: str) -> str:
     """Examples as a block of code, anything else as it is."""
     label, _, rest = text.partition("  ")
     if label in ("Example:", "Examples:"):
-        lines = [" ".join(one.split()) for one in rest.split(" | ")]
-        return "\n\n".join([label, fence("\n".join(lines), "sh")])
+        examples, *more = re.split(r"\.\s+(?=Exit codes:)", rest)
+        lines = [" ".join(one.split()) for one in examples.split(" | ")]
+        return "\n\n".join([label, fence("\n".join(lines), "sh"), *map(prose, more)])
     return _reflow(re.sub(r"\[/?bold\]", "**", text))
 
 

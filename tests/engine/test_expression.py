@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tools import field, message, rpc, schema_set
 
 from kiplint.engine.compiler import MOST_STEPS, TooManyStepsError, bounded, compile_rules, shown
@@ -159,7 +160,6 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("message.__class__", "__class__ is not a fact of a message"),
         ("message.__dict__['spec']", "__dict__ is not a fact of a message"),
         ("message._valid", "_valid is not a fact of a message; did you mean valid?"),
-        ("message.spec", "spec is not a fact of a message"),
         ("message.data", "data is not a fact of a message"),
         ("kind", "kind is not a fact of a field"),
         ("versions.intervals", "intervals is not a fact of a version range"),
@@ -228,6 +228,8 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("owner.fields + owner.fields", "owner.fields + owner.fields" + TAKES + "tuple[Field, ...] and tuple[Field, ...]"),
         ("params.mixed[0] + 1", "params.mixed[0] + 1" + TAKES + "Any and int"),
         ("True + 1", "True + 1" + TAKES + "bool and int"),
+        ("tag is 3", "tag is 3: `is` asks for None only; write == or !="),
+        ("None is not tag", "None is not tag: `is` asks for None only; write == or !="),
         # literals
         ("1.5", "1.5" + LITERAL),
         ("1e3", "1000.0" + LITERAL),
@@ -252,11 +254,6 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ),
         ("[_a for _a in owner.fields]", "_a is a name of its own here; call the variable of the comprehension differently"),
         # text
-        ("", "cannot read : invalid syntax"),
-        ("name if", "cannot read name if: invalid syntax"),
-        ("name; name", "cannot read name; name: invalid syntax"),
-        ("name = 1", "cannot read name = 1: invalid syntax. Maybe you meant '==' or ':=' instead of '='?"),
-        ("import os", "cannot read import os: invalid syntax"),
         ("x" * (MOST_CHARACTERS + 1), f"the expression is longer than {MOST_CHARACTERS} characters"),
         ("-" * 900 + "1", "cannot read " + "-" * 57 + "...: it nests too deeply"),
     ],
@@ -265,9 +262,16 @@ def test_what_is_refused(expression: str, problem: str) -> None:
     assert refusal(expression) == problem
 
 
-@pytest.mark.parametrize("expression", ["\0", "(" * 400 + "1" + ")" * 400, "not " * 200 + "1", "[" * 150 + "]" * 150])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "", "name if", "name; name", "name = 1", "import os", "\0", "(" * 400 + "1" + ")" * 400, "not " * 200 + "1",
+        "[" * 150 + "]" * 150, "'", "name\nname", "*owner.fields", r"matches(name, '\d')",
+    ],
+)  # fmt: skip
 def test_what_is_refused_in_python_s_words(expression: str) -> None:
-    assert refusal(expression).startswith("cannot read ")
+    shown = expression if len(expression) <= 60 else expression[:57] + "..."
+    assert refusal(expression).startswith(f"cannot read {shown}: ")
 
 
 def test_limits_are_exact() -> None:
@@ -279,9 +283,9 @@ def test_limits_are_exact() -> None:
 
 
 def test_facts_of_other_kinds_are_unknown() -> None:
-    assert refusal("valid", "field") == "valid is not a fact of a field; did you mean validate?" or "valid" in refusal("valid")
     assert refusal("tag", "message") == "tag is not a fact of a message"
-    assert refusal("response", "header_range") == "response is not a fact of a header range"
+    assert refusal("header_ranges", "field").startswith("header_ranges is not a fact of a field")
+    assert refusal("response", "header_range").startswith("response is not a fact of a header range")
 
 
 @given(st.text(max_size=40) | st.lists(st.sampled_from(
@@ -378,8 +382,8 @@ def test_compiled_rules() -> None:
 
 
 def test_rules_keep_their_own_params() -> None:
-    one, two = (rule(when="len(name) > params.least", message="{params.least}") for _ in range(2))
-    two = Rule(pack="p", spec=two.spec, severity="error", source="", params={"least": 5}, origin="")
+    one = rule(when="len(name) > params.least", message="{params.least}")
+    two = replace(one, pack="q", params={"least": 5})
     hits: list[tuple[int, Any]] = []
     compiled = compile_rules("field", [one, two])
     compiled.walk(WHOLE.fields, hits.append)
@@ -398,7 +402,7 @@ def test_levels_are_tried_in_order() -> None:
 
 def test_comprehensions_end() -> None:
     with pytest.raises(TooManyStepsError):
-        all(bounded(range(MOST_STEPS + 1)))
+        sum(bounded(range(MOST_STEPS + 1)))
     assert len(list(bounded(range(1000)))) == 1000
 
 

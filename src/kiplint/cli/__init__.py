@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from typing import NoReturn
 
 
 def _import_msgspec_alone() -> None:
@@ -21,17 +22,33 @@ def _import_msgspec_alone() -> None:
 def main() -> None:
     """Run `kiplint` with the process's arguments.
 
-    A check of plain paths, as pre-commit runs it, has no options to parse: it does without typer, whose import takes
-    as long as checking 200 files.
+    A check or diff of plain paths, as pre-commit runs it, has no options to parse: it does without typer, whose
+    import takes as long as checking 200 files.
     """
     gc.disable()  # the objects of a set are taken apart when it is done
-    words = sys.argv[1:]
-    if words[:1] == ["check"] and len(words) > 1 and not any(word.startswith("-") for word in words):
-        _import_msgspec_alone()
-        from kiplint.cli.checking import CheckOptions, run_check
-        from kiplint.cli.process import run
-
-        run(lambda: run_check(CheckOptions(sets=words[1:])))
+    command, *words = sys.argv[1:] or [""]
+    if words and not any(word.startswith("-") for word in words):
+        if command == "check":
+            _run_plain_check(words)
+        if command == "diff" and len(words) == 2:
+            _run_plain_diff(*words)
     from kiplint.cli.app import app
 
     app(prog_name="kiplint")
+
+
+def _run_plain_check(sets: list[str]) -> NoReturn:
+    _import_msgspec_alone()
+    from kiplint.cli.checking import CheckOptions, run_check
+    from kiplint.cli.process import run
+
+    run(lambda: run_check(CheckOptions(sets=sets)))
+
+
+def _run_plain_diff(old: str, new: str) -> NoReturn:
+    _import_msgspec_alone()
+    from kiplint.cli.checking import CheckOptions
+    from kiplint.cli.diffing import DiffOptions, run_diff
+    from kiplint.cli.process import run
+
+    run(lambda: run_diff(DiffOptions(old=old, new=new, common=CheckOptions(sets=[new]))))

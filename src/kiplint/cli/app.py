@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiplint import __version__
-from kiplint.cli import changelog, check, diff, explain, negotiate, rollout, rules, schema, show
+from kiplint.cli import changelog, check, diff, explain, negotiate, rollout, rules, schema, show, upgrade_path
 
 app = typer.Typer(
     name="kiplint",
@@ -23,6 +23,7 @@ app.command("check", epilog=check.EPILOG)(check.check)
 app.command("diff", epilog=diff.EPILOG)(diff.diff)
 app.command("rollout", epilog=rollout.EPILOG)(rollout.rollout)
 app.command("negotiate", epilog=negotiate.EPILOG)(negotiate.negotiate)
+app.command("upgrade-path", epilog=upgrade_path.EPILOG)(upgrade_path.upgrade_path)
 app.command("show", epilog=show.EPILOG)(show.show)
 app.command("changelog", epilog=changelog.EPILOG)(changelog.changelog)
 app.command("rules", epilog=rules.EPILOG)(rules.rules)

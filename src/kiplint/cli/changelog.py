@@ -26,7 +26,7 @@ def changelog(
     from kiplint.report.changelog import write_changelog
 
     def write() -> int:
-        options = DiffOptions(old, new, [], repo, "", CheckOptions(sets=[new], isolated=True))
+        options = DiffOptions(old, new, CheckOptions(sets=[new], isolated=True), repository=repo)
         changes, before, after = compare(options)
         write_changelog(changes, old.removesuffix(":"), new.removesuffix(":"), sys.stdout)
         return USAGE if warn_of_broken(before, after) else CLEAN

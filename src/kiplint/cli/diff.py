@@ -71,4 +71,4 @@ def diff(
         quiet=quiet,
         statistics=statistics,
     )
-    run(lambda: run_diff(DiffOptions(old, new, also or [], repo, fail_on_breaks, common)))
+    run(lambda: run_diff(DiffOptions(old, new, common, also or [], repo, fail_on_breaks)))

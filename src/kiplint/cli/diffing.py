@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TextIO
 
 import msgspec
@@ -27,10 +26,10 @@ class DiffOptions(msgspec.Struct):
 
     old: str
     new: str
-    also: list[str]
-    repository: str | None
-    fail_on_breaks: str
     common: CheckOptions
+    also: list[str] = []
+    repository: str | None = None
+    fail_on_breaks: str = "wire,storage"
 
 
 def run_diff(options: DiffOptions) -> int:
@@ -68,7 +67,7 @@ def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
         sources=sources,
         document=diff_document(judged, compared),
         rows=tuple(map(change_object, judged)),
-        own=partial(own),
+        own=own,
     )
 
 

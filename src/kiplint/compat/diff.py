@@ -29,13 +29,21 @@ def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Chan
         elif after and after.valid:
             changes.append(_added(after))
     changes += _of_rpcs(pairs)
-    for before, after in pairs:
-        if after is not None:
-            ancestors = [
-                one for tree in older for one in tree.messages if one.name == after.name and one.type == after.type
-            ]
-            changes += reused_tags(after, before, ancestors)
+    changes += _of_tags(pairs, older)
     return changes
+
+
+def _of_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Change]:
+    ancestors: dict[tuple[str, str], list[Message]] = {}
+    for tree in older:
+        for message in tree.messages:
+            ancestors.setdefault((message.name, message.type), []).append(message)
+    for before, after in pairs:
+        if after is None or b"taggedVersions" not in after.data:
+            continue
+        known = ancestors.get((after.name, after.type), [])
+        if known or (before and before.data != after.data):
+            yield from reused_tags(after, before, known)
 
 
 def _pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:

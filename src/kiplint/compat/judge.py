@@ -83,9 +83,7 @@ def judge(
                 span=(after if change.place else before).span(here),
                 old=change.old,
                 new=change.new,
-                message=f"{change.message_name}: {breach.message}"
-                if not change.field
-                else _told(change, breach.message),
+                message=_told(change, breach.message),
                 source=breach.rule.source,
                 old_path=change.before.file if change.before else "",
                 old_span=before.span(change.before) if change.before else None,

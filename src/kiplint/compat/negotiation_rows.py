@@ -112,7 +112,7 @@ def _message(
 ) -> str:
     if status == "no-common-version":
         ranges = ", ".join(f"{one.broker} {one.versions or 'none'}" for one in agreements)
-        return f"no version in common: the client has {ours.versions if ours else 'none'}; {ranges}"
+        return f"the client has {ours.versions if ours else 'none'}, {ranges}: no version in common"
     if status == "header-differs":
         return "; ".join(
             _header_text(key, ours, one, side)

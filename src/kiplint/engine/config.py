@@ -91,7 +91,8 @@ def _explain(file: str, text: str, error: str) -> str:
         name = re.split(r"[.\[]", place[1])[0] if place else ""
         reason = error.partition(" - at ")[0].replace("`", "")
         return f"{file}:{_line(text, name)}: {name}: {reason[:1].lower()}{reason[1:]}"
-    known = list(Config.__struct_encode_fields__)
+    table = RuleTable if ".rules" in error.rpartition(" - at ")[2] else Config
+    known = list(table.__struct_encode_fields__)
     hint = did_you_mean(unknown[1], known) or f"; there are {', '.join(known)}"
     return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is no key of the configuration{hint}"
 

@@ -7,6 +7,7 @@ fact of what stands before the dot; every call is one of the language's function
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -21,7 +22,7 @@ SEQUENCES = ("tuple", "frozenset", "list")
 
 _PLAIN = (
     ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.IfExp, ast.Tuple, ast.List, ast.Set,
-    ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
+    ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
     ast.BinOp, ast.Load, ast.Store,
 )  # fmt: skip
 _SETS = (ast.Sub, ast.BitAnd, ast.BitOr)
@@ -50,7 +51,8 @@ def translate(text: str, kind: str, params: dict[str, str], prefix: str) -> ast.
     if len(text) > MOST_CHARACTERS:
         raise ExpressionError(f"the expression is longer than {MOST_CHARACTERS} characters")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings(action="error"):
+            tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
         raise ExpressionError(f"cannot read {_short(text)}: {reason}") from None
@@ -89,7 +91,7 @@ class _Checker:
 
     @staticmethod
     def _result(node: ast.AST, kinds: list[str]) -> str:
-        if isinstance(node, (ast.Compare,)) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return "bool"
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             return (
@@ -179,6 +181,16 @@ class _Checker:
             return "int"
         shown = _short(ast.unparse(node))
         raise ExpressionError(f"{shown}: that operator takes whole numbers or version ranges, not {left} and {right}")
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> str:
+        for operator, right in zip(node.ops, node.comparators, strict=True):
+            if isinstance(operator, (ast.Is, ast.IsNot)) and not (
+                isinstance(right, ast.Constant) and right.value is None
+            ):
+                raise ExpressionError(f"{_short(ast.unparse(node))}: `is` asks for None only; write == or !=")
+        for child in ast.iter_child_nodes(node):
+            self.check(child, scope)
+        return "bool"
 
     def _dict(self, node: ast.Dict, scope: Scope) -> str:
         if None in node.keys:

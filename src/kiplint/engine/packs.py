@@ -74,15 +74,24 @@ def installed_packs() -> Iterator[str]:
 
 def _any_announced() -> bool:
     """Whether some installed package has packs: importlib.metadata is slow, and nearly always for nothing."""
-    for folder in filter(os.path.isdir, sys.path):
-        for entry in os.scandir(folder):
-            if entry.name.endswith((".dist-info", ".egg-info")):
-                file = os.path.join(entry.path, "entry_points.txt")
-                if os.path.isfile(file):
-                    with open(file, "rb") as entries:
-                        if f"[{GROUP}]".encode() in entries.read():
-                            return True
-    return False
+    return any(_announces(file) for folder in filter(os.path.isdir, sys.path) for file in _entry_points(folder))
+
+
+def _entry_points(folder: str) -> Iterator[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        if name.endswith((".dist-info", ".egg-info")):
+            yield os.path.join(folder, name, "entry_points.txt")
+
+
+def _announces(file: str) -> bool:
+    if not os.path.isfile(file):
+        return False
+    with open(file, "rb") as entries:
+        return f"[{GROUP}]".encode() in entries.read()
 
 
 def check_rules(rules: list[Rule], text: str) -> None:

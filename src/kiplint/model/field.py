@@ -92,6 +92,11 @@ class Field(FieldStart):
         return self._versions.value
 
     @fact
+    def is_open_ended(self) -> bool:
+        """Whether the field's versions have no end."""
+        return self.versions.open
+
+    @fact
     def versions_problem(self) -> str:
         """What is wrong with the text of `versions`, or empty."""
         return self._versions.problem

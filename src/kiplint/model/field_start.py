@@ -66,9 +66,13 @@ class FieldStart:
             if getattr(spec, attribute) is not UNSET:
                 for name in names:
                     del known[name]
-        versions = read_range(spec.versions)
-        if not versions.problem:
-            known["versions"], known["versions_problem"] = versions
+        known.update(_range_facts(spec.versions))
+
+
+@lru_cache(maxsize=65536)
+def _range_facts(text: str) -> dict[str, object]:
+    versions, problem = read_range(text)
+    return {} if problem else {"versions": versions, "versions_problem": "", "is_open_ended": versions.open}
 
 
 @lru_cache(maxsize=65536)

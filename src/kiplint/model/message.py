@@ -199,6 +199,11 @@ class Message(Container):
     # Text
 
     @fact
+    def has_escapes(self) -> bool:
+        """Whether the file has a backslash, without which no text in it can hold a quote."""
+        return b"\\" in self.data or not self.data
+
+    @fact
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment of the file names it; else None."""
         highest = self.valid.highest

@@ -57,7 +57,8 @@ def _fields(begun: Exchange, *, sent: bool) -> str:
 def _telemetry(ids: Telemetry) -> Iterator[tuple[str, str]]:
     sides = f"{ids.client_side} client, {ids.broker_side} broker (KIP-1313)"
     if ids.version is None:
-        yield "telemetry", f"{sides}: no GetTelemetrySubscriptions"
+        if "new" in (ids.client_side, ids.broker_side):
+            yield "telemetry", f"{sides}: no GetTelemetrySubscriptions"
         return
     yield "telemetry", f"{sides}: GetTelemetrySubscriptions {ids.version}"
     if ids.initial == ids.later:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import msgspec
 
 from kiplint.compat.negotiation_result import Negotiation
+from kiplint.compat.upgrade_result import UpgradePath
 
 
-def write(found: msgspec.Struct, out: TextIO) -> None:
+def write(found: Negotiation | UpgradePath, out: TextIO) -> None:
     """Write one document, indented by two blanks."""
     out.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
 
 
-def negotiation_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of what `kiplint negotiate --output-format json` writes."""
-    schema = msgspec.json.schema(Negotiation)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint negotiate", **schema}
+def document_schema(command: Literal["negotiate", "upgrade-path"]) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of what a command's `--output-format json` writes."""
+    schema = msgspec.json.schema({"negotiate": Negotiation, "upgrade-path": UpgradePath}[command])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"kiplint {command}", **schema}

@@ -19,7 +19,7 @@ _GRAVE: Final[dict[Status, str]] = {
 _WAYS: Final[dict[Status, str]] = {
     "not-everywhere": "Not offered by every broker",
     "client-only": "Only the client has",
-    "broker-only": "Only the broker has",
+    "broker-only": "Unknown to the client",
     "not-offered": "Not offered to clients (other listeners, or unstable)",
 }
 _RED, _YELLOW = SEVERITY["error"], SEVERITY["warning"]

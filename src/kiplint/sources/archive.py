@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, BinaryIO
 
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.disk import shown
+from kiplint.sources.schema_files import SourceError
 from kiplint.sources.tree import Tree, by_folder
 
 MOST_ENTRIES = 100_000
@@ -28,9 +30,11 @@ class Bounded:
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, fewer at the end."""
-        if size < 0 or size > LARGEST_REQUEST:
-            raise SourceError(f"cannot read {self._name}: it declares {size} bytes in one piece")
-        self.last = self._file.read(size)
+        self.last = self._file.read(min(size, LARGEST_REQUEST + 1) if size >= 0 else LARGEST_REQUEST + 1)
+        if len(self.last) > LARGEST_REQUEST:
+            raise SourceError(
+                f"cannot read {self._name}: its directory or a header has over {LARGEST_REQUEST >> 20} MiB"
+            )
         self._given += 0 if self._seekable else len(self.last)
         if self._given > MOST_BYTES:
             raise too_much(self._name)
@@ -66,16 +70,18 @@ def open_archive(name: str, inner: str = "") -> tuple[Tree, str]:
     An archive whose definitions all lie in one folder such as `kafka-4.0.0-src` is taken from there on, so that those
     of two releases correspond. Raises SourceError for what is no archive, damaged, encrypted, too much, or hostile.
     """
+    if not os.path.isfile(name):
+        raise SourceError(f"cannot read {shown(name)}: it is no file")
     try:
         with open(name, "rb") as file:
-            files = _files(name, file)
+            files = _files(shown(name), file)
     except SourceError:
         raise
     except OSError as error:
-        raise SourceError(f"cannot read {name}: {error.strerror or 'the archive is damaged'}") from None
+        raise SourceError(f"cannot read {shown(name)}: {error.strerror or 'the archive is damaged'}") from None
     except Exception as error:  # zipfile and tarfile raise a dozen kinds for damaged archives
-        raise SourceError(f"cannot read {name}: the archive is damaged ({_reason(error)})") from None
-    tree = Tree(name, f"{name}!/", f"{name}/", by_folder(files), lambda texts: texts)
+        raise SourceError(f"cannot read {shown(name)}: the archive is damaged ({_reason(error)})") from None
+    tree = Tree(shown(name), f"{shown(name)}!/", f"{name}/", by_folder(files), lambda texts: texts)
     tops = {path.partition("/")[0] if "/" in path else "" for path in files}
     if not inner and len(tops) == 1 and "-" in (top := tops.pop()):
         return tree.below(top)
@@ -95,8 +101,6 @@ def _files(name: str, file: BinaryIO) -> dict[str, bytes]:
 
     beginning = file.read(6)
     file.seek(0)
-    if beginning.startswith(b"PK"):
-        return zip_files(name, Bounded(name, file, seekable=True))
     if beginning.startswith(b"\x1f\x8b"):
         from gzip import GzipFile
 
@@ -109,7 +113,10 @@ def _files(name: str, file: BinaryIO) -> dict[str, bytes]:
         from lzma import LZMAFile
 
         return tar_files(name, Bounded(name, LZMAFile(file), seekable=False))
-    return tar_files(name, Bounded(name, file, seekable=True))
+    plain = Bounded(name, file, seekable=True)
+    if beginning.startswith(b"PK") or name.lower().endswith((".jar", ".zip")):
+        return zip_files(name, plain)
+    return tar_files(name, plain)
 
 
 def _reason(error: Exception) -> str:

@@ -17,7 +17,6 @@ DEEPEST = 200
 AT_ONCE = 64
 
 _FOLDER, _FILE = b"40000", b"100"
-_COLON = re.compile(r"((?:[^:{]|\{[^}]*\}?)*):(.*)", re.DOTALL)
 
 
 class Entry(NamedTuple):
@@ -65,10 +64,13 @@ def is_revision(name: str, repository: str | None = None) -> bool:
 
 def _split(name: str) -> tuple[str, str]:
     """Revision and path: what is before and after the first colon that does not stand in braces."""
-    match = _COLON.fullmatch(name)
-    if not match or re.fullmatch(r"[A-Za-z]:[\\/].*", name, re.DOTALL):
+    depth = at = 0
+    while at < len(name) and (depth or name[at] != ":"):
+        depth += {"{": 1, "}": -1 if depth else 0}.get(name[at], 0)
+        at += 1
+    revision, path = name[:at], name[at + 1 :]
+    if at == len(name) or (at == 1 and path[:1] in ("/", "\\")):  # the latter being C:\
         raise SourceError(f"no such file or directory: {name}")
-    revision, path = match.groups()
     if not revision:
         raise SourceError(f"{name} names no revision before the colon, as HEAD:path does")
     if revision.startswith("-"):
@@ -106,7 +108,7 @@ def _entry(revision: str, walked: list[str], part: str, tree: Found) -> Entry:
     entries = {entry.name: entry for entry in _entries(tree)}
     if part not in entries:
         before = "".join(f"{folder}/" for folder in walked)
-        hint = nearest(before + part, [before + one for one in entries])
+        hint = nearest(part, entries, before)
         raise SourceError(f"no such path in {revision}: {before}{part}{hint}")
     return entries[part]
 
@@ -141,13 +143,13 @@ def _folders(name: str, top: Found, objects: Objects) -> dict[str, dict[str, str
         for path, tree in waiting:
             entries = list(_entries(tree))
             seen += len(entries)
+            if seen > MOST_ENTRIES:
+                raise SourceError(f"{name} holds more than {MOST_ENTRIES} files")
             before = f"{path}/" if path else ""
             ahead += [(before + one.name, one.id) for one in entries if one.mode == _FOLDER and is_walked(one.name)]
             if files := {one.name: one.id for one in entries if _is_json(one)}:
                 folders[path] = files
         taken, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
-        if seen > MOST_ENTRIES:
-            raise SourceError(f"{name} holds more than {MOST_ENTRIES} files")
         if any(path.count("/") >= DEEPEST for path, _ in taken):
             raise SourceError(f"{name} holds folders more than {DEEPEST} deep")
         trees = objects.read([found for _, found in taken])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from kiplint.sources.cleanup import at_end
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
@@ -15,14 +15,13 @@ WINDOW = 30
 MOST_AT_ONCE = 256 << 20
 """The bytes that the objects of one request may have together, those of blobs counted as far as they are read."""
 
+LARGEST_TREE = 32 << 20
 PIECE = 1 << 16
 
-_LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_CONFIG GIT_CONFIG_COUNT GIT_CONFIG_PARAMETERS GIT_DIR "
-    "GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE GIT_INTERNAL_SUPER_PREFIX GIT_NAMESPACE "
-    "GIT_NO_REPLACE_OBJECTS GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_REPLACE_REF_BASE GIT_SHALLOW_FILE GIT_WORK_TREE"
-).split()
-"""What `git rev-parse --local-env-vars` prints: set by a hook that we may run in, and wrong elsewhere."""
+_LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
+_LOCAL |= {"GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"}
+_LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
+"""What says where a repository is: `git rev-parse --local-env-vars` but for the configuration. Hooks set it."""
 
 
 class NoRepositoryError(SourceError):
@@ -93,7 +92,7 @@ class Objects:
         found = self._ask([one.encode() for one in ids])
         for one, name in zip(found, ids, strict=True):
             if one is None:
-                raise SourceError(f"the git repository {self.where} is damaged: object {name} is missing")
+                raise SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
         return [one for one in found if one]
 
     def run(self, *command: str) -> str:
@@ -138,10 +137,8 @@ class Objects:
             self._fail()
         size = int(words[2])
         wanted = min(size, LARGEST_ENTRY) if words[1] == b"blob" else size
-        if wanted > left:
-            raise SourceError(
-                f"the git repository {self.where} holds too much to be read: over {MOST_AT_ONCE >> 20} MiB"
-            )
+        if wanted > min(left, LARGEST_TREE):
+            raise SourceError(f"the git repository {self.where} holds too much in one folder")
         data: bytes = pipe.read(wanted)
         rest = size - wanted + 1
         while rest and (piece := pipe.read(min(rest, PIECE))):
@@ -150,7 +147,8 @@ class Objects:
             self._fail()
         return Found(words[1].decode(), data, len(words[0]) // 2)
 
-    def _fail(self) -> None:
+    def _fail(self) -> NoReturn:
+        self._git.kill()
         said = complaint(self._git.stderr.read())
         if "not a git repository" in said:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None

@@ -49,7 +49,7 @@ def _unpack(repository: str, bundle: str) -> str:
     directory = mkdtemp(prefix="kiplint-")
     at_end(lambda: rmtree(directory, ignore_errors=True))
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
-    process = start(command, environment(elsewhere=True))
+    process = start(["-c", f"core.hooksPath={os.devnull}", *command], environment(elsewhere=True))
     _, stderr = process.communicate()
     if process.returncode:
         raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")

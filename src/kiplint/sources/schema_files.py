@@ -78,12 +78,12 @@ def with_context(directory: str, named: Iterable[SchemaFile], others: Iterable[S
     return SchemaFiles(directory, tuple(together), lone=len(together) == 1)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean X?` with the closest of the known words, or empty when none is close."""
+def nearest(word: str, known: Iterable[str], before: str = "") -> str:
+    """`; did you mean X?` with the closest of the known words and what goes before it, or empty if none is close."""
     from difflib import get_close_matches
 
     found = next(iter(get_close_matches(word, list(known)[:20_000], 1)), "")
-    return f"; did you mean {found}?" if found else ""
+    return f"; did you mean {before}{found}?" if found else ""
 
 
 def _is_broken(data: bytes) -> bool:

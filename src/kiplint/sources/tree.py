@@ -55,23 +55,23 @@ class Tree(msgspec.Struct, frozen=True):
     def below(self, path: str) -> tuple[Tree, str]:
         """The tree below a path, and the name of the file if the path is that of one; raises SourceError if neither."""
         path = path.strip("/")
+        if not path:
+            return self, ""
         inner = {name[len(path) :].strip("/"): self.folders[name] for name in self.folders if _is_in(name, path)}
         if inner:
             return self._at(path, inner), ""
         above, _, name = path.rpartition("/")
         if name in self.folders.get(above, {}):
             return self._at(above, {"": self.folders[above]}), name
-        known = {
-            *self.folders,
-            *(f"{folder}/{file}".strip("/") for folder in self.folders for file in self.folders[folder]),
-        }
-        raise SourceError(f"no such path in {self.name}: {path}{nearest(path, sorted(known))}")
+        beside = self.folders.get(above)
+        hint = nearest(name, beside, path.removesuffix(name)) if beside else nearest(path, self.folders)
+        raise SourceError(f"no such path in {self.name}: {path}{hint}")
 
     def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> Tree:
-        inner = f"{path}/" if path else ""
-        return Tree(
-            self.prefix + inner if inner else self.name, self.prefix + inner, self.home + inner, folders, self.read
-        )
+        if not path:
+            return Tree(self.name, self.prefix, self.home, folders, self.read)
+        prefix = f"{self.prefix}{path}/"
+        return Tree(prefix.rstrip("/"), prefix, f"{self.home}{path}/", folders, self.read)
 
     def _files(self, folder: str, keep: Keep) -> list[SchemaFile]:
         before = f"{folder}/" if folder else ""
@@ -105,4 +105,4 @@ def home_of(directory: str) -> str:
 
 
 def _is_in(folder: str, path: str) -> bool:
-    return not path or folder == path or folder.startswith(f"{path}/")
+    return folder == path or folder.startswith(f"{path}/")

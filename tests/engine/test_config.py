@@ -1,0 +1,167 @@
+"""Configuration files: found, read, and refused with a word on what to write instead."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from tools import complaint
+
+from kiplint.engine.config import FILES, Config, RuleTable, config_schema, find_config, read_config
+
+EVERYTHING = """
+select = ["default", "style/trailing-space"]
+ignore = ["kip-1313"]
+fail-on = "warning"
+rule-packs = ["a.json5", "../b.json"]
+exclude = ["**/generated/**"]
+
+[severity]
+"style/about-missing" = "error"
+tags = "off"
+
+[rules."kip-1313/header-missing".params]
+require = true
+"""
+KEYS = "select, ignore, fail-on, rule-packs, exclude, severity, rules"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kiplint.toml"
+
+
+def read(file: Path, text: str) -> Config:
+    file.write_text(text, encoding="utf-8")
+    return read_config(str(file))
+
+
+def refusal(file: Path, text: str) -> str:
+    said = complaint(lambda: read(file, text))
+    assert said.startswith(f"{file}:")
+    return said.removeprefix(f"{file}:")
+
+
+def test_every_key(file: Path) -> None:
+    found = read(file, EVERYTHING)
+    assert found.select == ["default", "style/trailing-space"]
+    assert found.ignore == ["kip-1313"]
+    assert found.fail_on == "warning"
+    assert found.rule_packs == ["a.json5", "../b.json"]
+    assert found.exclude == ["**/generated/**"]
+    assert found.severity == {"style/about-missing": "error", "tags": "off"}
+    assert found.rules == {"kip-1313/header-missing": RuleTable({"require": True})}
+
+
+def test_an_empty_file_says_nothing(file: Path) -> None:
+    assert read(file, "") == Config()
+    assert (Config().select, Config().fail_on) == (["default"], "error")
+
+
+@pytest.mark.parametrize("level", ["error", "warning", "info", "never"])
+def test_what_to_fail_on(file: Path, level: str) -> None:
+    assert read(file, f'fail-on = "{level}"').fail_on == level
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('selct = ["all"]', "1: selct is no key of the configuration; did you mean select?"),
+        ('\n\nfail_on = "error"', "3: fail_on is no key of the configuration; did you mean fail-on?"),
+        ('select = ["all"]\nrulepacks = []', "2: rulepacks is no key of the configuration; did you mean rule-packs?"),
+        ("zzz = 1", f"1: zzz is no key of the configuration; there are {KEYS}"),
+        ("# severty\n[severty]\nx = 1", "2: severty is no key of the configuration; did you mean severity?"),
+        ('"excludes" = []', "1: excludes is no key of the configuration; did you mean exclude?"),
+        ('select = "all"', "1: select: expected array, got str"),
+        ("\nselect = [1]", "2: select: expected str, got int"),
+        ('fail-on = "fatal"', "1: fail-on: invalid enum value 'fatal'"),
+        ("fail-on = 1", "1: fail-on: expected str, got int"),
+        ('exclude = "a"', "1: exclude: expected array, got str"),
+        ('# a\n[severity]\n"tags/gap" = "fatal"', "2: severity: invalid enum value 'fatal'"),
+        ("severity = 1", "1: severity: expected object, got int"),
+        ('[rules."tags/gap"]\nparms = {}', "2: parms is no key of the configuration; did you mean params?"),
+        ('[rules."tags/gap"]\nparams = 1', "1: rules: expected object, got int"),
+    ],
+)
+def test_mistakes_have_a_line(file: Path, text: str, problem: str) -> None:
+    assert refusal(file, text) == problem
+
+
+@pytest.mark.parametrize("text", ["select = [", "= 1", 'select = ["a"]\nselect = ["b"]', "\0"])
+def test_what_is_no_toml(file: Path, text: str) -> None:
+    assert refusal(file, text).startswith(" not TOML: ")
+
+
+def test_what_is_no_text(file: Path) -> None:
+    file.write_bytes(b"\xff")
+    assert complaint(lambda: read_config(str(file))) == f"cannot read the configuration {file}: it is not UTF-8"
+
+
+def test_what_is_not_there(file: Path) -> None:
+    said = complaint(lambda: read_config(str(file)))
+    assert said == f"cannot read the configuration {file}: No such file or directory"
+
+
+def test_the_table_of_pyproject(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    table = '[project]\nname = "x"\n[tool.other]\nselect = 1\n[tool.kiplint]\nignore = ["tags"]\n'
+    assert read(file, table).ignore == ["tags"]
+    assert read(file, table + '[tool.kiplint.severity]\ntags = "info"\n').severity == {"tags": "info"}
+    assert refusal(file, table + "ingore = []\n") == "7: ingore is no key of the configuration; did you mean ignore?"
+    assert refusal(file, "[tool.kiplint.severty]\nx = 1\n").startswith("1: severty is no key of the configuration")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_found_upwards(tmp_path: Path, name: str) -> None:
+    inner = tmp_path / "a/b/c"
+    inner.mkdir(parents=True)
+    (tmp_path / "a" / name).write_text("[tool.kiplint]\n")
+    found = str(tmp_path / "a" / name)
+    assert find_config(str(inner)) == find_config(str(tmp_path / "a")) == found
+    assert find_config(str(tmp_path)) != found
+
+
+def test_the_nearest_file_counts_and_then_the_first_name(tmp_path: Path) -> None:
+    inner = tmp_path / "a"
+    inner.mkdir()
+    for folder in (tmp_path, inner):
+        for name in FILES:
+            (folder / name).write_text("[tool.kiplint]\n")
+    found = []
+    for name in FILES:
+        found.append(find_config(str(inner)))
+        (inner / name).unlink()
+    assert found == [str(inner / name) for name in FILES]
+    assert find_config(str(inner)) == str(tmp_path / FILES[0])
+
+
+def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path) -> None:
+    inner = tmp_path / "a"
+    inner.mkdir()
+    (inner / "pyproject.toml").write_text("[tool.ruff]\n")
+    (tmp_path / ".kiplint.toml").write_text("")
+    assert find_config(str(inner)) == str(tmp_path / ".kiplint.toml")
+
+
+def test_links_are_followed_to_where_the_set_is(tmp_path: Path) -> None:
+    real = tmp_path / "real/set"
+    real.mkdir(parents=True)
+    (tmp_path / "real/kiplint.toml").write_text("")
+    (tmp_path / "link").symlink_to(real)
+    assert find_config(str(tmp_path / "link")) == str(tmp_path / "real/kiplint.toml")
+
+
+def test_a_directory_of_that_name_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "a/kiplint.toml").mkdir(parents=True)
+    (tmp_path / "kiplint.toml").write_text("")
+    assert find_config(str(tmp_path / "a")) == str(tmp_path / "kiplint.toml")
+
+
+def test_the_published_schema() -> None:
+    validator = Draft202012Validator(config_schema())
+    validator.validate(tomllib.loads(EVERYTHING))
+    for text in ("selct = []", 'select = "a"', 'fail-on = "fatal"', "[severity]\nx = 1", "[rules.x]\nparms = {}"):
+        assert not validator.is_valid(tomllib.loads(text)), text
+    assert sorted(config_schema()["$defs"]["Config"]["properties"]) == sorted(KEYS.split(", "))

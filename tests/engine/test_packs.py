@@ -1,0 +1,302 @@
+"""Packs of users and of installed packages, from the file to the finding."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tools import check, complaint, definition, field, ids
+
+from kiplint.engine.config import Config
+from kiplint.engine.packs import installed_packs, load_pack, shipped, shipped_rules
+from kiplint.engine.rule import Rule, pack_schema, type_of
+from kiplint.engine.ruleset import load_rules
+
+JSON5 = """
+// The rules of our house.
+{
+  pack: 'house',
+  title: "House rules",
+  source: 'our wiki',
+  rules: [
+    {
+      id: 'data-prefix',
+      each: 'message',
+      when: "type == 'data'",
+      expect: "startswith(name, params.prefix)",
+      at: 'name',
+      params: { prefix: 'Acme' },
+      message: '{name} does not begin with {params.prefix}',
+      why: 'So that we find our own.',
+    },
+    { id: 'no-uuid', each: 'field', when: "type == 'uuid'", at: 'type', severity: 'warning', fix: 'drop',
+      message: '{path} is a uuid', why: 'We like names.', source: 'another page' },
+  ],
+}
+"""
+
+
+def rule(**properties: Any) -> dict[str, Any]:
+    return {"id": "one", "each": "field", "expect": "tag is None", "message": "", "why": "", **properties}
+
+
+def pack(*rules: dict[str, Any], **properties: Any) -> str:
+    return json.dumps({"pack": "house", "rules": list(rules), **properties}, indent=2)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "house.json5"
+
+
+def load(file: Path, text: str) -> list[Rule]:
+    file.write_text(text, encoding="utf-8")
+    return load_pack(str(file))
+
+
+def refusal(file: Path, text: str) -> str:
+    """What is said of a pack, without the path."""
+    said = complaint(lambda: load(file, text))
+    assert said.startswith(str(file))
+    return said.removeprefix(str(file)).removeprefix(":").lstrip()
+
+
+def test_a_pack_in_json5_finds_mistakes(file: Path) -> None:
+    file.write_text(JSON5)
+    config = Config(select=["house"], rule_packs=[file.name])
+    data = definition(field("Id", "uuid"), type="data", name="Other")
+    first, second = check({"Other.json": data}, config, str(file.parent))
+    assert (first.rule, first.severity, first.source) == ("house/data-prefix", "error", "our wiki")
+    assert first.message == "Other does not begin with Acme"
+    assert (first.pointer, first.fixable, first.span.line) == ("/name", False, 2)
+    assert (second.rule, second.severity, second.source) == ("house/no-uuid", "warning", "another page")
+    assert (second.message, second.pointer, second.fixable) == ("Id is a uuid", "/fields/0/type", True)
+
+
+def test_a_pack_in_json_with_comments(file: Path) -> None:
+    text = "// Ours.\n" + pack(rule(id="a", when="tag == 0 // 1"), rule(id="b"))
+    assert [one.id for one in load(file, text)] == ["house/a", "house/b"]
+
+
+def test_rules_carry_what_the_pack_says(file: Path) -> None:
+    one, two = load(file, JSON5)
+    assert (one.pack, one.id, one.severity, one.source, one.title) == (
+        "house", "house/data-prefix", "error", "our wiki", "Data prefix",
+    )  # fmt: skip
+    assert (one.params, one.origin) == ({"prefix": "Acme"}, str(file))
+    assert (two.severity, two.source, two.spec.fix, two.spec.on) == ("warning", "another page", "drop", "warning")
+
+
+def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
+    file.write_text(JSON5)
+    data = definition(field("Id", "uuid", about="An id."), type="data", name="Other", apiKey=None)
+    assert ids(check({"Other.json": data}, Config(rule_packs=[str(file)]))) == ["house/data-prefix", "house/no-uuid"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        (rule(expect="verions"), "7: house/one: expect: verions is not a fact of a field; did you mean versions?"),
+        (rule(when="lenght(name)"), "house/one: when: lenght is not a function of the rule language; did you mean len?"),
+        (rule(message="{nam}"), "house/one: message: nam is not a fact of a field; did you mean name?"),
+        (rule(message="{name"), "house/one: message: the hole {name is never closed"),
+        (rule(at="{nam}"), "house/one: at: nam is not a fact of a field; did you mean name?"),
+        (rule(at="ownr.name"), "house/one: at: ownr is not a fact of a field; did you mean owner?"),
+        (rule(expect="params.leest", params={"least": 1}), "house/one: expect: leest is not a parameter of the rule; did you mean least?"),
+        (rule(levels=[{"when": "tga", "severity": "info"}]), "house/one: levels: tga is not a fact of a field; did you mean tag?"),
+        (rule(expect=""), "house/one: expect: a rule has `when`, `expect`, or both"),
+        (rule(expect="().__class__"), "house/one: expect: __class__ is not known of (), which has no facts"),
+        (rule(expect="2 ** 9"), "house/one: expect: 2 ** 9: that operator is not part of the rule language"),
+        (rule(expect="-" * 900 + "1"), "it nests too deeply"),
+    ],
+)
+def test_mistakes_in_expressions(file: Path, bad: dict[str, Any], problem: str) -> None:
+    assert refusal(file, pack(bad)).endswith(problem)
+
+
+@pytest.mark.parametrize("part", ["when", "expect", "message", "at"])
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_mistakes_are_found_on_their_line(file: Path, part: str, before: int) -> None:
+    others = [rule(id=f"fine-{n}", message="{name}") for n in range(before)]
+    bad = rule(id="wrong", **{part: "nme" if part in ("when", "expect") else "{nme}"})
+    text = pack(*others, bad)
+    (line,) = [number for number, shown in enumerate(text.splitlines(), 1) if "nme" in shown]
+    assert refusal(file, text) == f"{line}: house/wrong: {part}: nme is not a fact of a field; did you mean name?"
+
+
+def test_mistakes_in_json5_are_found_on_their_line(file: Path) -> None:
+    text = JSON5.replace("startswith(name, params.prefix)", "startswith(name, params.prefx)")
+    expected = "house/data-prefix: expect: prefx is not a parameter of the rule; did you mean prefix?"
+    assert refusal(file, text) == f"12: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (pack(rule(), rule()), "5: there are two rules house/one"),
+        (pack(rule(sevrity="error")), "10: sevrity is no property of a rule; did you mean severity?"),
+        (pack(rule(), rule(id="two", exspect="1")), "exspect is no property of a rule; did you mean expect?"),
+        (pack(rule(), titel="x"), "titel is no property of a rule; did you mean title?"),
+        (pack(rule(each="files")), "Invalid enum value 'files' - at `.rules[0].each`"),
+        (pack(rule(severity="fatal")), "Invalid enum value 'fatal' - at `.rules[0].severity`"),
+        (pack(rule(message=1)), "Expected `str`, got `int` - at `.rules[0].message`"),
+        (pack({"id": "one"}), "the object missing required field `each` - at `.rules[0]`"),
+        ('{"pack": "house"}', "the object missing required field `rules`"),
+        ("[]", "Expected `object`, got `array`"),
+        ("{", "cannot read the rule pack: "),
+        ("", "cannot read the rule pack: "),
+        ("[" * 100_000, "cannot read the rule pack: "),
+    ],
+)  # fmt: skip
+def test_packs_that_are_none(file: Path, text: str, problem: str) -> None:
+    said = refusal(file, text)
+    assert said.endswith(problem) or said.startswith(problem)
+
+
+def test_the_line_of_an_unknown_property(file: Path) -> None:
+    text = pack(rule(), rule(id="two"), rule(id="three", sevrity="error"))
+    (line,) = [number for number, shown in enumerate(text.splitlines(), 1) if "sevrity" in shown]
+    assert refusal(file, text).startswith(f"{line}: ")
+
+
+def test_a_pack_that_is_not_there(file: Path) -> None:
+    assert complaint(lambda: load_pack(str(file))) == f"cannot read the rule pack {file}: No such file or directory"
+
+
+def test_a_pack_that_is_not_text(file: Path) -> None:
+    file.write_bytes(b"\xff\xfe")
+    assert complaint(lambda: load_pack(str(file))) == f"cannot read the rule pack {file}: it is not UTF-8"
+
+
+def test_a_directory_is_no_pack(tmp_path: Path) -> None:
+    assert complaint(lambda: load_pack(str(tmp_path))) == f"cannot read the rule pack {tmp_path}: Is a directory"
+
+
+@pytest.mark.parametrize("name", ["tags", "kip-1313"])
+def test_a_pack_needs_a_name_of_its_own(file: Path, name: str) -> None:
+    file.write_text(pack(rule(), pack=name))
+    said = complaint(lambda: load_rules(Config(rule_packs=[str(file)]), ""))
+    assert said == f"{file}: there is already a pack {name}; give yours another name"
+
+
+def test_a_pack_is_not_loaded_twice(file: Path) -> None:
+    file.write_text(pack(rule()))
+    said = complaint(lambda: load_rules(Config(rule_packs=[file.name] * 2), str(file.parent)))
+    assert said == f"{file}: there is already a pack house; give yours another name"
+
+
+def test_a_rule_that_fails_while_it_runs(file: Path) -> None:
+    file.write_text(pack(rule(expect="1 // tag == 1")))
+    config = Config(select=["house"], rule_packs=[str(file)])
+    said = complaint(lambda: check(definition(field("A", tag=1), field("B", tag=0)), config))
+    assert said.startswith(f"{file}: house/one fails: integer division")
+    assert said.endswith(" by zero (at B)")
+
+
+def test_a_message_that_fails_while_it_is_written(file: Path) -> None:
+    file.write_text(pack(rule(when="tag is None", expect="", message="{message.by_name['Z'].name}")))
+    config = Config(select=["house"], rule_packs=[str(file)])
+    assert complaint(lambda: check(definition(field("A")), config)) == f"{file}: house/one fails: 'Z' (at A)"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory of installed packages that is on the path."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("acme_rules")]:
+        del sys.modules[name]
+
+
+def install(site: Path, code: str, value: str = "acme_rules:packs", folder: str = "acme_rules-1.0.dist-info") -> None:
+    (site / "acme_rules.py").write_text(code)
+    (site / folder).mkdir()
+    (site / folder / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-rules\nVersion: 1.0\n")
+    (site / folder / "entry_points.txt").write_text(f"[kiplint.packs]\nacme = {value}\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from pathlib import Path\ndef packs(): return [Path(__file__).with_name('acme.json5')]",
+        "import os\npacks = os.path.join(os.path.dirname(__file__), 'acme.json5')",
+        "from pathlib import Path\npacks = Path(__file__).with_name('acme.json5')",
+        "from pathlib import Path\ndef packs(): yield str(Path(__file__).with_name('acme.json5'))",
+    ],
+)
+def test_packs_of_installed_packages(site: Path, code: str) -> None:
+    install(site, code)
+    (site / "acme.json5").write_text(JSON5.replace("house", "acme"))
+    assert list(installed_packs()) == [str(site / "acme.json5")]
+    data = definition(field("Id", "uuid"), type="data", name="Other")
+    assert ids(check({"Other.json": data}, Config(select=["acme"]))) == ["acme/data-prefix", "acme/no-uuid"]
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "problem"),
+    [
+        ("packs = 1 / 0", "acme_rules:packs", "division by zero"),
+        ("", "acme_rules:packs", "module 'acme_rules' has no attribute 'packs'"),
+        ("def packs(): raise OSError('gone')", "acme_rules:packs", "gone"),
+        ("", "acme_missing:packs", "No module named 'acme_missing'"),
+    ],
+)
+def test_an_installed_package_that_fails(site: Path, code: str, value: str, problem: str) -> None:
+    install(site, code, value)
+    said = complaint(lambda: load_rules(Config(), ""))
+    assert said == f"the rule pack acme ({value}) cannot be loaded: {problem}"
+
+
+def test_an_installed_pack_with_a_mistake(site: Path) -> None:
+    install(site, "packs = __file__.replace('acme_rules.py', 'acme.json')")
+    (site / "acme.json").write_text(pack(rule(expect="verions"), pack="acme"))
+    said = complaint(lambda: load_rules(Config(), ""))
+    assert said == f"{site}/acme.json:7: acme/one: expect: verions is not a fact of a field; did you mean versions?"
+
+
+def test_packages_without_packs_are_not_asked(site: Path) -> None:
+    folder = site / "other-1.0.dist-info"
+    folder.mkdir()
+    (folder / "entry_points.txt").write_text("[console_scripts]\nother = other:main\n")
+    assert list(installed_packs()) == []
+
+
+def test_shipped_packs_lie_where_they_are_looked_for() -> None:
+    assert sorted(path.stem for path in Path(shipped("packs")).glob("*.json")) == sorted({r.pack for r in shipped_rules()})
+    assert (Path(shipped("fixtures")) / "tags").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (True, "bool"),
+        (1, "int"),
+        ("a", "str"),
+        (["a"], "list[str, ...]"),
+        ([1, 2], "list[int, ...]"),
+        ([1, "a"], "list[Any, ...]"),
+        ([], "list[Any, ...]"),
+        ({"a": "b"}, "dict[str, str]"),
+        ({"a": 1, "b": "c"}, "dict[str, Any]"),
+        (None, "Any"),
+        (1.5, "Any"),
+    ],
+)
+def test_types_of_params(value: object, kind: str) -> None:
+    assert type_of(value) == kind
+
+
+def test_the_published_schema_takes_the_shipped_packs() -> None:
+    from jsonschema import Draft202012Validator
+
+    from kiplint.text.comments import blank_comments
+
+    validator = Draft202012Validator(pack_schema())
+    for path in Path(shipped("packs")).glob("*.json"):
+        validator.validate(json.loads(blank_comments(path.read_bytes())))
+    assert not validator.is_valid({"pack": "House", "rules": []})
+    assert not validator.is_valid({"pack": "house", "rules": [rule(sevrity="error")]})

@@ -1,0 +1,214 @@
+"""Checking sets: which findings, in which order, where they point, and how they are recognised again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tools import QUIET, check, definition, field, ids, message
+
+from kiplint.engine.anchor import anchor
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.finding import Finding, Span
+from kiplint.engine.rule import Rule, RuleSpec
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.model.problem import Problem
+from kiplint.text.problem import Problem as Noted
+
+CONFIG = Config(ignore=QUIET)
+
+
+def half(kind: str, valid: str = "0", name: str = "X", **others: Any) -> bytes:
+    return definition(name=name + kind.capitalize(), type=kind, validVersions=valid, **others)
+
+
+def findings(data: bytes, **config: Any) -> list[Finding]:
+    return check(data, Config(**{"ignore": QUIET, **config}))
+
+
+def test_findings_come_in_the_order_of_files_and_lines() -> None:
+    wrong = [field("B", "int3"), field("A", tag=1, taggedVersions="3+"), field("C", "Int32", "x")]
+    files = {"b/XRequest.json": definition(*wrong), "a/XRequest.json": definition(*wrong)}
+    found = [(one.path, one.span.line, one.rule) for one in check(files, Config(select=["tags", "fields", "versions"]))]
+    assert [one[0] for one in found] == ["b/XRequest.json"] * 4 + ["a/XRequest.json"] * 4
+    assert found[:4] == sorted(found[:4])
+    assert [one[2] for one in found[:4]] == [
+        "fields/unknown-type", "tags/gap", "fields/unknown-type", "versions/invalid-range",
+    ]  # fmt: skip
+
+
+def test_only_wanted_files_are_reported() -> None:
+    rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
+    files = [Input("XRequest.json", half("request"), False), Input("XResponse.json", half("response", "0-1"))]
+    result = check_set(files, rules)
+    assert [(one.rule, one.path) for one in result.findings] == []
+    assert (result.files, result.messages, result.sources) == (1, 1, {})
+    turned = check_set([one._replace(reported=not one.reported) for one in files], rules)
+    assert [(one.rule, one.path) for one in turned.findings] == [("rpc/versions-differ", "XRequest.json")]
+    assert turned.sources == {"XRequest.json": half("request")}
+
+
+def test_a_message_that_cannot_be_read_is_a_file_all_the_same() -> None:
+    rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
+    result = check_set([Input("A.json", b"{"), Input("B.json", half("request"))], rules, partial=True)
+    assert (result.files, result.messages) == (2, 1)
+    assert ids(result.findings) == ["syntax/invalid-json"]
+
+
+def test_a_partial_set_misses_no_half() -> None:
+    files = {"XRequest.json": half("request")}
+    assert ids(check(files, CONFIG)) == []
+    assert ids(check(files, CONFIG, partial=False)) == ["rpc/response-missing"]
+
+
+def test_the_rest_of_a_broken_file_is_linted() -> None:
+    data = definition(field("A", "int3"), extra=1).replace(b"\n}", b",\n}")
+    assert sorted(ids(findings(data))) == ["fields/unknown-type", "shape/unknown-property", "syntax/trailing-comma"]
+
+
+def test_nothing_is_nothing() -> None:
+    assert check({}, CONFIG) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "pointer", "line"),
+    [
+        ("type", "/fields/0/type", 10),
+        ("tag", "/fields/0", 9),
+        ("", "/fields/0", 9),
+        ("message.name", "/name", 2),
+        ("message.", "", 2),
+        ("message.apiKey", "/apiKey", 4),
+        ("{'versions' if tag is None else 'tag'}", "/fields/0/versions", 11),
+        ("definition.name", "/fields/0/name", 9),
+    ],
+)
+def test_a_finding_points_to_the_property_or_else_to_the_element(at: str, pointer: str, line: int) -> None:
+    spec = RuleSpec(id="r", each="field", message="said", why="", when="name == 'Field'", at=at)
+    rule = Rule(pack="p", spec=spec, severity="error", source="", params={}, origin="")
+    (one,) = check_set([Input("X.json", definition(field()))], RuleSet([rule], [rule])).findings
+    assert (one.pointer, one.span.line, one.message) == (pointer, line, "said")
+
+
+def test_places_of_elements() -> None:
+    whole = message(field("A", "S", fields=[field("B")]), headerVersions={"0+": "1"})
+    places = [anchor(one, "x")[:4] for one in (whole, whole.fields[0], whole.structs[0], whole.header_ranges[0])]
+    assert places == [
+        ("XRequest.json", "", "x", "XRequest"),
+        ("XRequest.json", "/fields/0", "x", "XRequest"),
+        ("XRequest.json", "/fields/0", "x", "XRequest"),
+        ("XRequest.json", "/headerVersions/0+", "x", "XRequest"),
+    ]
+    assert anchor(whole.schemas, "x")[:2] == ("XRequest.json", "")
+    noted = Noted("kind", "detail", "/a", 3, 5)
+    assert tuple(anchor(Problem(noted, "f", "M"), "x")) == ("f", "/a", "", "M", 3, 5)
+
+
+def test_spans_are_exact() -> None:
+    text = b'{ "type": "data", "name": "X", "validVersions": "0", "flexibleVersions": "0+",\n  "fields": [{\n    "name": "A", "versions": "0+",\n    "type": "int3" }] }'
+    (one,) = check({"X.json": text}, Config(select=["fields"]))
+    assert one.span == Span(4, 5, 4, 19)
+    assert text.decode().splitlines()[3][4:18] == '"type": "int3"'
+
+
+def fingerprints(data: bytes) -> set[str]:
+    return {one.fingerprint for one in check(data, Config(select=["tags/gap", "fields/unknown-type"]))}
+
+
+def broken(*before: dict[str, Any], name: str = "XRequest", **others: Any) -> bytes:
+    inner = [field("Deep", "int3")]
+    return definition(*before, field("A", "[]S", fields=inner), field("T", tag=4, taggedVersions="3+"), name=name, **others)
+
+
+def test_fingerprints_stay_when_lines_and_fields_come_in_above() -> None:
+    first = fingerprints(broken())
+    assert len(first) == 2
+    assert all(len(one) == 32 and int(one, 16) >= 0 for one in first)
+    assert fingerprints(b"// A licence.\n\n" + broken()) == first
+    assert fingerprints(broken(field("New"), field("Newer"))) == first
+    assert fingerprints(json.dumps(json.loads(broken())).encode()) == first
+    assert fingerprints(broken(commonStructs=[{"name": "C", "versions": "0+"}])) == first
+
+
+@pytest.mark.parametrize(
+    "other",
+    [broken(name="YRequest"), broken().replace(b"Deep", b"Other").replace(b'"T"', b'"U"')],
+    ids=["message", "fields"],
+)
+def test_fingerprints_differ_by_message_and_field(other: bytes) -> None:
+    assert not fingerprints(other) & fingerprints(broken())
+    assert len(fingerprints(other)) == 2
+
+
+def test_fingerprints_differ_by_rule() -> None:
+    data = definition(field("A", tag=-1, taggedVersions="0-1"))
+    found = check(data, Config(select=["tags"]))
+    assert len({one.fingerprint for one in found}) == len(found) > 2
+
+
+def test_findings_say_where_their_rule_is_from() -> None:
+    (one,) = findings(definition(field("A", tag=1, taggedVersions="3+")), select=["tags/gap"])
+    assert (one.source, one.message_name, one.fixable) == ("KIP-482", "XRequest", False)
+    (two,) = findings(definition(apiKey="1"), select=["shape"])
+    assert (two.rule, two.severity, two.fixable) == ("shape/coerced-value", "warning", True)
+
+
+@pytest.mark.parametrize(
+    ("versions", "valid", "severity"),
+    [("0", "1-2", "info"), ("none", "0-2", "error")],
+)
+def test_softer_levels(versions: str, valid: str, severity: str) -> None:
+    data = definition(field("A", versions=versions), validVersions=valid)
+    (one,) = findings(data, select=["versions/never-present"])
+    assert one.severity == severity
+
+
+@pytest.mark.parametrize("asked", ["error", "warning", "info"])
+def test_a_severity_that_is_asked_for(asked: str) -> None:
+    """It replaces the rule's own; where it is not that, the softer levels are not looked at."""
+    data = definition(field("A", "string", versions="1+", nullableVersions="0+"))
+    disjoint = definition(field("A", "string", versions="1+", nullableVersions="0"))
+    found = [
+        findings(one, select=["versions/nullable-outside-versions"], severity={"versions": asked})[0].severity
+        for one in (data, disjoint)
+    ]
+    assert found == [asked, "error" if asked == "warning" else asked]
+
+
+def test_params_reach_the_rule() -> None:
+    data = half("request", listeners=["broker", "edge"])
+    rule = "rpc/listeners-unknown"
+    assert ids(findings(data, select=[rule])) == [rule]
+    assert ids(findings(data, select=[rule], rules={rule: RuleTable({"known": ["broker", "edge"]})})) == []
+    (one,) = findings(data, select=[rule], rules={rule: RuleTable({"known": ["controller"]})})
+    assert one.message == "broker, edge is no listener; a listener is one of controller"
+
+
+def test_a_rule_that_is_not_selected_says_nothing() -> None:
+    data = definition(field("A", "int3", tag=1, taggedVersions="3+"))
+    assert ids(findings(data, select=["tags"])) == ["tags/gap"]
+    assert ids(findings(data, select=["tags"], ignore=["tags/gap"])) == []
+
+
+HOSTILE = "X\n::error::\x1b[31m\u202e<script>"
+
+
+@pytest.mark.parametrize("place", ["name", "field", "type", "about", "key", "value", "listener", "default"])
+def test_nothing_from_the_file_is_printed_raw(place: str) -> None:
+    given: dict[str, Any] = {
+        "name": {"name": HOSTILE},
+        "field": {"fields": [field(HOSTILE)]},
+        "type": {"fields": [field("A", HOSTILE), field("B", "[]" + HOSTILE, fields=[field("C")])]},
+        "about": {"fields": [field("A", about=HOSTILE + '"'), field("B", about=HOSTILE + '"')]},
+        "key": {"headerVersions": {HOSTILE: "1", "0+": HOSTILE}, HOSTILE: 1},
+        "value": {"validVersions": HOSTILE, "fields": [field("A", versions=HOSTILE, entityType=HOSTILE)]},
+        "listener": {"listeners": [HOSTILE]},
+        "default": {"fields": [field("A", default=HOSTILE), field("B", "string", default=HOSTILE)]},
+    }[place]
+    data = json.dumps({**json.loads(definition()), **given}).encode()
+    found = check({"X.json": data}, Config(select=["all"]), partial=False)
+    assert found
+    for one in found:
+        assert one.message.isprintable(), one

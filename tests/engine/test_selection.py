@@ -1,0 +1,189 @@
+"""Which rules run, how bad each is, and with which params."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tools import complaint
+
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.packs import shipped_rules
+from kiplint.engine.rule import Rule, RuleSpec
+from kiplint.engine.ruleset import make_ruleset
+from kiplint.engine.selection import matches
+
+
+def rule(name: str, severity: Any = "error", on: Any = "warning", **params: Any) -> Rule:
+    pack, _, word = name.partition("/")
+    spec = RuleSpec(id=word, each="field", message="", why="", expect="name", severity=severity, on=on)
+    return Rule(pack=pack, spec=spec, severity=severity, source="", params=params, origin="")
+
+
+RULES = [
+    rule("tags/gap"),
+    rule("tags/order", "info"),
+    rule("style/about", "warning"),
+    rule("style/space", "off"),
+    rule("style/case", "off", "error"),
+    rule("rpc/frozen", words=["a"], least=3, on_=True, table={"a": "b"}, text="x"),
+]
+DEFAULT = ["tags/gap", "tags/order", "style/about", "rpc/frozen"]
+
+
+def chosen(select: list[str], ignore: list[str] | None = None, severity: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """The rules that run, with their severities."""
+    config = Config(select=select, ignore=ignore or [], severity=dict(severity or {}))
+    return {one.id: one.severity for one in make_ruleset(config, RULES).rules}
+
+
+def with_params(**values: Any) -> dict[str, Any]:
+    config = Config(rules={"rpc/frozen": RuleTable(values)})
+    return make_ruleset(config, RULES).rules[-1].params
+
+
+@pytest.mark.parametrize(
+    ("select", "ignore", "expected"),
+    [
+        (["default"], [], DEFAULT),
+        (["default"], ["tags"], ["style/about", "rpc/frozen"]),
+        (["default"], ["tags/gap", "rpc/*"], ["tags/order", "style/about"]),
+        (["tags"], [], ["tags/gap", "tags/order"]),
+        (["tags/gap"], [], ["tags/gap"]),
+        (["*/g*"], [], ["tags/gap"]),
+        (["t*"], [], ["tags/gap", "tags/order"]),
+        (["style"], [], ["style/about"]),
+        (["style/*"], [], ["style/about"]),
+        (["style/space"], [], ["style/space"]),
+        (["default", "style/space"], [], ["tags/gap", "tags/order", "style/about", "style/space", "rpc/frozen"]),
+        (["all"], [], [one.id for one in RULES]),
+        (["all"], ["all"], []),
+        (["all"], ["style/space", "tags"], ["style/about", "style/case", "rpc/frozen"]),
+        (["tags/gap"], ["tags/gap"], []),
+        (["tags"], ["default"], ["tags/gap", "tags/order"]),
+        ([], [], []),
+    ],
+)
+def test_selectors(select: list[str], ignore: list[str], expected: list[str]) -> None:
+    assert list(chosen(select, ignore)) == expected
+
+
+def test_a_rule_that_is_off_has_a_severity_when_it_is_asked_for() -> None:
+    assert chosen(["style/space", "style/case"]) == {"style/space": "warning", "style/case": "error"}
+    assert chosen(["all"])["style/case"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("severity", "expected"),
+    [
+        ({"tags/gap": "info"}, {"tags/gap": "info", "tags/order": "info"}),
+        ({"tags": "warning"}, {"tags/gap": "warning", "tags/order": "warning"}),
+        ({"tags/*": "error", "tags/order": "warning"}, {"tags/gap": "error", "tags/order": "warning"}),
+        ({"tags/order": "warning", "tags": "error"}, {"tags/gap": "error", "tags/order": "error"}),
+        ({"all": "info"}, {"tags/gap": "info", "tags/order": "info"}),
+        ({"tags/gap": "off"}, {"tags/order": "info"}),
+    ],
+)
+def test_severities(severity: dict[str, str], expected: dict[str, str]) -> None:
+    assert chosen(["tags"], severity=severity) == expected
+
+
+def test_a_severity_switches_a_rule_on_or_off() -> None:
+    assert chosen(["default"], severity={"style/space": "info"})["style/space"] == "info"
+    assert "tags/gap" not in chosen(["default"], severity={"tags/gap": "off"})
+    assert chosen(["tags/gap"], severity={"tags/gap": "off"}) == {"tags/gap": "warning"}
+
+
+@pytest.mark.parametrize("place", ["select", "ignore", "severity"])
+@pytest.mark.parametrize(
+    ("selector", "problem"),
+    [
+        ("tags/gpa", "no rule matches tags/gpa; did you mean tags/gap?"),
+        ("tagz", "no rule matches tagz; did you mean tags?"),
+        ("gap", "no rule matches gap; did you mean tags/gap?"),
+        ("Tags", "no rule matches Tags; did you mean tags?"),
+        ("tags/", "no rule matches tags/; did you mean tags?"),
+        ("zzzzz", "no rule matches zzzzz; see `kiplint rules`"),
+        ("zzz*", "no rule matches zzz*; see `kiplint rules`"),
+        ("", "no rule matches ; see `kiplint rules`"),
+    ],
+)
+def test_selectors_that_mean_nothing(place: str, selector: str, problem: str) -> None:
+    given: dict[str, Any] = {
+        "select": {"select": [selector]},
+        "ignore": {"select": ["default"], "ignore": [selector]},
+        "severity": {"select": ["default"], "severity": {selector: "error"}},
+    }[place]
+    assert complaint(lambda: chosen(**given)) == problem
+
+
+def test_a_severity_that_does_not_exist() -> None:
+    assert complaint(lambda: chosen(["all"], severity={"tags": "erorr"})) == "erorr is no severity; did you mean error?"
+    said = complaint(lambda: chosen(["all"], severity={"tags": "zzz"}))
+    assert said == "zzz is no severity: error, warning, info, off"
+
+
+def test_params_are_laid_over_those_of_the_pack() -> None:
+    assert with_params(least=4, words=[]) == {"words": [], "least": 4, "on_": True, "table": {"a": "b"}, "text": "x"}
+    assert RULES[-1].params["least"] == 3
+
+
+@pytest.mark.parametrize(
+    "values", [{"words": ["b", "c"]}, {"words": [1]}, {"table": {}}, {"table": {"x": 1}}, {"on_": False}, {"text": ""}]
+)
+def test_params_of_the_right_type(values: dict[str, Any]) -> None:
+    assert with_params(**values).items() >= values.items()
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"least": "4"}, "the parameter least of rpc/frozen is of type int, not str"),
+        ({"least": True}, "the parameter least of rpc/frozen is of type int, not bool"),
+        ({"on_": 1}, "the parameter on_ of rpc/frozen is of type bool, not int"),
+        ({"words": "a"}, "the parameter words of rpc/frozen is of type list[str, ...], not str"),
+        ({"table": ["a"]}, "the parameter table of rpc/frozen is of type dict[str, str], not list[str, ...]"),
+        ({"text": {}}, "the parameter text of rpc/frozen is of type str, not dict[str, Any]"),
+        ({"leest": 1}, "rpc/frozen has no parameter leest; did you mean least?"),
+        ({"zzz": 1}, "rpc/frozen has no parameter zzz; it has words, least, on_, table, text"),
+    ],
+)
+def test_params_that_do_not_fit(values: dict[str, Any], problem: str) -> None:
+    assert complaint(lambda: with_params(**values)) == problem
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("rpc/frzen", "no rule matches rpc/frzen; did you mean rpc/frozen?"),
+        ("rpc", "params belong to one rule, not to rpc"),
+        ("rpc/*", "params belong to one rule, not to rpc/*"),
+        ("tags/gap", "tags/gap has no parameter x; it has none"),
+    ],
+)
+def test_params_of_no_rule(name: str, problem: str) -> None:
+    config = Config(rules={name: RuleTable({"x": 1})})
+    assert complaint(lambda: make_ruleset(config, RULES)) == problem
+
+
+def test_what_is_known_is_more_than_what_runs() -> None:
+    rules = make_ruleset(Config(select=["tags/gap"], severity={"style/about": "error"}), RULES)
+    assert [one.id for one in rules.rules] == ["tags/gap"]
+    assert {one.id: one.severity for one in rules.known}["style/about"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("selector", "hit"),
+    [("tags/gap", True), ("tags", True), ("all", True), ("*", True), ("tags/g?p", True), ("tag", False), ("gap", False),
+     ("tags/ga", False), ("TAGS", False), ("default", False)],
+)  # fmt: skip
+def test_matches(selector: str, hit: bool) -> None:
+    assert matches(selector, "tags/gap") is hit
+
+
+def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:
+    shipped = shipped_rules()
+    off = {one.id for one in shipped if one.severity == "off"}
+    assert {one.id for one in make_ruleset(Config(), shipped).rules} == {one.id for one in shipped} - off
+    assert {"style/trailing-space", "style/licence-header", "style/about-punctuation", "kip-1313/v3-missing"} <= off

@@ -1,0 +1,162 @@
+"""Ignore comments, from the text of a definition to what is left of its findings."""
+
+from __future__ import annotations
+
+import pytest
+from tools import check
+
+from kiplint.engine.config import Config
+
+GAP, NEGATIVE, ABOUT = "tags/gap", "tags/negative", "style/about-missing"
+
+TEXT = """\
+{FILE}{
+  "type": "data", "name": "X", "validVersions": "0", "flexibleVersions": "0+",
+  "fields": [
+    { "name": "A", "type": "int8", "versions": "0+", {ABOVE}
+      "tag": 1, "taggedVersions": "0+" },{END}
+    { "name": "B", "type": "int8", "versions": "0+", "about": "B." }
+  ]
+}
+"""
+
+
+def found(file: str = "", above: str = "", end: str = "", select: tuple[str, ...] = ("default",)) -> list[tuple[str, int]]:
+    """The rules that a definition breaks, with their lines; a gap in the tags and a field without about text are there."""
+    text = TEXT.replace("{FILE}", file).replace("{ABOVE}", above).replace("{END}", end)
+    findings = check({"X.json": text.encode()}, Config(select=list(select)))
+    return [(one.rule, one.span.line) for one in findings]
+
+
+def messages(**places: str) -> list[str]:
+    text = TEXT.replace("{FILE}", "").replace("{ABOVE}", places.get("above", "")).replace("{END}", places.get("end", ""))
+    findings = check({"X.json": text.encode()})
+    return [one.message for one in findings if one.rule.startswith(("style/unused", "style/malformed"))]
+
+
+def test_nothing_ignored() -> None:
+    assert found() == [(ABOUT, 4), (GAP, 5)]
+
+
+@pytest.mark.parametrize("selector", [GAP, "tags", "tags/*", "tags/g?p", "all", f"{GAP}, {ABOUT}", f" {GAP} "])
+def test_the_line_below(selector: str) -> None:
+    assert found(above=f"\n      // kiplint: ignore[{selector}] it is known") == [(ABOUT, 4)]
+
+
+def test_the_line_itself() -> None:
+    assert found(end=f" // kiplint: ignore[{GAP}] it is known") == [(ABOUT, 4)]
+
+
+def test_the_end_of_the_line_above_speaks_of_that_line() -> None:
+    assert found(above=f"// kiplint: ignore[{ABOUT}] it is known") == [(GAP, 5)]
+    assert found(above=f"// kiplint: ignore[{GAP}] it is known") == [(ABOUT, 4), ("style/unused-ignore", 4), (GAP, 5)]
+
+
+def test_several_comments_above_one_line() -> None:
+    above = f"\n      // kiplint: ignore[{NEGATIVE}] no\n      // a remark\n      // kiplint: ignore[{GAP}] yes"
+    assert found(above=above) == [(ABOUT, 4), ("style/unused-ignore", 5)]
+
+
+@pytest.mark.parametrize(
+    ("selector", "left"),
+    [
+        (GAP, [(ABOUT, 5)]),
+        ("tags", [(ABOUT, 5)]),
+        ("all", []),
+        (f"{GAP},{ABOUT}", []),
+        ("style", [(GAP, 6)]),
+    ],
+)
+def test_the_whole_file(selector: str, left: list[tuple[str, int]]) -> None:
+    assert found(file=f"// kiplint: ignore-file[{selector}] generated\n") == left
+
+
+def test_the_whole_file_after_other_comments() -> None:
+    file = f"// A licence.\n\n// kiplint: ignore-file[{GAP}] generated\n// more\n"
+    assert found(file=file) == [(ABOUT, 8)]
+
+
+@pytest.mark.parametrize(
+    ("comment", "problem"),
+    [
+        (f"// kiplint: ignore[{NEGATIVE}] why", f"nothing here breaks {NEGATIVE}; drop the comment"),
+        ("// kiplint: ignore[tags/gpa] why", "no rule matches tags/gpa"),
+        (f"// kiplint: ignore[tagz, {NEGATIVE}] why", "no rule matches tagz"),
+        ("// kiplint: ignore[\x1b[31m] why", None),
+    ],
+)
+def test_ignores_without_effect(comment: str, problem: str | None) -> None:
+    said = messages(end=f" {comment}")
+    assert len(said) == 1
+    assert said[0].isprintable()
+    assert problem is None or said == [problem]
+
+
+@pytest.mark.parametrize(
+    ("comment", "problem"),
+    [
+        (f"// kiplint: ignore[{GAP}]", f'ignore of "{GAP}" gives no reason; write one after the brackets'),
+        (f"// kiplint: ignore[{GAP}] -- ", f'ignore of "{GAP}" gives no reason; write one after the brackets'),
+        ("// kiplint: ignore", "ignore names no rule; write ignore[RULE] and a reason"),
+        ("// kiplint: ignore[] why", "ignore names no rule; write ignore[RULE] and a reason"),
+        (f"// kiplint: ignore {GAP} why", "ignore names no rule; write ignore[RULE] and a reason"),
+        (f"// kiplint: ignor[{GAP}] why", "unknown word 'ignor' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
+        ("// kiplint:", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
+        (f"/* kiplint: ignore[{GAP}] why */", "ignore in a block comment; write it after //"),
+        (
+            f"// kiplint: ignore-file[{GAP}] why",
+            "ignore-file after the definition begins; write it at the top",
+        ),
+    ],
+)
+def test_malformed_ignores(comment: str, problem: str) -> None:
+    assert messages(end=f" {comment}\n") == [problem]
+    assert (GAP, 5) in found(end=f" {comment}\n")
+
+
+def test_an_ignore_that_nothing_follows() -> None:
+    text = TEXT.replace("{FILE}", "").replace("{ABOVE}", "").replace("{END}", "") + f"// kiplint: ignore[{GAP}] why"
+    said = [one.message for one in check({"X.json": text.encode()}) if one.rule == "style/malformed-ignore"]
+    assert said == ["ignore at the end of the file, where nothing follows it"]
+
+
+def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused() -> None:
+    end = f" // kiplint: ignore[{NEGATIVE}] why"
+    assert found(end=end) == [(ABOUT, 4), ("style/unused-ignore", 5), (GAP, 5)]
+    assert found(end=end, select=("tags/gap", "style/unused-ignore")) == [(GAP, 5)]
+    assert found(end=end, select=("tags", "style/unused-ignore")) == [("style/unused-ignore", 5), (GAP, 5)]
+
+
+def test_an_ignore_of_an_unknown_rule_is_unused_whatever_runs() -> None:
+    end = " // kiplint: ignore[tags/gpa] why"
+    assert found(end=end, select=("syntax", "style/unused-ignore")) == [("style/unused-ignore", 5)]
+
+
+def test_ignores_of_rules_that_are_off_are_not_unused() -> None:
+    assert found(end=" // kiplint: ignore[style/trailing-space] why") == [(ABOUT, 4), (GAP, 5)]
+
+
+def test_without_the_rule_nobody_asks_about_unused_ignores() -> None:
+    assert found(end=f" // kiplint: ignore[{NEGATIVE}] why", select=("tags",)) == [(GAP, 5)]
+
+
+def test_a_comment_in_a_string_ignores_nothing() -> None:
+    assert found(above=f'"about": "// kiplint: ignore[{GAP}] why",') == [(GAP, 5)]
+
+
+def test_a_clean_file_with_an_ignore_is_looked_at() -> None:
+    text = b'// kiplint: ignore-file[tags] why\n{ "type": "data", "name": "X", "validVersions": "0", "flexibleVersions": "0+" }'
+    assert [one.rule for one in check({"X.json": text})] == ["style/unused-ignore"]
+
+
+def test_an_ignore_holds_in_its_own_file_only() -> None:
+    with_ignore = TEXT.replace("{FILE}", f"// kiplint: ignore-file[{GAP}] why\n")
+    texts = {"A.json": with_ignore, "B.json": TEXT.replace("{FILE}", "")}
+    files = {path: text.replace("{ABOVE}", "").replace("{END}", "").encode() for path, text in texts.items()}
+    assert [one.path for one in check(files, Config(select=["tags"]))] == ["B.json"]
+
+
+def test_syntax_can_be_ignored_too() -> None:
+    text = TEXT.replace("{ABOVE}", "").replace("{END}", "").replace("\n  ]", ",\n  ]")
+    files = {"X.json": text.replace("{FILE}", "// kiplint: ignore-file[syntax/trailing-comma] why\n").encode()}
+    assert [one.rule for one in check(files)] == [ABOUT, GAP]

@@ -1,0 +1,273 @@
+"""Sets in archives, and archives that mean harm."""
+
+from __future__ import annotations
+
+import io
+import stat
+import struct
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kiplint.sources import archive
+from kiplint.sources.open import open_sets
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from sources.support import GOOD, OTHER, error, paths, sets
+
+JAR = {
+    "META-INF/MANIFEST.MF": b"Manifest-Version: 1.0\n",
+    "common/message/ARequest.json": GOOD,
+    "common/message/AResponse.json": GOOD,
+    "common/message/README.md": b"validVersions",
+    "org/apache/other.json": OTHER,
+}
+BOTH = ["x.jar!/common/message/ARequest.json", "x.jar!/common/message/AResponse.json"]
+TARS = [("x.tar", "w"), ("x.tar.gz", "w:gz"), ("x.TGZ", "w:gz"), ("x.tar.bz2", "w:bz2"), ("x.txz", "w:xz")]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def make_zip(name: str, files: Mapping[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> None:
+    with zipfile.ZipFile(name, "w", kind) as out:
+        for path, data in files.items():
+            out.writestr(path, data)
+
+
+def make_tar(name: str, files: Mapping[str, bytes], mode: str = "w") -> None:
+    with tarfile.open(name, mode) as out:  # type: ignore[call-overload]
+        for path, data in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(data)
+            out.addfile(entry, io.BytesIO(data))
+
+
+def test_jar() -> None:
+    make_zip("x.jar", JAR)
+    (found,) = sets("x.jar")
+    assert (found.directory, found.relative) == ("x.jar!/common/message", "common/message")
+    assert [(file.path, file.data, file.wanted) for file in found.files] == [(path, GOOD, True) for path in BOTH]
+
+
+@pytest.mark.parametrize(("name", "mode"), TARS)
+def test_tar(name: str, mode: str) -> None:
+    make_tar(name, {f"./{path}": data for path, data in JAR.items()}, mode)
+    (found,) = sets(name)
+    assert (found.directory, found.relative) == (f"{name}!/common/message", "common/message")
+    assert [file.data for file in found.files] == [GOOD, GOOD]
+
+
+def test_definitions_at_the_top_and_in_a_named_directory(tmp_path: Path) -> None:
+    (tmp_path / "jars").mkdir()
+    make_zip("jars/x.zip", {"A.json": GOOD, "empty.json": b"", ".hidden/A.json": GOOD})
+    (found,) = sets(str(tmp_path / "jars" / "x.zip"))
+    assert (found.directory, found.relative) == ("jars/x.zip", "")
+    assert [file.path for file in found.files] == ["jars/x.zip!/A.json", "jars/x.zip!/empty.json"]
+
+
+def test_paths_inside() -> None:
+    make_zip("x.jar", JAR)
+    (found,) = sets("x.jar!/common/message/")
+    assert (found.directory, found.relative) == ("x.jar!/common/message", "")
+    (found,) = sets(*reversed(BOTH))
+    assert [(file.path, file.wanted) for file in found.files] == [(path, True) for path in BOTH]
+    (found,) = sets(BOTH[0])
+    assert [(file.path, file.wanted) for file in found.files] == [(BOTH[0], True), (BOTH[1], False)]
+    assert error("x.jar!/comon") == "no such path in x.jar: comon"
+    assert error("x.jar!/common/mesage") == "no such path in x.jar: common/mesage; did you mean common/message?"
+    assert error("x.jar!/common/message/ARequests.json") == (
+        "no such path in x.jar: common/message/ARequests.json; did you mean common/message/ARequest.json?"
+    )
+    assert error("x.jar!/org/apache/other.json") == (
+        "x.jar!/org/apache/other.json is JSON, but not a message definition (it has no validVersions)"
+    )
+    assert error("y.jar!/common") == "no such file or directory: y.jar!/common"
+
+
+def test_sources_of_a_release_are_taken_from_their_folder_on() -> None:
+    make_tar("kafka.tgz", {"kafka-4.0.0-src/a/A.json": GOOD, "kafka-4.0.0-src/b/B.json": GOOD}, "w:gz")
+    assert [(one.directory, one.relative) for one in sets("kafka.tgz")] == [
+        ("kafka.tgz!/kafka-4.0.0-src/a", "a"),
+        ("kafka.tgz!/kafka-4.0.0-src/b", "b"),
+    ]
+
+
+def test_exclusions() -> None:
+    make_zip("x.jar", JAR)
+    (found,) = open_sets(["x.jar"], lambda path: path != "x.jar/common/message/ARequest.json")
+    assert [file.path for file in found.files] == BOTH[1:]
+    assert list(open_sets(["x.jar"], lambda path: path != "x.jar")) == []
+
+
+def test_nothing_in_it() -> None:
+    make_zip("x.jar", {"a/other.json": OTHER, "B.class": b"validVersions"})
+    make_zip("y.zip", {})
+    make_tar("z.tar", {})
+    assert error("x.jar") == "nothing to check: no message definition in x.jar"
+    assert error("y.zip") == "nothing to check: no message definition in y.zip"
+    assert error("z.tar") == "nothing to check: no message definition in z.tar"
+    assert error("w.jar") == "no such file or directory: w.jar"
+
+
+@pytest.mark.parametrize("entry", ["../A.json", "a/../../A.json", "/etc/A.json", "a/../A.json"])
+def test_entries_that_lead_out(entry: str) -> None:
+    make_zip("x.zip", {entry: GOOD, "B.json": GOOD})
+    make_tar("x.tar", {entry: GOOD, "B.json": GOOD})
+    for name in ("x.zip", "x.tar"):
+        assert error(name) == f"cannot read {name}: its entry {entry} leads out of the archive"
+
+
+def test_links_and_devices_are_left_out() -> None:
+    with tarfile.open("x.tar", "w") as out:
+        for name, kind in (("S.json", tarfile.SYMTYPE), ("H.json", tarfile.LNKTYPE), ("D.json", tarfile.CHRTYPE)):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.linkname = kind, "/etc/passwd"
+            out.addfile(entry)
+        entry = tarfile.TarInfo("A.json")
+        entry.size = len(GOOD)
+        out.addfile(entry, io.BytesIO(GOOD))
+    with zipfile.ZipFile("x.zip", "w") as zipped:
+        link = zipfile.ZipInfo("S.json")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        zipped.writestr(link, "/etc/passwd")
+        zipped.writestr("A.json", GOOD)
+    assert paths("x.tar", "x.zip") == ["x.tar!/A.json", "x.zip!/A.json"]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_entries_of_one_name() -> None:
+    with zipfile.ZipFile("x.zip", "w") as out:
+        out.writestr("A.json", GOOD)
+        out.writestr("A.json", OTHER)
+    assert error("x.zip") == "cannot read x.zip: it has two entries A.json"
+    make_tar("x.tar", {"A.json": OTHER, "./A.json": GOOD})
+    assert [one.files[0].data for one in sets("x.tar")] == [GOOD]
+
+
+def test_encrypted() -> None:
+    make_zip("x.zip", {"A.json": GOOD})
+    with open("x.zip", "r+b") as file:
+        data = bytearray(file.read())
+        for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+            data[data.index(mark) + at] |= 1
+        file.seek(0)
+        file.write(data)
+    assert error("x.zip") == "cannot read x.zip: its entry A.json is encrypted"
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_unusual_compression(kind: int) -> None:
+    make_zip("x.zip", {"A.json": GOOD}, kind)
+    assert error("x.zip") == "cannot read x.zip: its entry A.json is compressed in an unusual way"
+
+
+def test_large_entries_are_read_in_part() -> None:
+    large = GOOD + b" " * 20_000_000
+    make_zip("x.zip", {"A.json": large})
+    make_tar("x.tgz", {"A.json": large, "B.json": GOOD}, "w:gz")
+    make_tar("x.tar", {"A.json": large, "B.json": GOOD})
+    for name, count in (("x.zip", 1), ("x.tgz", 2), ("x.tar", 2)):
+        (found,) = sets(name)
+        assert [file.data for file in found.files] == [large[:LARGEST_ENTRY], GOOD][:count]
+
+
+def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
+    zeros = bytes(1_000_000)
+    monkeypatch.setattr(archive, "MOST_BYTES", 3 << 20)
+    make_zip("x.zip", {f"{at}.json": zeros for at in range(5)})
+    make_tar("x.tar", {f"{at}.json": zeros for at in range(5)})
+    make_tar("x.tgz", {"huge.bin": bytes(5_000_000), "A.json": GOOD}, "w:gz")
+    for name in ("x.zip", "x.tar", "x.tgz"):
+        assert error(name) == f"cannot read {name}: unpacked, it has more than 3 MiB"
+    make_zip("y.zip", {"huge.bin": bytes(5_000_000), "A.json": GOOD})
+    make_tar("y.tar", {"huge.bin": bytes(5_000_000), "A.json": GOOD})
+    assert len(paths("y.zip", "y.tar")) == 2
+
+
+def test_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{at}.txt": b"" for at in range(3_000)} | {"A.json": GOOD}
+    make_zip("x.zip", files)
+    make_tar("x.tgz", files, "w:gz")
+    assert paths("x.zip", "x.tgz") == ["x.zip!/A.json", "x.tgz!/A.json"]
+    monkeypatch.setattr(archive, "MOST_ENTRIES", 3_000)
+    for name in ("x.zip", "x.tgz"):
+        assert error(name) == f"cannot read {name}: it has more than 3000 entries"
+    monkeypatch.setattr(archive, "LARGEST_REQUEST", 1 << 10)
+    line = "its directory or a header has over 0 MiB"
+    assert error("x.zip") == f"cannot read x.zip: {line}"
+
+
+def test_header_that_declares_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "LARGEST_REQUEST", 1 << 20)
+    entry = tarfile.TarInfo("A.json")
+    entry.type, entry.size = tarfile.XHDTYPE, 1 << 40
+    Path("x.tar").write_bytes(entry.tobuf(tarfile.GNU_FORMAT) + bytes(2 << 20))
+    assert error("x.tar") == "cannot read x.tar: its directory or a header has over 1 MiB"
+
+
+def test_sizes_that_are_not_true() -> None:
+    make_zip("x.zip", {"A.json": GOOD}, zipfile.ZIP_STORED)
+    data = bytearray(Path("x.zip").read_bytes())
+    at = data.index(b"PK\1\2") + 20
+    data[at : at + 8] = struct.pack("<II", 1 << 30, 1 << 30)
+    Path("x.zip").write_bytes(data)
+    assert error("x.zip").startswith("cannot read x.zip: the archive is damaged")
+
+
+@pytest.mark.parametrize("name", ["x.jar", "x.zip", "x.tar", "x.tgz", "x.tar.gz", "x.tar.xz", "x.tar.bz2"])
+@pytest.mark.parametrize("data", [b"", b"rubbish", b"PK\3\4rubbish", b"\x1f\x8brubbish", b"BZhrubbish", b"\xfd7zXZ\0x"])
+def test_no_archive_at_all(name: str, data: bytes) -> None:
+    Path(name).write_bytes(data)
+    assert error(name).startswith(f"cannot read {name}: the archive is damaged")
+
+
+@pytest.mark.parametrize(("name", "mode"), [("x.zip", ""), *TARS])
+def test_truncated(name: str, mode: str) -> None:
+    files = {f"{at}.json": GOOD * at for at in range(1, 30)}
+    if mode:
+        make_tar(name, files, mode)
+    else:
+        make_zip(name, files)
+    whole = Path(name).read_bytes()
+    for part in (0.1, 0.5, 0.7):
+        Path(name).write_bytes(whole[: int(len(whole) * part) + 100])
+        assert error(name).startswith(f"cannot read {name}: the archive is damaged (")
+
+
+def test_damaged_header_in_the_middle() -> None:
+    make_tar("x.tar", {"A.json": GOOD, "B.json": GOOD, "C.json": GOOD})
+    data = bytearray(Path("x.tar").read_bytes())
+    data[1024 + 10] ^= 1
+    Path("x.tar").write_bytes(data)
+    assert error("x.tar") == "cannot read x.tar: the archive is damaged (it ends too early)"
+
+
+def test_no_file() -> None:
+    Path("x.jar").symlink_to("nowhere")
+    assert error("x.jar") == "cannot read x.jar: it is no file"
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["x.zip", "x.tar", "x.tgz"]), st.integers(0, 2_000), st.binary(min_size=1, max_size=12))
+def test_any_damage_is_one_line(name: str, at: int, change: bytes) -> None:
+    if name == "x.zip":
+        make_zip(name, JAR)
+    else:
+        make_tar(name, JAR, "w:gz" if name == "x.tgz" else "w")
+    data = bytearray(Path(name).read_bytes())
+    at %= len(data)
+    data[at : at + len(change)] = change
+    Path(name).write_bytes(data)
+    try:
+        found = sets(name)
+    except SourceError as caught:
+        assert "\n" not in str(caught)
+    else:
+        assert all(len(file.data) <= LARGEST_ENTRY for one in found for file in one.files)

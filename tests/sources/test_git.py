@@ -1,0 +1,321 @@
+"""Sets out of git revisions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kiplint.sources import git as sources_git
+from kiplint.sources import objects
+from kiplint.sources.objects import Objects
+from kiplint.sources.open import open_sets
+from kiplint.sources.repository import open_repository
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from sources.support import (
+    GOOD,
+    OTHER,
+    TREE,
+    commit,
+    error,
+    git,
+    make_repository,
+    paths,
+    sets,
+    tree_commit,
+    write,
+)
+
+MESSAGE = "clients/message"
+BOTH = [f"1.0.0:{MESSAGE}/ARequest.json", f"1.0.0:{MESSAGE}/AResponse.json"]
+
+
+def test_whole_revision(kafka: Path) -> None:
+    first, second = sets("1.0.0:")
+    assert (first.directory, first.relative) == (f"1.0.0:{MESSAGE}", MESSAGE)
+    assert [(file.path, file.data, file.wanted) for file in first.files] == [(path, GOOD, True) for path in BOTH]
+    assert (second.directory, second.relative, len(second.files)) == ("1.0.0:metadata", "metadata", 1)
+
+
+@pytest.mark.parametrize("name", [f"1.0.0:{MESSAGE}", f"1.0.0:{MESSAGE}/", "1.0.0:clients//message"])
+def test_directory_of_a_revision(kafka: Path, name: str) -> None:
+    (found,) = sets(name)
+    assert (found.directory, found.relative) == (f"1.0.0:{MESSAGE}", "")
+    assert [file.path for file in found.files] == BOTH
+
+
+def test_top_of_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(make_repository(tmp_path / "top", {"A.json": GOOD, "empty.json": b"", "o.json": OTHER}))
+    (found,) = sets("trunk:")
+    assert (found.directory, found.relative) == ("trunk:", "")
+    assert [file.path for file in found.files] == ["trunk:A.json", "trunk:empty.json"]
+
+
+@pytest.mark.parametrize(
+    "revision",
+    ["trunk", "HEAD", "HEAD~0", "HEAD^0", "1.0.0^{commit}", "HEAD@{2024-01-01 10:00:00}", "HEAD^{/fix: a colon}"],
+)
+def test_revisions_as_git_knows_them(kafka: Path, revision: str) -> None:
+    assert paths(f"{revision}:{MESSAGE}/ARequest.json") == [f"{revision}:{MESSAGE}/ARequest.json"]
+
+
+def test_tree_and_commit_ids(kafka: Path) -> None:
+    for name in (
+        git(kafka, "rev-parse", "HEAD"),
+        git(kafka, "rev-parse", "HEAD^{tree}"),
+        git(kafka, "rev-parse", "--short", "HEAD"),
+    ):
+        assert paths(f"{name}:metadata") == [f"{name}:metadata/TopicRecord.json"]
+
+
+def test_files_of_a_revision_are_one_set_with_their_siblings(kafka: Path) -> None:
+    (alone,) = sets(BOTH[0])
+    assert [(file.path, file.wanted) for file in alone.files] == [(BOTH[0], True), (BOTH[1], False)]
+    assert (alone.directory, alone.relative, alone.lone) == (f"1.0.0:{MESSAGE}", "", False)
+    (together,) = sets(*BOTH)
+    assert [(file.path, file.wanted) for file in together.files] == [(path, True) for path in BOTH]
+    (lone,) = sets("1.0.0:metadata/TopicRecord.json")
+    assert lone.lone
+
+
+def test_below_the_working_directory(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(kafka / "clients")
+    assert paths("HEAD:./message") == [path.replace("1.0.0", "HEAD") for path in BOTH]
+    assert paths("HEAD:../metadata") == ["HEAD:metadata/TopicRecord.json"]
+    assert paths("HEAD:metadata") == ["HEAD:metadata/TopicRecord.json"]
+    assert len(sets("HEAD:..")) == 2
+    assert error("HEAD:../../x") == "HEAD:../../x leads out of the repository"
+
+
+def test_what_exists_comes_before_revisions(kafka: Path) -> None:
+    write(kafka, {"HEAD:metadata": GOOD, "1.0.0:/A.json": GOOD})
+    assert paths("HEAD:metadata") == ["HEAD:metadata"]
+    assert paths("1.0.0:") == ["1.0.0:/A.json"]
+
+
+def test_exclusions_see_the_paths_of_the_work_tree(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(kafka / "metadata")
+    asked: list[str] = []
+
+    def keep(path: str) -> bool:
+        asked.append(path)
+        return "clients" not in path
+
+    (found,) = open_sets(["1.0.0:"], keep)
+    assert found.relative == "metadata"
+    assert str(kafka / MESSAGE / "ARequest.json") in asked
+    assert list(open_sets([BOTH[0]], keep)) == []
+
+
+def test_bare_repository(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "clone", "-q", "--bare", "kafka", "bare.git")
+    monkeypatch.chdir(tmp_path)
+    assert paths(f"1.0.0:{MESSAGE}", repository="bare.git") == BOTH
+    monkeypatch.chdir(tmp_path / "bare.git")
+    assert paths(f"1.0.0:{MESSAGE}") == BOTH
+
+
+def test_linked_worktree_has_its_own_head(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(kafka, "worktree", "add", "-q", "-b", "other", str(tmp_path / "linked tree"))
+    commit(tmp_path / "linked tree", {"new/B.json": GOOD}, "2.0.0")
+    assert paths("HEAD:new", repository=str(tmp_path / "linked tree")) == ["HEAD:new/B.json"]
+    assert paths("HEAD:new", repository=str(tmp_path / "linked tree" / ".git")) == ["HEAD:new/B.json"]
+    assert error("HEAD:new") == "no such path in HEAD: new"
+    monkeypatch.chdir(tmp_path / "linked tree")
+    assert paths("HEAD:new") == ["HEAD:new/B.json"]
+
+
+def test_named_repository_in_spite_of_a_hook_s_variables(
+    kafka: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_repository(elsewhere / "other", {"B.json": GOOD})
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+    assert paths(f"1.0.0:{MESSAGE}", repository=str(kafka)) == BOTH
+    assert paths("1.0.0:") == ["1.0.0:B.json"]
+
+
+def test_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = tmp_path / "long"
+    where.mkdir()
+    git(where, "init", "-q", "--object-format=sha256")
+    monkeypatch.chdir(commit(where, TREE, "1.0.0"))
+    assert paths(f"1.0.0:{MESSAGE}") == BOTH
+    git(where, "bundle", "create", "-q", "all.bundle", "--all")
+    assert paths(f"1.0.0:{MESSAGE}", repository="all.bundle") == BOTH
+
+
+def test_odd_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = os.fsdecode(b"a b\xff\nc/X \xe9.json")
+    monkeypatch.chdir(make_repository(tmp_path / "a repository", {odd: GOOD}))
+    assert paths("HEAD:") == paths(f"HEAD:{odd}") == [f"HEAD:{odd}"]
+    assert paths(f"HEAD:{os.path.dirname(odd)}") == [f"HEAD:{odd}"]
+
+
+def test_odd_entries_of_trees(kafka: Path) -> None:
+    blob = bytes.fromhex(git(kafka, "rev-parse", f"HEAD:{MESSAGE}/ARequest.json"))
+    tree = bytes.fromhex(git(kafka, "rev-parse", "HEAD:clients"))
+    names = [b"..", b".", b"/etc/A.json", b"A.json"]
+    entries = b"".join(b"100644 " + name + b"\0" + blob for name in names)
+    entries += b"120000 L.json\0" + blob + b"160000 S.json\0" + blob + b"040000 T\0" + tree
+    odd = tree_commit(kafka, entries)
+    assert paths(f"{odd}:") == [f"{odd}:A.json", f"{odd}:T/message/ARequest.json", f"{odd}:T/message/AResponse.json"]
+    assert error(f"{odd}:L.json") == f"cannot read {odd}:L.json: it is a symbolic link"
+    assert error(f"{odd}:S.json") == f"cannot read {odd}:S.json: it is a submodule"
+    assert error(f"{odd}:A.json/x") == f"cannot read {odd}:A.json: it is a file"
+
+
+def test_large_files_are_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = GOOD + b" " * 3_000_000
+    monkeypatch.chdir(make_repository(tmp_path / "large", {"A.json": large, "B.json": GOOD}))
+    (found,) = sets("HEAD:")
+    assert [file.data for file in found.files] == [large[:LARGEST_ENTRY], GOOD]
+
+
+def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = {f"f{at % 150}/X{at}.json": GOOD + b"//" + b"x" * 5_000 + b"%d" % at for at in range(3_000)}
+    monkeypatch.chdir(make_repository(tmp_path / "many", many))
+    assert {file.path[5:]: file.data for one in sets("HEAD:") for file in one.files} == many
+
+
+def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    start = objects.start
+
+    def counted(command: list[str], env: dict[str, str]) -> object:
+        started.append(command)
+        return start(command, env)
+
+    monkeypatch.setattr(objects, "start", counted)
+    commit(kafka, {"metadata/B.json": GOOD}, "2.0.0")
+    old = open_sets(["1.0.0:", "1.0.0:metadata"], lambda path: True)
+    new = open_sets(["2.0.0:", BOTH[0]], lambda path: True)
+    assert [(a.directory, b.directory) for a, b in zip(old, new, strict=True)] == [
+        (f"1.0.0:{MESSAGE}", f"2.0.0:{MESSAGE}"),
+        ("1.0.0:metadata", "2.0.0:metadata"),
+        ("1.0.0:metadata", f"1.0.0:{MESSAGE}"),
+    ]
+    assert started == [["cat-file", "--batch"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("1.0.1:", "no such revision: 1.0.1; did you mean 1.0.0?"),
+        ("v1.0.0:x", "no such revision: v1.0.0; did you mean 1.0.0?"),
+        ("trunc~3:x", "no such revision: trunc~3; did you mean trunk?"),
+        ("trunk~3:x", "no such revision: trunk~3"),
+        ("zzzzzz:", "no such revision: zzzzzz"),
+        ("HEAD..trunk:", "no such revision: HEAD..trunk; did you mean trunk?"),
+        ("{{{{:", "no such file or directory: {{{{:"),
+        ("1.0.0:client", "no such path in 1.0.0: client; did you mean clients?"),
+        ("1.0.0:clients/mesage/X.json", "no such path in 1.0.0: clients/mesage; did you mean clients/message?"),
+        ("1.0.0:/clients", None),
+        ("1.0.0:zzz", "no such path in 1.0.0: zzz"),
+        ("-x:y", "a revision cannot begin with a hyphen: -x:y"),
+        ("--output=f:", "a revision cannot begin with a hyphen: --output=f:"),
+        (":clients", ":clients names no revision before the colon, as HEAD:path does"),
+        ("1.0.0:clients/message/README.md", None),
+        (
+            "1.0.0:clients/message/other.json",
+            "1.0.0:clients/message/other.json is JSON, but not a message definition (it has no validVersions)",
+        ),
+        ("1.0.0:node_modules/x/y", "no such path in 1.0.0: node_modules/x/y"),
+        ("C:\\x", "no such file or directory: C:\\x"),
+        ("C:/x", "no such file or directory: C:/x"),
+        ("1.0.0", "no such file or directory: 1.0.0; for the revision, write 1.0.0:"),
+        ("1.0.7", "no such file or directory: 1.0.7"),
+    ],
+)
+def test_errors(kafka: Path, name: str, line: str | None) -> None:
+    if line is None:
+        assert sets(name)
+    else:
+        assert error(name) == line
+    assert paths(f"1.0.0:{MESSAGE}") == BOTH  # what was asked before leaves nothing behind
+
+
+def test_empty_revisions(kafka: Path) -> None:
+    git(kafka, "rm", "-rq", "clients", "metadata")
+    commit(kafka, {"docs/a.json": OTHER}, "2.0.0")
+    assert error("2.0.0:") == "nothing to check: no message definition in 2.0.0:"
+    assert error("2.0.0:docs") == "nothing to check: no message definition in 2.0.0:docs"
+
+
+def test_no_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    monkeypatch.chdir(tmp_path)
+    assert error("HEAD:") == "no such revision: HEAD"
+
+
+def test_no_repository(elsewhere: Path) -> None:
+    assert error("1.0.0:x") == f"not a git repository: {elsewhere} (and no such file: 1.0.0:x)"
+    assert error("1.0.0") == "no such file or directory: 1.0.0"
+    assert error("1.0.0:", repository=str(elsewhere)) == f"not a git repository: {elsewhere}"
+    assert error("1.0.0:", repository="zzz") == "cannot read the repository zzz: No such file or directory"
+    write(elsewhere, {"A.json": GOOD})
+    assert error("1.0.0:", repository="A.json") == "neither a git repository nor a bundle: A.json"
+
+
+def test_no_git(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(kafka / "clients"))
+    line = "revisions and bundles are read with git, which cannot be run: No such file or directory"
+    assert error("1.0.0:") == line
+    assert error("1.0.0") == "no such file or directory: 1.0.0"
+
+
+def test_shallow_clone(kafka: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth=1", "--no-tags", kafka.as_uri(), "shallow")
+    line = "no such revision: 7.7; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
+    assert error("7.7:", repository=str(tmp_path / "shallow")) == line
+
+
+def test_damaged_repository(kafka: Path) -> None:
+    blob = git(kafka, "rev-parse", f"HEAD:{MESSAGE}/ARequest.json")
+    (kafka / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    assert error("HEAD:") == f"the git repository {kafka} is damaged: object {blob} cannot be read"
+    tree = git(kafka, "rev-parse", "HEAD:metadata")
+    file = kafka / ".git/objects" / tree[:2] / tree[2:]
+    file.chmod(0o600)
+    file.write_bytes(b"rubbish")
+    assert error("HEAD:metadata") == f"the git repository {kafka} is damaged: object {tree} cannot be read"
+    odd = tree_commit(kafka, b"100644 A.json\0123")
+    assert error(f"{odd}:") == "the git repository is damaged: a tree object ends too early"
+
+
+def test_trees_without_end(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = git(kafka, "rev-parse", "HEAD:metadata")
+    for _ in range(12):
+        entries = b"".join(b"40000 d%d\0" % at + bytes.fromhex(tree) for at in range(10))
+        tree = git(kafka, "hash-object", "-t", "tree", "-w", "--stdin", stdin=entries)
+    with monkeypatch.context() as patch:
+        patch.setattr(sources_git, "DEEPEST", 9)
+        assert error(f"{tree}:") == f"{tree}: holds folders more than 9 deep"
+    monkeypatch.setattr(sources_git, "MOST_ENTRIES", 5_000)
+    assert error(f"{tree}:") == f"{tree}: holds more than 5000 files"
+
+
+def test_too_much_in_one_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "MOST_AT_ONCE", 150)
+    assert error("1.0.0:") == f"the git repository {kafka} holds too much in one folder"
+
+
+def test_reading_again_after_the_process_is_gone(kafka: Path) -> None:
+    assert paths(BOTH[0]) == [BOTH[0]]
+    opened: Objects = open_repository(None)
+    opened.close()
+    assert paths(BOTH[0]) == [BOTH[0]]
+
+
+def test_revision_of_two_lines(kafka: Path) -> None:
+    with pytest.raises(SourceError, match=r"^no such revision: a\nb$"):
+        sets("a\nb:")
+
+
+def test_git_that_dies(kafka: Path) -> None:
+    assert paths(BOTH[0]) == [BOTH[0]]
+    git(kafka, "config", "core.repositoryFormatVersion", "99")
+    assert error("HEAD:", repository=str(kafka)) == (
+        f"git cannot read the repository {kafka}: Expected git repo version <= 1, found 99"
+    )

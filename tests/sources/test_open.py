@@ -1,0 +1,92 @@
+"""What a SET argument stands for, and sets on disk."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kiplint.sources import directory
+from kiplint.sources.open import STDIN, open_sets
+from sources.support import GOOD, OTHER, TREE, error, everything, paths, sets, write
+
+HEAVY = {"archive", "git", "objects", "repository", "tree", "unpack", "cleanup"}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_directory(tmp_path: Path) -> None:
+    write(tmp_path / "kafka", TREE)
+    assert [(one.directory, one.relative) for one in sets("kafka")] == [
+        ("kafka/clients/message", "clients/message"),
+        ("kafka/metadata", "metadata"),
+    ]
+    assert paths("kafka/clients") == [
+        "kafka/clients/message/ARequest.json",
+        "kafka/clients/message/AResponse.json",
+    ]
+
+
+def test_trees_of_all_kinds_hold_the_same(kafka: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.make_archive(str(tmp_path / "kafka"), "zip", kafka)
+    shutil.make_archive(str(tmp_path / "kafka"), "gztar", kafka)
+    on_disk = [(one.relative, [file.data for file in one.files]) for one in sets(".")]
+    for name in ("HEAD:", str(tmp_path / "kafka.zip"), str(tmp_path / "kafka.tar.gz")):
+        assert [(one.relative, [file.data for file in one.files]) for one in sets(name)] == on_disk
+
+
+def test_files_with_their_siblings(tmp_path: Path) -> None:
+    write(tmp_path, {"a/A.json": GOOD, "a/B.json": GOOD, "a/o.json": OTHER, "b/C.json": GOOD})
+    first, second = sets("a/B.json", "b/C.json")
+    assert [(file.path, file.wanted) for file in first.files] == [("a/A.json", False), ("a/B.json", True)]
+    assert (first.lone, second.lone) == (False, True)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    write(tmp_path, {"a/A.json": OTHER, "a/B.json": GOOD})
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(GOOD)))
+    (found,) = open_sets([STDIN], everything, "a/A.json")
+    assert [(file.path, file.data, file.wanted) for file in found.files] == [
+        ("a/A.json", GOOD, True),
+        ("a/B.json", GOOD, False),
+    ]
+
+
+def test_errors(tmp_path: Path) -> None:
+    write(tmp_path, {"empty/o.json": OTHER, "o.json": OTHER})
+    (tmp_path / "dangling.json").symlink_to("nowhere")
+    assert error("empty") == "nothing to check: no message definition in empty"
+    assert error("zzz") == "no such file or directory: zzz"
+    assert error("o.json") == "o.json is JSON, but not a message definition (it has no validVersions)"
+    assert error("dangling.json") == "cannot read dangling.json: it is no file"
+
+
+def test_former_place() -> None:
+    assert directory.open_sets is open_sets
+
+
+def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:
+    write(tmp_path, {"A.json": GOOD})
+    program = (
+        "import sys\n"
+        "before = set(sys.modules)\n"
+        "from kiplint.sources.open import open_sets\n"
+        "list(open_sets(['.', 'A.json'], bool))\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "kiplint.sources.disk" in loaded
+    assert not loaded & {"pathlib", "subprocess", "zipfile", "tarfile", "dataclasses", "tempfile", "difflib"}
+    assert not loaded & {f"kiplint.sources.{name}" for name in HEAVY}
