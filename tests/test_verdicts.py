@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
 from verdict_exceptions import EXCEPTIONS
 from verdicts import Case, cases, unmutated
 

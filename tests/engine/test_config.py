@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from tools import complaint
 
 from kiplint.engine.config import FILES, Config, RuleTable, config_schema, find_config, read_config
+from tools import complaint
 
 EVERYTHING = """
 select = ["default", "style/trailing-space"]

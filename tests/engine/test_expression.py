@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tools import field, message, rpc, schema_set
 
 from kiplint.engine.compiler import MOST_STEPS, TooManyStepsError, bounded, compile_rules, shown
 from kiplint.engine.expression import (
@@ -26,6 +25,7 @@ from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import KINDS, facts
 from kiplint.engine.rule import Level, Rule, RuleSpec, Softer, type_of
 from kiplint.versions import VersionRange
+from tools import field, message, rpc, schema_set
 
 PARAMS: dict[str, Any] = {
     "words": ["a", "b"],

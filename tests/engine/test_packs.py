@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools import check, complaint, definition, field, ids
 
 from kiplint.engine.config import Config
 from kiplint.engine.packs import installed_packs, load_pack, shipped, shipped_rules
 from kiplint.engine.rule import Rule, pack_schema, type_of
 from kiplint.engine.ruleset import load_rules
+from tools import check, complaint, definition, field, ids
 
 JSON5 = """
 // The rules of our house.

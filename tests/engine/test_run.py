@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from tools import QUIET, check, definition, field, ids, message
 
 from kiplint.engine.anchor import anchor
 from kiplint.engine.config import Config, RuleTable
@@ -16,6 +15,7 @@ from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.problem import Problem
 from kiplint.text.problem import Problem as Noted
+from tools import QUIET, check, definition, field, ids, message
 
 CONFIG = Config(ignore=QUIET)
 

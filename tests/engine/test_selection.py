@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tools import complaint
 
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import make_ruleset
 from kiplint.engine.selection import matches
+from tools import complaint
 
 
 def rule(name: str, severity: Any = "error", on: Any = "warning", **params: Any) -> Rule:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tools import check
 
 from kiplint.engine.config import Config
+from tools import check
 
 GAP, NEGATIVE, ABOUT = "tags/gap", "tags/negative", "style/about-missing"
 
@@ -122,9 +122,9 @@ def test_an_ignore_that_nothing_follows() -> None:
 
 def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused() -> None:
     end = f" // kiplint: ignore[{NEGATIVE}] why"
-    assert found(end=end) == [(ABOUT, 4), ("style/unused-ignore", 5), (GAP, 5)]
+    assert found(end=end) == [(ABOUT, 4), (GAP, 5), ("style/unused-ignore", 5)]
     assert found(end=end, select=("tags/gap", "style/unused-ignore")) == [(GAP, 5)]
-    assert found(end=end, select=("tags", "style/unused-ignore")) == [("style/unused-ignore", 5), (GAP, 5)]
+    assert found(end=end, select=("tags", "style/unused-ignore")) == [(GAP, 5), ("style/unused-ignore", 5)]
 
 
 def test_an_ignore_of_an_unknown_rule_is_unused_whatever_runs() -> None:

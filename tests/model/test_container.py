@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tools import field, message
 
 from kiplint.model.field import Field
+from tools import field, message
 
 
 def named(fields: tuple[Field, ...], fact: str) -> dict[str, object]:

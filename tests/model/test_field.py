@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from tools import definition, document, field, message
 
 from kiplint.model.fact import facts_of
 from kiplint.model.field import Field
 from kiplint.model.load import load
 from kiplint.versions import ALL, NONE, VersionRange
+from tools import definition, document, field, message
 
 
 def only(**properties: Any) -> Field:

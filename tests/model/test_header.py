@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tools import message, schema_set
 
 from kiplint.model.header import HeaderRange
 from kiplint.versions import NONE
+from tools import message, schema_set
 
 
 def entries(**ranges: str) -> tuple[HeaderRange, ...]:

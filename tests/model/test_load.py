@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tools import definition, document, field
 
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
@@ -17,6 +16,7 @@ from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import Definition, load
 from kiplint.text.lines import Lines, decode_text
+from tools import definition, document, field
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted((ROOT / "fixtures").rglob("*.json"))

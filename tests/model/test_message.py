@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tools import definition, document, message
 
 from kiplint.model.fact import facts_of
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.ranges import range_problems
+from tools import definition, document, message
 
 
 def loaded(text: bytes, file: str = "XRequest.json") -> Message:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tools import message, rpc, schema_set
 
 from kiplint.model.message import Message
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
+from tools import message, rpc, schema_set
 
 
 def pairs(schemas: SchemaSet) -> list[tuple[int, str | None, str | None]]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tools import document, field
 
 from kiplint.model.shape import MOST_PROBLEMS, repair
 from kiplint.model.spec import ENCODER, MessageSpec
+from tools import document, field
 
 LEFT_OUT = object()
 
@@ -338,5 +338,5 @@ def test_text_from_the_file_is_shown_short_and_printable() -> None:
 def test_values_that_json_does_not_have(name: str, value: object) -> None:
     spec, found = repair({**document(), name: value})
     assert found or isinstance(spec, MessageSpec)
-    found_in_field = repair(with_field(**{"default": value, "tag": value, "about": value}))[1]
+    found_in_field = repair(with_field(default=value, tag=value, about=value))[1]
     assert found_in_field

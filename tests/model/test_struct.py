@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tools import field, message
 
 from kiplint.model.message import Message
 from kiplint.versions import VersionRange
+from tools import field, message
 
 
 def common(name: str, *fields: dict[str, Any], versions: str = "0+") -> dict[str, Any]:

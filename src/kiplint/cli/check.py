@@ -20,8 +20,8 @@ def check(
         list[str] | None,
         typer.Argument(
             metavar="SET",
-            help="Directories (walked), definition files (their siblings are read too, but not reported), or - for "
-            "standard input.",
+            help="Directories (walked), definition files (their siblings are read too, but not reported), archives, "
+            "REV:path as git show takes it, or - for standard input.",
             show_default="the working directory",
         ),
     ] = None,
@@ -56,6 +56,9 @@ def check(
     stdin_filename: Annotated[
         str, typer.Option(metavar="FILE", help="For -: the path that the text belongs to.", show_default=False)
     ] = "",
+    repo: Annotated[
+        str | None, typer.Option(metavar="REPO", help="The repository of REV:path, a directory or a bundle.")
+    ] = None,
     color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colours in the output.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Write nothing to the terminal.")] = False,
     statistics: Annotated[
@@ -83,6 +86,7 @@ def check(
         quiet=quiet,
         statistics=statistics,
         stdin_filename=stdin_filename,
+        repository=repo,
     )
     run(lambda: run_check(options))
 

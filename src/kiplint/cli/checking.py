@@ -17,7 +17,7 @@ from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.report.model import Report
-from kiplint.sources.directory import STDIN, open_sets
+from kiplint.sources.open import STDIN, open_sets
 
 
 class CheckOptions(msgspec.Struct):
@@ -35,6 +35,7 @@ class CheckOptions(msgspec.Struct):
     quiet: bool = False
     statistics: bool = False
     stdin_filename: str = ""
+    repository: str | None = None
 
 
 def run_check(options: CheckOptions) -> int:
@@ -42,7 +43,7 @@ def run_check(options: CheckOptions) -> int:
     outputs = open_outputs(options.outputs, options.color)
     config, base = load_config(options)
     rules = make_ruleset(config, load_rules(config, base))
-    sets = open_sets(options.sets, keeper(config, base), options.stdin_filename)
+    sets = open_sets(options.sets, keeper(config, base), options.stdin_filename, options.repository)
     report = make_report(
         check_set(
             (Input(file.path, file.data, file.wanted) for file in one.files),

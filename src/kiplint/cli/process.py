@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import NoReturn
 from kiplint.cli.terminal import use_color
 from kiplint.engine.errors import UsageError
 from kiplint.report.colors import paint
+from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 
 CLEAN, FINDINGS, USAGE = 0, 1, 2
@@ -17,18 +19,35 @@ CLEAN, FINDINGS, USAGE = 0, 1, 2
 
 def run(command: Callable[[], int]) -> NoReturn:
     """Run a command and exit with its code; 2 and one line on stderr when it cannot be done."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # whatever a definition says, any terminal can be told
     try:
         code = command()
         sys.stdout.flush()
     except (UsageError, SourceError) as error:
         fail(str(error))
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = CLEAN
+        _drop_output()
+    except OSError as error:
+        _drop_output()
+        fail(f"{error.filename or 'standard output'}: {error.strerror}")
     except KeyboardInterrupt:
         code = 130
+    leave(code)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process at once: nothing is left to do, and taking apart 100,000 objects takes its time."""
+    close()
+    sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # nothing is left to do, and taking apart a hundred thousand objects takes its time
+    os._exit(code)
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere: it cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(message: str) -> NoReturn:
@@ -36,4 +55,4 @@ def fail(message: str) -> NoReturn:
     label = paint("error", "1;31", use_color("auto", sys.stderr))
     printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in message)
     print(f"{label}: {printable}", file=sys.stderr)
-    sys.exit(USAGE)
+    leave(USAGE)

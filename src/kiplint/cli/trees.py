@@ -7,7 +7,7 @@ import sys
 from kiplint.cli.terminal import use_color
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.report.colors import paint
-from kiplint.sources.directory import open_sets
+from kiplint.sources.open import open_sets
 
 
 def open_tree(name: str, repository: str | None = None) -> Tree:

@@ -68,10 +68,12 @@ def open_stations(options: UpgradeOptions) -> list[Tree]:
     first, last = places.get(_plain(options.source), -1), places.get(_plain(options.target), len(names))
     if first > last:
         raise UsageError(f"{options.source} comes after {options.target}: write upgrade-path {_swapped(options)}")
+    if _plain(options.source) == _plain(options.target):
+        return [rpc_tree(names[first] if first >= 0 else options.source, options.repository)]
     between = [_open(name, options) for name in names[first + 1 : last]]
     ends = [names[first] if first >= 0 else options.source, names[last] if last < len(names) else options.target]
-    start, *goal = (rpc_tree(name, options.repository) for name in dict.fromkeys(ends))
-    return [start, *(tree for tree in between if tree), *goal]
+    start, goal = (rpc_tree(name, options.repository) for name in ends)
+    return [start, *(tree for tree in between if tree), goal]
 
 
 def tags_of(repository: str | None) -> list[str]:

@@ -13,6 +13,7 @@ from kiplint.model.problem import Problem
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.problem import Problem as Noted
+from kiplint.text.show import printable
 from kiplint.text.suppress import Suppression, parse_suppressions
 
 
@@ -42,7 +43,7 @@ def _finding(breach: Breach, locator: Locator) -> Finding:
     return Finding(
         rule=rule.id,
         severity=cast("Severity", severity),
-        message=_printable(message),
+        message=printable(message),
         path=where.file,
         span=Span(*span),
         pointer=pointer,
@@ -73,11 +74,6 @@ def _unused(suppressions: tuple[Suppression, ...], used: set[Suppression], rules
         runs = [s for s in one.selectors if any(matches(s, rule.id) for rule in rules.rules)]
         unknown = [s for s in one.selectors if not any(matches(s, rule.id) for rule in rules.known)]
         if unknown:
-            yield Noted("unused-ignore", f"no rule matches {_printable(unknown[0])}", "", one.start, one.end)
+            yield Noted("unused-ignore", f"no rule matches {printable(unknown[0])}", "", one.start, one.end)
         elif runs:
             yield Noted("unused-ignore", f"nothing here breaks {shown}; drop the comment", "", one.start, one.end)
-
-
-def _printable(text: str) -> str:
-    """The text with nothing in it that could act on a terminal or break a line."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)

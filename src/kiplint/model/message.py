@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kiplint.model import notes
-from kiplint.model.container import Container
 from kiplint.model.element import Ranged, given, optional_range, required_range
 from kiplint.model.fact import fact
 from kiplint.model.field import Field
 from kiplint.model.header import HeaderRange
 from kiplint.model.spec import MessageSpec
 from kiplint.model.struct import Struct
+from kiplint.model.written import WrittenMessage
 from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     from kiplint.model.schemas import SchemaSet
 
 
-class Message(Container):
+class Message(WrittenMessage):
     """One message; `file` is the path of its definition and `data` its bytes."""
 
     def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"") -> None:
@@ -82,16 +81,6 @@ class Message(Container):
             return ""
         first = self.schemas.key_owners.get((self.type, self.api_key), self)
         return "" if first is self else first.name
-
-    @fact
-    def file_name(self) -> str:
-        """The name of the file without its directory."""
-        return self.file.replace("\\", "/").rpartition("/")[2]
-
-    @fact
-    def file_stem(self) -> str:
-        """The file's name without directory and `.json`."""
-        return self.file_name.removesuffix(".json")
 
     @fact
     def schemas(self) -> SchemaSet:
@@ -195,29 +184,6 @@ class Message(Container):
         spec = self.spec
         fields = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
         return tuple(name for name, attribute in fields if given(getattr(spec, attribute), None) is not None)
-
-    # Text
-
-    @fact
-    def has_escapes(self) -> bool:
-        """Whether the file has a backslash, without which no text in it can hold a quote."""
-        return b"\\" in self.data or not self.data
-
-    @fact
-    def undocumented_version(self) -> int | None:
-        """The highest valid version, above 0, when no comment of the file names it; else None."""
-        highest = self.valid.highest
-        return highest if highest > 0 and not notes.names_version(self.data, highest) else None
-
-    @fact
-    def has_licence(self) -> bool:
-        """Whether a comment before the definition names a licence."""
-        return notes.has_licence(self.data)
-
-    @fact
-    def trailing_spaces(self) -> int:
-        """The number of lines that end in white space."""
-        return notes.trailing_spaces(self.data)
 
     # Headers (KIP-1313)
 

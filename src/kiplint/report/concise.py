@@ -6,10 +6,12 @@ from typing import TextIO
 
 from kiplint.report.colors import SEVERITY, paint
 from kiplint.report.model import Report
+from kiplint.text.show import printable
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity rule message` for each finding."""
     for one in report.findings:
+        place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"
         severity = paint(one.severity, SEVERITY[one.severity], color)
-        out.write(f"{one.path}:{one.span.line}:{one.span.column}: {severity} {one.rule} {one.message}\n")
+        out.write(f"{place}: {severity} {one.rule} {one.message}\n")

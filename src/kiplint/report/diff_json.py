@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kiplint.compat.judge import BREAKS, Judged
+from kiplint.text.show import encodable
 
 
 def diff_document(changes: Sequence[Judged], compared: int) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def diff_document(changes: Sequence[Judged], compared: int) -> dict[str, Any]:
 
 def change_object(one: Judged) -> dict[str, Any]:
     """One change as a JSON object."""
-    related = {"old_path": one.old_path} if one.old_path else {}
+    related = {"old_path": encodable(one.old_path)} if one.old_path else {}
     if one.old_span:
         related |= {"old_line": one.old_span.line, "old_column": one.old_span.column}  # type: ignore[dict-item]
     return {
@@ -33,7 +34,7 @@ def change_object(one: Judged) -> dict[str, Any]:
         "message_type": one.message_type,
         "versions": one.versions,
         "field": one.field,
-        "path": one.path,
+        "path": encodable(one.path),
         "line": one.span.line,
         "column": one.span.column,
         "end_line": one.span.end_line,

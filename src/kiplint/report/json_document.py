@@ -8,6 +8,7 @@ import msgspec
 
 from kiplint.engine.finding import Finding
 from kiplint.report.model import Report
+from kiplint.text.show import encodable
 
 VERSION = 1
 
@@ -28,7 +29,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "rule": finding.rule,
         "severity": finding.severity,
         "message": finding.message,
-        "path": finding.path,
+        "path": encodable(finding.path),
         "line": finding.span.line,
         "column": finding.span.column,
         "end_line": finding.span.end_line,

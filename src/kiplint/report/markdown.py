@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from kiplint.report.model import Report
+from kiplint.text.show import printable
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
@@ -17,7 +18,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     out.write("| severity | rule | place | what |\n| --- | --- | --- | --- |\n")
     order = {"error": 0, "warning": 1, "info": 2}
     for one in sorted(report.findings, key=lambda one: order[one.severity]):
-        place = f"{one.path}:{one.span.line}"
+        place = f"{printable(one.path)}:{one.span.line}"
         out.write(f"| {one.severity} | {_cell(one.rule)} | {_cell(place)} | {_cell(one.message)} |\n")
 
 

@@ -9,6 +9,7 @@ from kiplint.engine.finding import Finding
 from kiplint.report.colors import BLUE, BOLD, DIM, SEVERITY, paint
 from kiplint.report.model import Report, listed, plural
 from kiplint.text.lines import Lines, decode_text
+from kiplint.text.show import printable
 
 WIDEST = 140
 
@@ -37,7 +38,7 @@ def excerpt(finding: Finding, lines: Lines, color: bool) -> str:
     about = paint(f"= {finding.source}", DIM, color) if finding.source else ""
     rows = [
         f"{severity}: {paint(finding.message, BOLD, color)}",
-        f"{margin}{arrow} {finding.path}:{span.line}:{span.column}",
+        f"{margin}{arrow} {printable(finding.path)}:{span.line}:{span.column}",
         f"{margin} {bar}",
         f"{number} {bar} {source}",
         f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",

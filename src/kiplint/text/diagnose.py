@@ -55,7 +55,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 def diagnose(data: bytes) -> Diagnosis:
     """All problems of a file's bytes and the value they still have. Never raises, whatever the bytes."""
     if len(data) > MAX_BYTES:
-        detail = f"the file has {len(data)} bytes; at most {MAX_BYTES} are read"
+        detail = f"the file has more than {MAX_BYTES:,} bytes, which is far more than any definition"
         return Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
     text = decode_text(data)
     if problem := _not_utf8(data):

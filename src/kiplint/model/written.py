@@ -1,0 +1,47 @@
+"""A message as it is written: its file, and what the file says outside its JSON."""
+
+from __future__ import annotations
+
+import re
+
+from kiplint.model import notes
+from kiplint.model.container import Container
+from kiplint.model.fact import fact
+
+
+class WrittenMessage(Container):
+    """The part of a message that is about its file: `file` is the path, `data` its bytes."""
+
+    file: str
+    data: bytes
+
+    @fact
+    def file_name(self) -> str:
+        """The name of the file without its directory."""
+        return re.split(r"[/\\]|:(?=[^/\\]*$)", self.file)[-1]
+
+    @fact
+    def file_stem(self) -> str:
+        """The file's name without directory and `.json`."""
+        return self.file_name.removesuffix(".json")
+
+    @fact
+    def undocumented_version(self) -> int | None:
+        """The highest valid version, above 0, when no comment of the file names it; else None."""
+        highest = self.valid.highest
+        return highest if highest > 0 and not notes.names_version(self.data, highest) else None
+
+    @fact
+    def has_escapes(self) -> bool:
+        """Whether the file has a backslash, without which no text in it can hold a quote."""
+        return b"\\" in self.data or not self.data
+
+    @fact
+    def has_licence(self) -> bool:
+        """Whether a comment before the definition names a licence."""
+        return notes.has_licence(self.data)
+
+    @fact
+    def trailing_spaces(self) -> int:
+        """The number of lines that end in white space."""
+        return notes.trailing_spaces(self.data)

@@ -1,0 +1,350 @@
+"""What client and brokers agree on: the fixtures' exact answers, and the rules one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiplint.compat.features import read_features
+from kiplint.compat.negotiation import negotiate
+from kiplint.compat.negotiation_result import Exchange, Ids, Negotiation, RpcRow
+from kiplint.compat.tree import make_tree
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from tools import complaint, field, message, rpc
+
+API_VERSIONS = 18
+BY_BROKER = (Ids(request="0", response="UUID-B"), Ids(request="UUID-B", response="0"))
+
+
+def stored(folder: Path) -> tuple[str, SchemaSet]:
+    files = [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.json"))]
+    assert files
+    return folder.name, make_tree(folder.name, [("", files)]).main
+
+
+def api_versions(valid: str, *, software: bool = True, **others: Any) -> tuple[Message, Message]:
+    names = ("ClientSoftwareName", "ClientSoftwareVersion") if software else ()
+    same = {"apiKey": API_VERSIONS, "validVersions": valid, "flexibleVersions": "3+" if software else "none", **others}
+    fields = [field(name, "string", "3+") for name in names]
+    request = message(*fields, name="ApiVersionsRequest", type="request", **same)
+    return request, message(name="ApiVersionsResponse", type="response", **same)
+
+
+def between(client: tuple[Message, ...], *brokers: tuple[Message, ...], unstable: bool = False) -> Negotiation:
+    named = [(f"b{number}", SchemaSet(one)) for number, one in enumerate(brokers, 1)]
+    return negotiate(("c", SchemaSet(client)), named, unstable=unstable)
+
+
+def row(found: Negotiation, name: str) -> RpcRow:
+    (one,) = (row for row in found.rpcs if row.name == name)
+    return one
+
+
+def begun(client: tuple[Message, ...], broker: tuple[Message, ...]) -> Exchange:
+    (one,) = between(client, broker).exchanges
+    return one
+
+
+# KIP-35
+
+
+@pytest.fixture(scope="module")
+def kip_35(repo: Path) -> Negotiation:
+    folder = repo / "fixtures/negotiate/kip-35"
+    features = read_features("features.json", (folder / "features.json").read_bytes())
+    return negotiate(stored(folder / "client"), [stored(folder / "B1"), stored(folder / "B2")], features)
+
+
+def test_kip_35_answers_of_the_brokers(kip_35: Negotiation) -> None:
+    answers = {
+        broker: {row.api_key: row.brokers[n].versions for row in kip_35.rpcs if row.api_key != API_VERSIONS}
+        for n, broker in enumerate(kip_35.brokers)
+    }
+    assert answers == {"B1": {0: "0-3", 1: "2-3", 2: None}, "B2": {0: "1-2", 1: "0-3", 2: "0"}}
+
+
+def test_kip_35_state_of_the_client(kip_35: Negotiation) -> None:
+    state = {row.api_key: (row.usable, row.chosen, row.status) for row in kip_35.rpcs if row.api_key != API_VERSIONS}
+    assert state == {0: ("1-2", 2, "agreed"), 1: ("2-3", 3, "agreed"), 2: (None, None, "not-everywhere")}
+
+
+def test_kip_35_features(kip_35: Negotiation) -> None:
+    one, two = kip_35.features
+    assert (one.name, one.usable) == ("Feature1", False)
+    assert [(rpc.rpc, rpc.version, rpc.message) for rpc in one.rpcs] == [
+        ("Produce", None, "B2 has 1-2"),
+        ("Fetch", 3, ""),
+    ]
+    assert (two.name, two.usable) == ("Feature2", True)
+    assert [(rpc.rpc, rpc.version, rpc.message) for rpc in two.rpcs] == [("Produce", 1, ""), ("Fetch", 3, "")]
+
+
+def test_kip_35_is_no_trouble(kip_35: Negotiation) -> None:
+    assert not kip_35.in_trouble
+    assert (kip_35.summary.rpcs, kip_35.summary.agreed, kip_35.summary.not_everywhere) == (4, 3, 1)
+
+
+# The exchange
+
+
+def test_a_known_version_is_used_at_once() -> None:
+    one = begun(api_versions("0-3"), api_versions("0-4"))
+    assert one == Exchange("b1", 3, 2, 3, "", "", 3, 2, 0, client_software=True)
+
+
+def test_kip_511_goes_on_with_the_highest_of_both() -> None:
+    one = begun(api_versions("0-5"), api_versions("0-3"))
+    assert one == Exchange("b1", 5, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True)
+
+
+def test_before_kip_511_the_client_goes_back_to_0() -> None:
+    one = begun(api_versions("0-3"), api_versions("0-2", software=False))
+    assert (one.answer, one.error, one.supported, one.used) == (0, "UNSUPPORTED_VERSION", "", 0)
+    assert (one.request_header, one.response_header, one.client_software) == (1, 0, False)
+    assert one.notes[0].startswith("the answer does not name the broker's range")
+
+
+def test_a_client_from_before_kip_511_does_not_read_the_range() -> None:
+    one = begun(api_versions("0-5", software=False), api_versions("0-3"))
+    assert (one.supported, one.used) == ("0-3", 0)
+    assert one.notes[0].startswith("the client does not read the range")
+
+
+def test_a_retired_version_0_ends_it() -> None:
+    one = begun(api_versions("0-2", software=False), api_versions("3-4"))
+    assert (one.used, one.request_header, one.response_header) == (None, None, None)
+    assert "KIP-35" in one.notes[-1]
+    assert (
+        row(between(api_versions("0-2", software=False), api_versions("3-4")), "ApiVersions").status
+        == "no-common-version"
+    )
+
+
+def test_the_row_of_api_versions_has_the_version_in_use() -> None:
+    found = row(between(api_versions("0-3"), api_versions("0-2", software=False)), "ApiVersions")
+    assert (found.usable, found.chosen, found.request_header, found.response_header) == ("0-2", 0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("client", "broker", "says"), [(False, True, "the client has no"), (True, False, "the broker has no")]
+)
+def test_without_api_versions(client: bool, broker: bool, says: str) -> None:
+    other = rpc("Other", 900, "0-1")
+    sides = [(*other, *api_versions("0-3")) if there else other for there in (client, broker)]
+    found = between(*sides)
+    assert found.exchanges[0].used is None
+    assert found.exchanges[0].notes[0].startswith(says)
+    assert row(found, "Other").chosen == 1
+
+
+def test_a_header_that_an_old_broker_misreads_is_noted(repo: Path) -> None:
+    folder = repo / "fixtures/negotiate/telemetry"
+    one = negotiate(stored(folder / "new-client"), [stored(folder / "old-broker")]).exchanges[0]
+    assert (one.tried, one.tried_header, one.supported, one.used, one.request_header) == (6, 3, "0-4", 4, 2)
+    assert not one.checked
+    assert ["may close the connection" in note for note in one.notes] == [True]
+
+
+# Telemetry
+
+
+@pytest.mark.parametrize(
+    ("client", "broker", "version", "ids"),
+    [
+        ("old", "old", 0, BY_BROKER),
+        ("old", "new", 0, BY_BROKER),
+        ("new", "old", 0, (Ids(request="UUID-R", response="0"),) * 2),
+        ("new", "new", 1, (Ids(header="UUID-H"),) * 2),
+    ],
+)
+def test_telemetry_as_in_the_table_of_kip_1313(
+    repo: Path, client: str, broker: str, version: int, ids: tuple[Ids, Ids]
+) -> None:
+    folder = repo / "fixtures/negotiate/telemetry"
+    found = negotiate(stored(folder / f"{client}-client"), [stored(folder / f"{broker}-broker")])
+    (one,) = found.telemetry
+    assert (one.client_side, one.broker_side, one.version) == (client, broker, version)
+    assert (one.initial, one.later) == ids
+    both = client == broker == "new"
+    begun = found.exchanges[0]
+    assert (begun.cluster_id, begun.node_id, begun.client_software, begun.checked) == (both, both, True, both)
+    assert {row.name for row in found.rpcs if row.instance_id} == (
+        {"ApiVersions", "GetTelemetrySubscriptions", "PushTelemetry"} if both else set()
+    )
+    assert {row.status for row in found.rpcs} == {"agreed"}
+
+
+# KIP-1313: refused
+
+
+def test_what_lacks_header_3_is_refused_and_nothing_else(repo: Path) -> None:
+    folder = repo / "fixtures/negotiate/refused"
+    found = negotiate(stored(folder / "client"), [stored(folder / "broker")])
+    assert {row.name: (row.chosen, row.request_header, row.status) for row in found.rpcs} == {
+        "SaslHandshake": (1, 1, "agreed"),
+        "ApiVersions": (6, 3, "agreed"),
+        "DeleteGroups": (2, 2, "refused"),
+        "OffsetDelete": (1, 3, "agreed"),
+        "GetTelemetrySubscriptions": (1, 3, "agreed"),
+        "PushTelemetry": (1, 3, "agreed"),
+    }
+    assert found.in_trouble
+    assert "INVALID_REQUEST" in row(found, "DeleteGroups").message
+
+
+def test_refusal_is_a_matter_of_each_connection(repo: Path) -> None:
+    folder = repo / "fixtures/negotiate"
+    brokers = [stored(folder / "refused/broker"), stored(folder / "telemetry/old-broker")]
+    found = negotiate(stored(folder / "refused/client"), brokers)
+    assert [one.status for one in row(found, "GetTelemetrySubscriptions").brokers] == ["agreed", "agreed"]
+    assert [one.chosen for one in row(found, "GetTelemetrySubscriptions").brokers] == [1, 0]
+    assert row(found, "DeleteGroups").status == "refused"
+    assert [one.status for one in row(found, "DeleteGroups").brokers] == ["refused", "client-only"]
+
+
+# RPCs
+
+
+def test_no_common_version_names_both_ranges() -> None:
+    found = between(rpc("One", 900, "0-2"), rpc("One", 900, "3-5"))
+    one = row(found, "One")
+    assert (one.status, one.client, one.brokers[0].versions, one.usable, one.chosen) == (
+        "no-common-version", "0-2", "3-5", "none", None,
+    )  # fmt: skip
+    assert one.message == "the client has 0-2, b1 3-5: no version in common"
+    assert found.in_trouble
+
+
+def test_brokers_that_share_nothing_with_each_other() -> None:
+    one = row(between(rpc("One", 900, "0-5"), rpc("One", 900, "0-2"), rpc("One", 900, "3-5")), "One")
+    assert (one.status, one.usable, [broker.chosen for broker in one.brokers]) == ("no-common-version", "none", [2, 5])
+
+
+def test_what_only_one_side_has() -> None:
+    found = between(
+        (*rpc("Both", 900, "0"), *rpc("Ours", 901, "0-1")), (*rpc("Both", 900, "0"), *rpc("Theirs", 902, "2"))
+    )
+    assert [(row.name, row.status, row.client, row.brokers[0].versions) for row in found.rpcs] == [
+        ("Both", "agreed", "0", "0"),
+        ("Ours", "client-only", "0-1", None),
+        ("Theirs", "broker-only", None, "2"),
+    ]
+    assert not found.in_trouble
+
+
+def test_a_dead_rpc_is_not_there() -> None:
+    found = between(rpc("One", 900, "0-2"), (*rpc("One", 900, "none"), *rpc("Two", 901, "none")))
+    assert [(row.name, row.status) for row in found.rpcs] == [("One", "client-only")]
+
+
+def test_both_halves_must_have_a_version() -> None:
+    request, _ = rpc("One", 900, "0-3")
+    _, response = rpc("One", 900, "0-2")
+    assert row(between((request, response), rpc("One", 900, "0-5")), "One").chosen == 2
+
+
+def test_a_broker_offers_what_listens_to_clients() -> None:
+    request, response = rpc("Inner", 901, "0")
+    inner = message(name="InnerRequest", type="request", apiKey=901, validVersions="0", listeners=["controller"])
+    outer = message(name="OuterRequest", type="request", apiKey=900, validVersions="0", listeners=["broker"])
+    broker = (inner, response, outer, rpc("Outer", 900, "0")[1])
+    found = between((request, response, *rpc("Outer", 900, "0")), broker)
+    assert {row.name: row.status for row in found.rpcs} == {"Inner": "not-offered", "Outer": "agreed"}
+    plain = between((request, response), (request, response))
+    assert row(plain, "Inner").status == "agreed"
+
+
+@pytest.mark.parametrize(
+    ("valid", "unstable", "versions"), [("0-3", False, "0-2"), ("0-3", True, "0-3"), ("0", False, None)]
+)
+def test_unstable_versions_are_offered_on_demand(valid: str, unstable: bool, versions: str | None) -> None:
+    request, response = rpc("One", 900, valid)
+    draft = message(name="OneRequest", type="request", apiKey=900, validVersions=valid, latestVersionUnstable=True)
+    one = row(between((request, response), (draft, response), unstable=unstable), "One")
+    assert one.brokers[0].versions == versions
+    assert one.status == ("agreed" if versions else "not-offered")
+
+
+def test_a_deprecated_version_is_said_so() -> None:
+    old = message(name="OneRequest", type="request", apiKey=900, validVersions="0-5", deprecatedVersions="0-2")
+    response = rpc("One", 900, "0-5")[1]
+    one = row(between(rpc("One", 900, "0-2"), (old, response)), "One")
+    assert (one.deprecated, one.chosen, one.status, one.message) == (True, 2, "agreed", "b1 calls version 2 deprecated")
+    assert not row(between(rpc("One", 900, "0-3"), (old, response)), "One").deprecated
+
+
+def test_headers_that_differ_are_trouble() -> None:
+    declared = message(
+        name="OneRequest", type="request", apiKey=900, validVersions="0-3", headerVersions={"0-2": "1", "3+": "3"}
+    )
+    response = rpc("One", 900, "0-3")[1]
+    found = between(rpc("One", 900, "0-3"), (declared, response))
+    assert row(found, "One").status == "header-differs"
+    assert row(found, "One").message == "version 3: request header 2 for the client, 3 for b1"
+    assert found.in_trouble
+
+
+def test_headers_without_a_declaration() -> None:
+    same = (*rpc("One", 900, "0-3"), *rpc("ControlledShutdown", 7, "0"), *api_versions("0-3"))
+    found = between(same, same)
+    headers = {row.name: (row.request_header, row.response_header) for row in found.rpcs}
+    assert headers == {"One": (2, 1), "ControlledShutdown": (0, 0), "ApiVersions": (2, 0)}
+
+
+# Features
+
+
+def judged(text: str, file: str = "features.json") -> list[tuple[bool, int | None, str]]:
+    features = read_features(file, text.encode())
+    sides = [("c", SchemaSet(rpc("Fetch", 1, "0-5"))), ("b", SchemaSet(rpc("Fetch", 1, "2-9")))]
+    found = negotiate(sides[0], sides[1:], features)
+    return [(one.usable, one.rpcs[0].version, one.rpcs[0].message) for one in found.features]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"f": {"Fetch": "3+"}}', "{f: {FetchRequest: '4-5',},} // five", '{"f": {"1": "0-5"}}', '{"f": {"Fetch": 5}}'],
+)
+def test_features_in_many_forms(text: str) -> None:
+    assert judged(text) == [(True, 5, "")]
+
+
+def test_features_in_toml() -> None:
+    assert judged('[f]\nFetch = "2"\n', "features.toml") == [(True, 2, "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"f": {"Fetch": "6"}}', "the client has 0-5"),
+        ('{"f": {"Fetch": "0-1"}}', "b has 2-9"),
+        ('{"f": {"Fetsch": "1"}}', "neither side has Fetsch; did you mean Fetch?"),
+        ('{"f": {"99999999999": "1"}}', "neither side has 99999999999"),
+    ],
+)
+def test_features_that_cannot_be_used(text: str, says: str) -> None:
+    assert judged(text) == [(False, None, says)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "cannot be read"),
+        ("[1]", "names no feature"),
+        ("{}", "names no feature"),
+        ('{"f": 3}', "f names no RPC"),
+        ('{"f": {"Fetch": "3-1"}}', 'f: Fetch: "3-1" is inverted'),
+        ('{"f": {"Fetch": true}}', "f: Fetch: not a version range"),
+        ("{" * 9000, "cannot be read"),
+        ("[" * 90000, "cannot be read"),
+    ],
+)
+def test_features_that_make_no_sense(text: str, says: str) -> None:
+    assert says in complaint(lambda: read_features("features.json", text.encode()))
+
+
+def test_features_that_are_no_text() -> None:
+    assert complaint(lambda: read_features("f.json", b"\xff\xfe")) == "f.json: it is not UTF-8"
