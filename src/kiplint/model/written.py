@@ -28,7 +28,7 @@ class WrittenMessage(Container):
     @fact
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment of the file names it; else None."""
-        highest = self.valid.highest
+        highest = self.versions.highest
         return highest if highest > 0 and not notes.names_version(self.data, highest) else None
 
     @fact

@@ -1,0 +1,358 @@
+"""`kiplint check`: what is read, what is reported, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tools import Ran, definition, field, kiplint
+
+QUIET = "style,rpc/listeners-missing"
+PACKAGE = b'{ "name": "package", "version": "1.0" }\n'
+
+
+def request(name: str = "X", key: int = 1, valid: str = "0", *fields: dict[str, Any], **others: Any) -> bytes:
+    return definition(*fields, name=f"{name}Request", apiKey=key, validVersions=valid, **others)
+
+
+def response(name: str = "X", key: int = 1, valid: str = "0", *fields: dict[str, Any], **others: Any) -> bytes:
+    return definition(*fields, name=f"{name}Response", type="response", apiKey=key, validVersions=valid, **others)
+
+
+def write(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def check(*words: str | bytes | Path, cwd: Path, **others: Any) -> Ran:
+    """A check whose output is one line for each finding, without the rules that small definitions break."""
+    return kiplint("check", *words, "--ignore", QUIET, "--output-format", "concise", cwd=cwd, **others)
+
+
+def rules(ran: Ran) -> list[tuple[str, str]]:
+    """The file and the rule of each finding."""
+    rows = [line.split() for line in ran.out.splitlines()]
+    return [(row[0].split(":")[0], row[2]) for row in rows]
+
+
+DIFFER = "rpc/versions-differ"
+PAIR = {"XRequest.json": request(valid="0-1"), "XResponse.json": response()}
+CLEAN = {"XRequest.json": request(), "XResponse.json": response()}
+
+
+# Sets
+
+
+def test_a_directory(tmp_path: Path) -> None:
+    write(tmp_path / "set", PAIR)
+    assert rules(check("set", cwd=tmp_path)) == [("set/XResponse.json", DIFFER)]
+
+
+def test_the_working_directory_when_nothing_is_named(tmp_path: Path) -> None:
+    write(tmp_path, PAIR)
+    assert rules(check(cwd=tmp_path)) == rules(check(".", cwd=tmp_path)) == [("XResponse.json", DIFFER)]
+    assert kiplint("check", cwd=tmp_path).code == 1
+
+
+def test_directories_are_sets_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, {"a/XRequest.json": request(), "b/XResponse.json": response()})
+    assert rules(check(".", cwd=tmp_path)) == [
+        ("a/XRequest.json", "rpc/response-missing"),
+        ("b/XResponse.json", "rpc/request-missing"),
+    ]
+
+
+def test_a_tree_of_sets(tmp_path: Path) -> None:
+    write(tmp_path, {f"{one}/deep/{name}": data for one in ("a", "b") for name, data in PAIR.items()})
+    write(tmp_path, {f"c/{name}": data for name, data in CLEAN.items()})
+    expected = [("a/deep/XResponse.json", DIFFER), ("b/deep/XResponse.json", DIFFER)]
+    assert rules(check(".", cwd=tmp_path)) == rules(check("b", "c", "a", cwd=tmp_path)) == expected
+
+
+def test_the_same_names_and_keys_in_two_sets_are_fine(tmp_path: Path) -> None:
+    write(tmp_path, {f"{one}/{name}": data for one in ("a", "b") for name, data in CLEAN.items()})
+    assert check(".", cwd=tmp_path) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", [".git", ".hidden", "node_modules"])
+def test_directories_that_are_not_walked(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {f"a/{one}": data for one, data in CLEAN.items()})
+    write(tmp_path, {f"{name}/{one}": data for one, data in PAIR.items()})
+    assert check(".", cwd=tmp_path) == (0, "", "")
+    assert rules(check(name, cwd=tmp_path)) == [(f"{name}/XResponse.json", DIFFER)]
+
+
+def test_other_files_of_a_directory_are_no_definitions(tmp_path: Path) -> None:
+    others = {"README.md": b"x", "X.json.orig": b"{", "package.json": PACKAGE, "list.json": b"[1, 2]"}
+    write(tmp_path, {**CLEAN, **others, "lib/package.json": PACKAGE})
+    assert check(".", cwd=tmp_path) == (0, "", "")
+    assert json.loads(kiplint("check", ".", "--output-format", "json", cwd=tmp_path).out)["summary"]["files"] == 2
+
+
+def test_what_is_too_broken_to_tell_counts_beside_definitions(tmp_path: Path) -> None:
+    write(tmp_path, {**CLEAN, "empty.json": b"", "bytes.json": b"\xff\xff"})
+    assert rules(check(".", cwd=tmp_path)) == [("bytes.json", "syntax/not-utf8"), ("empty.json", "syntax/empty-file")]
+    write(tmp_path / "other", {"package.json": PACKAGE, "empty.json": b""})
+    assert rules(check(".", cwd=tmp_path)) == [("bytes.json", "syntax/not-utf8"), ("empty.json", "syntax/empty-file")]
+
+
+# Files
+
+
+def test_a_file_is_read_with_its_siblings_and_reported_alone(tmp_path: Path) -> None:
+    write(tmp_path, {**PAIR, "Broken.json": b'{ "validVersions": ', "package.json": PACKAGE})
+    assert check("XRequest.json", cwd=tmp_path) == (0, "", "")
+    assert rules(check("XResponse.json", cwd=tmp_path)) == [("XResponse.json", DIFFER)]
+    assert rules(check("XResponse.json", "Broken.json", cwd=tmp_path)) == [
+        ("Broken.json", "syntax/invalid-json"),
+        ("XResponse.json", DIFFER),
+    ]
+
+
+def test_a_lone_file_misses_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"XRequest.json": request()})
+    assert check("XRequest.json", cwd=tmp_path) == (0, "", "")
+    assert rules(check(".", cwd=tmp_path)) == [("XRequest.json", "rpc/response-missing")]
+
+
+def test_a_file_beside_others_misses_its_other_half(tmp_path: Path) -> None:
+    write(tmp_path, {"XRequest.json": request(), "YRequest.json": request("Y", 2), "YResponse.json": response("Y", 2)})
+    assert rules(check("XRequest.json", cwd=tmp_path)) == [("XRequest.json", "rpc/response-missing")]
+
+
+def test_files_of_several_directories(tmp_path: Path) -> None:
+    write(tmp_path, {f"{one}/{name}": data for one in ("a", "b") for name, data in PAIR.items()})
+    ran = check("b/XResponse.json", "a/XResponse.json", "a/XRequest.json", cwd=tmp_path)
+    assert rules(ran) == [("a/XResponse.json", DIFFER), ("b/XResponse.json", DIFFER)]
+
+
+def test_the_summary_counts_what_was_asked_for(tmp_path: Path) -> None:
+    write(tmp_path, {**CLEAN, "Broken.json": b'{ "validVersions"'})
+    words = ["check", "XRequest.json", "Broken.json", "--output-format", "json"]
+    summary = json.loads(kiplint(*words, cwd=tmp_path).out)["summary"]
+    assert (summary["files"], summary["messages"], summary["errors"]) == (2, 1, 1)
+
+
+# Standard input
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    ran = check("-", cwd=tmp_path, stdin=definition(field("A", "int3")))
+    assert rules(ran) == [("<stdin>", "fields/unknown-type")]
+    assert check("-", cwd=tmp_path, stdin=request()) == (0, "", "")
+
+
+def test_standard_input_in_place_of_a_file(tmp_path: Path) -> None:
+    write(tmp_path / "set", PAIR)
+    words = ["-", "--stdin-filename", "set/XResponse.json"]
+    assert rules(check(*words, cwd=tmp_path, stdin=response())) == [("set/XResponse.json", DIFFER)]
+    assert check(*words, cwd=tmp_path, stdin=response(valid="0-1")) == (0, "", "")
+
+
+def test_the_configuration_is_that_of_the_file_name(tmp_path: Path) -> None:
+    write(tmp_path / "set", {"kiplint.toml": b'ignore = ["fields"]'})
+    text = definition(field("A", "int3"))
+    assert check("-", "--stdin-filename", "set/XRequest.json", cwd=tmp_path, stdin=text) == (0, "", "")
+    assert check("-", "--stdin-filename", "XRequest.json", cwd=tmp_path, stdin=text).code == 1
+
+
+def test_standard_input_that_is_something_else(tmp_path: Path) -> None:
+    ran = kiplint("check", "-", cwd=tmp_path, stdin=PACKAGE)
+    assert ran == (2, "", "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n")
+    assert rules(check("-", cwd=tmp_path)) == [("<stdin>", "syntax/empty-file")]
+
+
+# What cannot be checked
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("missing", "no such file or directory: missing"),
+        ("missing/X.json", "no such file or directory: missing/X.json"),
+        ("a\nb", "no such file or directory: a\\u000ab"),
+        ("empty", "nothing to check: no message definition in empty"),
+        ("others", "nothing to check: no message definition in others"),
+        ("package.json", "package.json is JSON, but not a message definition (it has no validVersions)"),
+        ("others/package.json", "others/package.json is JSON, but not a message definition (it has no validVersions)"),
+        ("loop.json", "cannot read loop.json: it is no file"),
+        ("dangling.json", "cannot read dangling.json: it is no file"),
+        ("pipe.json", "cannot read pipe.json: it is no file"),
+        ("/dev/null", "cannot read /dev/null: it is no file"),
+    ],
+)
+def test_what_cannot_be_checked(tmp_path: Path, name: str, problem: str) -> None:
+    write(tmp_path, {"package.json": PACKAGE, "others/package.json": PACKAGE})
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    (tmp_path / "dangling.json").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe.json")
+    assert kiplint("check", name, cwd=tmp_path) == (2, "", f"error: {problem}\n")
+
+
+def test_nothing_is_reported_when_something_cannot_be_checked(tmp_path: Path) -> None:
+    write(tmp_path, PAIR)
+    assert kiplint("check", ".", "missing", cwd=tmp_path) == (2, "", "error: no such file or directory: missing\n")
+
+
+UNREADABLE = Path("/proc/self/mem")
+
+
+@pytest.mark.skipif(not UNREADABLE.exists(), reason="needs Linux's /proc")
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "X.json").symlink_to(UNREADABLE)
+    assert kiplint("check", "X.json", cwd=tmp_path) == (2, "", "error: cannot read X.json: Input/output error\n")
+    assert kiplint("check", ".", cwd=tmp_path) == (2, "", "error: cannot read X.json: Input/output error\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    write(tmp_path, CLEAN)
+    (tmp_path / "XRequest.json").chmod(0)
+    problem = "error: cannot read XRequest.json: Permission denied\n"
+    assert kiplint("check", "XRequest.json", cwd=tmp_path) == (2, "", problem)
+
+
+def test_links_that_go_round(tmp_path: Path) -> None:
+    write(tmp_path / "set", CLEAN)
+    (tmp_path / "set/again").symlink_to("..")
+    (tmp_path / "set/loop.json").symlink_to("loop.json")
+    (tmp_path / "set/gone.json").symlink_to("nowhere.json")
+    assert check(".", cwd=tmp_path) == check("set", cwd=tmp_path) == (0, "", "")
+
+
+def test_a_link_to_a_directory_can_be_named(tmp_path: Path) -> None:
+    write(tmp_path / "set", PAIR)
+    (tmp_path / "link").symlink_to("set")
+    assert rules(check("link", cwd=tmp_path)) == [("link/XResponse.json", DIFFER)]
+
+
+# Paths
+
+
+@pytest.mark.parametrize(
+    ("cwd", "words", "shown"),
+    [
+        (".", ["a/b"], "a/b/XResponse.json"),
+        (".", ["./a/../a/b/"], "a/b/XResponse.json"),
+        ("a", ["b/XResponse.json"], "b/XResponse.json"),
+        ("a/b", ["."], "XResponse.json"),
+        ("a/b", ["../b"], "XResponse.json"),
+        ("c", ["../a/b"], "../a/b/XResponse.json"),
+        ("c", ["{0}/a/b"], "{0}/a/b/XResponse.json"),
+        ("a", ["{0}/a/b"], "b/XResponse.json"),
+    ],
+)
+def test_paths_are_relative_below_the_working_directory_else_as_given(
+    tmp_path: Path, cwd: str, words: list[str], shown: str
+) -> None:
+    write(tmp_path / "a/b", PAIR)
+    (tmp_path / "c").mkdir()
+    ran = check(*(word.format(tmp_path) for word in words), cwd=tmp_path / cwd)
+    assert rules(ran) == [(shown.format(tmp_path), DIFFER)]
+
+
+def test_blanks_in_paths(tmp_path: Path) -> None:
+    write(tmp_path / "my set", {"X Y.json": definition(field("A", "int3"))})
+    for name in ("my set", "my set/X Y.json"):
+        ran = kiplint("check", name, "--select", "fields", "--output-format", "concise", cwd=tmp_path)
+        assert ran.out.startswith("my set/X Y.json:9:7: error fields/unknown-type ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that takes any bytes")
+@pytest.mark.parametrize("name", [b"set\xff", b"set\xff/X\xfe.json"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8:strict", "ascii"])
+def test_paths_that_are_not_utf8(tmp_path: Path, name: bytes, encoding: str) -> None:
+    os.mkdir(os.fsencode(tmp_path) + b"/set\xff")
+    with open(os.fsencode(tmp_path) + b"/set\xff/X\xfe.json", "wb") as file:
+        file.write(definition(field("A", "int3")))
+    env = {"PYTHONIOENCODING": encoding}
+    words = ["--select", "fields", "--output-format"]
+    for output in ("text", "concise"):
+        ran = kiplint("check", name, *words, output, cwd=tmp_path, env=env)
+        assert (ran.code, ran.err) == (1, "")
+        assert "set\\udcff/X\\udcfe.json:9:7" in ran.out
+    (one,) = json.loads(kiplint("check", name, *words, "json", cwd=tmp_path, env={}).out)["findings"]
+    assert one["path"] == "set\N{REPLACEMENT CHARACTER}/X\N{REPLACEMENT CHARACTER}.json"
+
+
+# Exit codes and rules
+
+
+WARNING = {"Tags.json": definition(field("A"), name="Tags", type="data", apiKey=None)}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([], 0),
+        (["--fail-on", "error"], 0),
+        (["--fail-on", "warning"], 1),
+        (["--fail-on", "info"], 1),
+        (["--fail-on", "never"], 0),
+        (["--severity", "style/about-missing=error"], 1),
+        (["--severity", "style/about-missing=error", "--fail-on", "never"], 0),
+        (["--severity", "style/about-missing=info", "--fail-on", "warning"], 0),
+        (["--severity", "style/about-missing=info", "--fail-on", "info"], 1),
+        (["--severity", "style=off", "--fail-on", "info"], 0),
+        (["--severity", "style=error,style/about-missing=off"], 0),
+        (["--select", "tags", "--fail-on", "info"], 0),
+        (["--select", "style/about-missing", "--fail-on", "warning"], 1),
+        (["--ignore", "style/*", "--fail-on", "info"], 0),
+        (["--ignore", "tags", "--ignore", "style", "--fail-on", "info"], 0),
+    ],
+)
+def test_exit_codes(tmp_path: Path, words: list[str], code: int) -> None:
+    write(tmp_path, WARNING)
+    ran = kiplint("check", ".", *words, cwd=tmp_path)
+    assert (ran.code, ran.err) == (code, "")
+
+
+def test_rules_that_are_off(tmp_path: Path) -> None:
+    write(tmp_path, WARNING)
+    for words in (["--select", "style/licence-header"], ["--select", "all"]):
+        ran = kiplint("check", ".", *words, "--output-format", "concise", cwd=tmp_path)
+        assert "warning style/licence-header" in ran.out
+    assert "licence" not in kiplint("check", ".", "--select", "style", cwd=tmp_path).out
+
+
+def test_several_selectors(tmp_path: Path) -> None:
+    write(tmp_path, {"Tags.json": definition(field("A", "int3", tag=1, taggedVersions="3+"), name="Tags", type="data")})
+    expected = ["fields/unknown-type", "tags/gap"]
+    for words in (["--select", "tags,fields"], ["--select", "tags", "--select", "fields"], ["--select", "t*/*, */unk*"]):
+        ran = kiplint("check", ".", *words, "--output-format", "concise", cwd=tmp_path)
+        assert sorted(rule for _, rule in rules(ran)) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--select", "tags/gpa"], "no rule matches tags/gpa; did you mean tags/gap?"),
+        (["--select", "gap"], "no rule matches gap; did you mean tags/gap?"),
+        (["--ignore", "tagz"], "no rule matches tagz; did you mean tags?"),
+        (["--ignore", "zzzzz"], "no rule matches zzzzz; see `kiplint rules`"),
+        (["--severity", "tags/gpa=error"], "no rule matches tags/gpa; did you mean tags/gap?"),
+        (["--severity", "tags=erorr"], "erorr is no severity; did you mean error?"),
+        (["--severity", "tags"], "--severity takes RULE=LEVEL, such as style/about-missing=error, not tags"),
+        (["--config", "missing.toml"], "cannot read the configuration missing.toml: No such file or directory"),
+    ],
+)
+def test_mistakes_in_options(tmp_path: Path, words: list[str], problem: str) -> None:
+    write(tmp_path, WARNING)
+    assert kiplint("check", ".", *words, cwd=tmp_path) == (2, "", f"error: {problem}\n")
+
+
+@pytest.mark.parametrize(
+    "words", [["--fail-on", "fatal"], ["--color", "blue"], ["--sellect", "tags"], ["--select"], ["--quiet=1"]]
+)
+def test_options_that_do_not_exist(tmp_path: Path, words: list[str]) -> None:
+    write(tmp_path, WARNING)
+    ran = kiplint("check", ".", *words, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Usage: kiplint check" in ran.err

@@ -1,0 +1,270 @@
+"""What `kiplint check` writes, to the letter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from tools import kiplint
+
+SCHEMA = b"""\
+// Said once.
+{
+  "type": "data",
+  "name": "Tags",
+  "validVersions": "0",
+  "flexibleVersions": "0+",
+  "fields": [
+    { "name": "A", "type": "int8", "versions": "0+", "about": "First." },
+    { "name": "B", "type": "int8", "versions": "0+", "tag": 1, "taggedVersions": "0+" }
+  ]
+}
+"""
+
+TEXT = """\
+warning[style/about-missing]: B has no about text; say in a sentence what it means
+ --> set/Tags.json:9:7
+  |
+9 |     { "name": "B", "type": "int8", "versions": "0+", "tag": 1, "taggedVersions": "0+" }
+  |       ^^^^^^^^^^^
+  = The conventions of Kafka's own definitions
+
+error[tags/gap]: tag 1 of B comes after a gap: no field of Tags has tag 0; tags count up from 0 without gaps
+ --> set/Tags.json:9:54
+  |
+9 |     { "name": "B", "type": "int8", "versions": "0+", "tag": 1, "taggedVersions": "0+" }
+  |                                                      ^^^^^^^^
+  = KIP-482
+
+Found 1 error and 1 warning in 1 file. `kiplint explain RULE` tells why a rule is there.
+"""
+
+CONCISE = """\
+set/Tags.json:9:7: warning style/about-missing B has no about text; say in a sentence what it means
+set/Tags.json:9:54: error tags/gap tag 1 of B comes after a gap: no field of Tags has tag 0; tags count up from 0 without gaps
+"""
+
+FINDINGS = [
+    {
+        "rule": "style/about-missing",
+        "severity": "warning",
+        "message": "B has no about text; say in a sentence what it means",
+        "path": "set/Tags.json",
+        "line": 9,
+        "column": 7,
+        "end_line": 9,
+        "end_column": 18,
+        "pointer": "/fields/1/name",
+        "message_name": "Tags",
+        "source": "The conventions of Kafka's own definitions",
+        "fingerprint": "",
+        "fixable": False,
+    },
+    {
+        "rule": "tags/gap",
+        "severity": "error",
+        "message": "tag 1 of B comes after a gap: no field of Tags has tag 0; tags count up from 0 without gaps",
+        "path": "set/Tags.json",
+        "line": 9,
+        "column": 54,
+        "end_line": 9,
+        "end_column": 62,
+        "pointer": "/fields/1/tag",
+        "message_name": "Tags",
+        "source": "KIP-482",
+        "fingerprint": "",
+        "fixable": False,
+    },
+]
+SUMMARY = {"files": 1, "messages": 1, "errors": 1, "warnings": 1, "infos": 0}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/Tags.json").write_bytes(SCHEMA)
+    (tmp_path / "clean").mkdir()
+    (tmp_path / "clean/Tags.json").write_bytes(SCHEMA.replace(b'"tag": 1', b'"about": "Second.", "tag": 0'))
+    return tmp_path
+
+
+def without_fingerprints(findings: list[dict[str, object]]) -> list[dict[str, object]]:
+    for one in findings:
+        assert len(str(one["fingerprint"])) == 32
+    return [{**one, "fingerprint": ""} for one in findings]
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory: pytest.TempPathFactory) -> Draft202012Validator:
+    ran = kiplint("schema", "output", cwd=tmp_path_factory.mktemp("schema"))
+    assert ran.code == 0
+    return Draft202012Validator(json.loads(ran.out))
+
+
+@pytest.mark.parametrize("words", [[], ["--output-format", "text"]])
+def test_text(here: Path, words: list[str]) -> None:
+    assert kiplint("check", "set", *words, cwd=here) == (1, TEXT, "")
+
+
+def test_concise(here: Path) -> None:
+    assert kiplint("check", "set", "--output-format", "concise", cwd=here) == (1, CONCISE, "")
+
+
+def test_json(here: Path, schema: Draft202012Validator) -> None:
+    ran = kiplint("check", "set", "--output-format", "json", cwd=here)
+    document = json.loads(ran.out)
+    schema.validate(document)
+    assert (ran.code, ran.err) == (1, "")
+    assert list(document) == ["version", "findings", "summary"]
+    assert without_fingerprints(document["findings"]) == FINDINGS
+    assert [list(one) for one in document["findings"]] == [list(one) for one in FINDINGS]
+    assert (document["version"], document["summary"]) == (1, SUMMARY)
+    assert ran.out.startswith('{\n  "version": 1,\n')
+    assert ran.out.endswith("}\n")
+
+
+def test_jsonl(here: Path) -> None:
+    ran = kiplint("check", "set", "--output-format", "jsonl", cwd=here)
+    lines = ran.out.splitlines()
+    assert (ran.code, ran.err, len(lines), ran.out[-1]) == (1, "", 2, "\n")
+    assert without_fingerprints([json.loads(line) for line in lines]) == FINDINGS
+
+
+def test_a_clean_set(here: Path, schema: Draft202012Validator) -> None:
+    for name in ("text", "concise", "jsonl"):
+        assert kiplint("check", "clean", "--output-format", name, cwd=here) == (0, "", "")
+    document = json.loads(kiplint("check", "clean", "--output-format", "json", cwd=here).out)
+    schema.validate(document)
+    assert document == {"version": 1, "findings": [], "summary": {**SUMMARY, "errors": 0, "warnings": 0}}
+
+
+def test_the_schema_refuses_other_documents(schema: Draft202012Validator) -> None:
+    whole = {"version": 1, "findings": [{**FINDINGS[0], "fingerprint": "a"}], "summary": SUMMARY}
+    schema.validate(whole)
+    assert not schema.is_valid({**whole, "version": 2})
+    assert not schema.is_valid({"version": 1, "findings": []})
+    assert not schema.is_valid({**whole, "findings": [{**FINDINGS[0], "line": 0}]})
+    assert not schema.is_valid({**whole, "findings": [{**FINDINGS[0], "severity": "fatal"}]})
+
+
+def test_to_a_file(here: Path) -> None:
+    ran = kiplint("check", "set", "--output-format", "json=out.json", cwd=here)
+    assert ran == (1, "", "")
+    assert without_fingerprints(json.loads((here / "out.json").read_bytes())["findings"]) == FINDINGS
+
+
+def test_to_several_places(here: Path) -> None:
+    words = ["--output-format=json=a.json", "--output-format", "concise", "--output-format", "text=b=c.txt"]
+    assert kiplint("check", "set", *words, cwd=here) == (1, CONCISE, "")
+    assert json.loads((here / "a.json").read_bytes())["summary"] == SUMMARY
+    assert (here / "b=c.txt").read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("formats", "problem"),
+    [
+        (
+            ["json", "text"],
+            "only one format can go to standard output; write the others to files, as in json=kiplint.json",
+        ),
+        (["jsn"], "there is no format jsn; did you mean json?"),
+        (["json="], "--output-format json=: no file after the equals sign"),
+        (["json=missing/a.json"], "cannot write missing/a.json: No such file or directory"),
+        (["json=set"], "cannot write set: Is a directory"),
+    ],
+)
+def test_formats_that_cannot_be(here: Path, formats: list[str], problem: str) -> None:
+    words = [word for one in formats for word in ("--output-format", one)]
+    assert kiplint("check", "set", *words, cwd=here) == (2, "", f"error: {problem}\n")
+
+
+def test_an_unknown_format_says_which_there_are(here: Path) -> None:
+    ran = kiplint("check", "set", "--output-format", "zzz", cwd=here)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: there is no format zzz: there are text, concise, json, jsonl")
+
+
+ESCAPE = "\x1b["
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "colored"),
+    [
+        ([], {}, False),
+        (["--color", "auto"], {}, False),
+        (["--color", "always"], {}, True),
+        (["--color", "always"], {"NO_COLOR": "1"}, True),
+        (["--color", "never"], {"FORCE_COLOR": "1"}, False),
+        ([], {"FORCE_COLOR": "1"}, True),
+        ([], {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        ([], {"NO_COLOR": "", "FORCE_COLOR": "1"}, True),
+        ([], {"FORCE_COLOR": ""}, False),
+    ],
+)
+@pytest.mark.parametrize("output", ["text", "concise"])
+def test_colors(here: Path, output: str, words: list[str], env: dict[str, str], colored: bool) -> None:
+    ran = kiplint("check", "set", "--output-format", output, *words, cwd=here, env=env)
+    assert ran.code == 1
+    assert (ESCAPE in ran.out) is colored
+    plain = ran.out
+    for code in ("1;31", "1;33", "1;34", "1", "2", "0"):
+        plain = plain.replace(f"{ESCAPE}{code}m", "")
+    assert plain == (TEXT if output == "text" else CONCISE)
+
+
+def test_errors_are_colored_too(here: Path) -> None:
+    ran = kiplint("check", "missing", cwd=here, env={"FORCE_COLOR": "1"})
+    assert ran == (2, "", f"{ESCAPE}1;31merror{ESCAPE}0m: no such file or directory: missing\n")
+
+
+@pytest.mark.parametrize("output", ["json", "jsonl"])
+def test_documents_have_no_color(here: Path, output: str) -> None:
+    ran = kiplint("check", "set", "--output-format", output, "--color", "always", cwd=here)
+    assert ESCAPE not in ran.out
+
+
+def test_a_file_has_color_only_when_it_is_asked_for(here: Path) -> None:
+    kiplint("check", "set", "--output-format", "text=a.txt", cwd=here, env={"FORCE_COLOR": "1"})
+    kiplint("check", "set", "--output-format", "text=b.txt", "--color", "always", cwd=here)
+    assert [ESCAPE in (here / name).read_text() for name in ("a.txt", "b.txt")] == [False, True]
+
+
+def test_quiet(here: Path) -> None:
+    assert kiplint("check", "set", "--quiet", cwd=here) == (1, "", "")
+    assert kiplint("check", "clean", "-q", cwd=here) == (0, "", "")
+    assert kiplint("check", "set", "-q", "--output-format", "concise=a.txt", cwd=here) == (1, "", "")
+    assert (here / "a.txt").read_text() == CONCISE
+
+
+def test_quiet_still_says_what_is_wrong_with_the_call(here: Path) -> None:
+    assert kiplint("check", "missing", "-q", cwd=here) == (2, "", "error: no such file or directory: missing\n")
+
+
+def test_statistics(here: Path) -> None:
+    (here / "set/More.json").write_bytes(SCHEMA.replace(b'"Tags"', b'"More"').replace(b'"First."', b'""'))
+    expected = "3  warning  style/about-missing\n2  error    tags/gap\n"
+    assert kiplint("check", "set", "--statistics", cwd=here) == (1, expected, "")
+    assert kiplint("check", "clean", "--statistics", cwd=here) == (0, "", "")
+
+
+def test_long_lines_are_cut(here: Path) -> None:
+    line = b'    { "name": "B", "type": "int8", "versions": "0+", "about": "%s", "tag": 1, "taggedVersions": "0+" }' % (b"x" * 400)
+    rows = SCHEMA.splitlines()
+    (here / "set/Tags.json").write_bytes(b"\n".join([*rows[:8], line, *rows[9:]]))
+    ran = kiplint("check", "set", "--select", "tags", cwd=here)
+    _, _, _, source, marks, *_ = ran.out.splitlines()
+    assert source.startswith("9 | ... xxx")
+    assert len(source) < 160
+    assert source[marks.index("^") : marks.rindex("^") + 1] == '"tag": 1'
+
+
+def test_wide_characters_and_tabs_stay_above_their_marks(here: Path) -> None:
+    wide = SCHEMA.replace(b'{ "name": "B"', '{\t"about": "世界", "name": "B"'.encode())
+    (here / "set/Tags.json").write_bytes(wide)
+    ran = kiplint("check", "set", "--select", "tags/gap", cwd=here)
+    source, marks = ran.out.splitlines()[3:5]
+    before = source[: source.index('"tag"')]
+    assert marks.index("^") == len(before) + before.count("世") + before.count("界")
+    assert "\t" not in ran.out

@@ -1,0 +1,235 @@
+"""`kiplint negotiate`, and real releases."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kiplint.cli.trees import open_tree
+from kiplint.compat.negotiation import negotiate
+from kiplint.compat.negotiation_result import Exchange, Negotiation, RpcRow
+from kiplint.report.negotiation_json import document_schema
+from tools import Ran, environment, kiplint
+
+
+@pytest.fixture(scope="module")
+def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("history") / "kafka.git"
+    bundle = corpus / "kafka-schema-history.bundle"
+    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, where], check=True)
+    return where
+
+
+def between(history: Path, *tags: str, unstable: bool = False) -> Negotiation:
+    client, *brokers = ((tag, open_tree(f"{tag}:", str(history)).main) for tag in tags)
+    return negotiate(client, brokers, unstable=unstable)
+
+
+def row(found: Negotiation, name: str) -> RpcRow:
+    (one,) = (row for row in found.rpcs if row.name == name)
+    return one
+
+
+def names(found: Negotiation, status: str) -> set[str]:
+    return {row.name for row in found.rpcs if row.status == status}
+
+
+# Real releases
+
+
+def test_2_4_with_2_2(history: Path) -> None:
+    found = between(history, "2.4.0", "2.2.0")
+    (begun,) = found.exchanges
+    assert (begun.tried, begun.answer, begun.error, begun.supported, begun.used) == (3, 0, "UNSUPPORTED_VERSION", "", 0)
+    assert not begun.client_software
+    assert names(found, "client-only") == {
+        "IncrementalAlterConfigs", "AlterPartitionReassignments", "ListPartitionReassignments", "OffsetDelete",
+    }  # fmt: skip
+    assert (found.summary.rpcs, found.summary.agreed) == (48, 44)
+    fetch = row(found, "Fetch")
+    assert (fetch.client, fetch.usable, fetch.chosen, fetch.request_header) == ("0-11", "0-10", 10, 1)
+    assert not found.in_trouble
+
+
+def test_3_9_with_3_8_goes_by_kip_511(history: Path) -> None:
+    found = between(history, "3.9.0-rc3", "3.8.0")
+    assert found.exchanges == (Exchange("3.8.0", 4, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True),)
+    (ids,) = found.telemetry
+    assert (ids.client_side, ids.broker_side, ids.version) == ("old", "old", 0)
+
+
+def test_2_4_with_8_3(history: Path) -> None:
+    found = between(history, "2.4.0", "confluent-8.3.0")
+    assert names(found, "no-common-version") == {"WriteTxnMarkers"}
+    assert names(found, "client-only") == {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
+    assert row(found, "WriteTxnMarkers").message == "the client has 0, confluent-8.3.0 1-2: no version in common"
+    produce = row(found, "Produce")
+    assert (produce.usable, produce.chosen, produce.request_header, produce.response_header) == ("3-8", 8, 1, 0)
+    assert found.in_trouble
+
+
+def test_2_2_needs_none_of_the_versions_that_3_9_calls_deprecated(history: Path) -> None:
+    found = between(history, "2.2.0", "3.9.0-rc3")
+    assert {row.name for row in found.rpcs if row.deprecated} == set()  # KIP-896 spares clients from 2.1 on
+    assert names(found, "not-offered") == {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
+
+
+def test_unstable_rpcs_of_3_9(history: Path) -> None:
+    held = between(history, "3.9.0-rc3", "3.9.0-rc3")
+    assert row(held, "ShareFetch").status == "not-offered"
+    assert row(between(history, "3.9.0-rc3", "3.9.0-rc3", unstable=True), "ShareFetch").chosen == 0
+
+
+def test_several_brokers(history: Path) -> None:
+    found = between(history, "confluent-8.3.0", "3.9.0-rc3", "2.4.0")
+    fetch = row(found, "Fetch")
+    assert [one.chosen for one in fetch.brokers] == [17, 11]
+    assert (fetch.usable, fetch.chosen) == ("4-11", 11)
+    assert row(found, "DescribeCluster").status == "not-everywhere"
+
+
+# The command
+
+
+def run(repo: Path, folder: str, *words: str | Path, **env: str) -> Ran:
+    return kiplint("negotiate", *words, cwd=repo / "fixtures/negotiate" / folder, env=env)
+
+
+def test_text(repo: Path) -> None:
+    ran = run(repo, "kip-35", "client", "B1", "B2", "--feature", "features.json")
+    assert (ran.code, ran.err) == (0, "")
+    _, _, rest = ran.out.partition("Not offered by every broker")
+    assert rest.splitlines() == [
+        " (1)",
+        "  ListOffsets 0",
+        "",
+        "Features",
+        "  Feature1  cannot be used",
+        "    Produce 3  B2 has 1-2",
+        "    Fetch 2-3  version 3",
+        "  Feature2  can be used",
+        "    Produce 0-1  version 1",
+        "    Fetch 2-3  version 3",
+        "",
+        "All RPCs",
+        "  key  RPC          client  B1   B2   usable  version  headers",
+        "  0    Produce      0-3     0-3  1-2  1-2     2        1, 0",
+        "  1    Fetch        0-3     2-3  0-3  2-3     3        1, 0",
+        "  2    ListOffsets  0       -    0    -       -                 not everywhere",
+        "  18   ApiVersions  0       0    0    0       0        1, 0",
+        "  headers: of request and response; +id where the request carries ClientInstanceId",
+        "",
+        "4 RPCs: 3 agreed",
+    ]
+
+
+def test_text_of_a_connection(repo: Path) -> None:
+    ran = run(repo, "telemetry", "new-client", "new-broker")
+    assert ran.code == 0
+    assert ran.out.splitlines()[:12] == [
+        "new-client as the client of new-broker",
+        "",
+        "Connection to new-broker",
+        "  ApiVersions  the client tries version 6 (request header 3)",
+        "               the broker answers in version 6",
+        "               in use: version 6 (request header 3, response header 0)",
+        "  sent         ClientSoftwareName and ClientSoftwareVersion (KIP-511), ClusterId and NodeId",
+        "               (KIP-1242, once bootstrapped)",
+        "  instance id  every request must carry it in header 3; SaslHandshake is exempt (KIP-1313)",
+        "  telemetry    new client, new broker (KIP-1313): GetTelemetrySubscriptions 1",
+        "               every request: header.ClientInstanceId=UUID-H",
+        "",
+    ]
+
+
+def test_refused_is_exit_1(repo: Path) -> None:
+    ran = run(repo, "refused", "client", "broker")
+    assert (ran.code, ran.err) == (1, "")
+    assert "Refused with INVALID_REQUEST (1)\n  DeleteGroups  broker answers version 2" in ran.out
+    assert ran.out.endswith("6 RPCs: 5 agreed, 1 refused\n")
+
+
+def test_colours(repo: Path) -> None:
+    assert "\x1b[1;31m1 refused\x1b[0m" in run(repo, "refused", "client", "broker", "--color", "always").out
+    assert "\x1b" not in run(repo, "refused", "client", "broker").out
+
+
+def test_json_is_as_documented(repo: Path) -> None:
+    ran = run(repo, "refused", "client", "broker", "--output-format", "json")
+    assert ran.code == 1
+    document = json.loads(ran.out)
+    assert [*document] == [
+        "version", "client", "brokers", "exchanges", "telemetry", "rpcs", "features", "summary",
+    ]  # fmt: skip
+    assert msgspec.convert(document, Negotiation).in_trouble
+    assert document_schema("negotiate")["title"] == "kiplint negotiate"
+
+
+def test_revisions(history: Path, tmp_path: Path) -> None:
+    ran = kiplint("negotiate", "2.4.0:", "confluent-8.3.0:", "--repo", history, cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "")
+    assert "WriteTxnMarkers  the client has 0, confluent-8.3.0: 1-2: no version in common" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["client", "nowhere"], "no such file or directory: nowhere"),
+        (["client", "B1", "--feature", "none.json"], "cannot read none.json"),
+        (["client", "B1", "--feature", "client/FetchRequest.json"], "names no RPC"),
+    ],
+)
+def test_usage(repo: Path, words: list[str], says: str) -> None:
+    ran = run(repo, "kip-35", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_set_without_rpcs(tmp_path: Path) -> None:
+    text = '{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "none", "fields": []}'
+    (tmp_path / "XData.json").write_text(text)
+    ran = kiplint("negotiate", ".", ".", cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "has no RPC: name the directory with the requests and responses" in ran.err
+
+
+def test_names_cannot_act_on_a_terminal(tmp_path: Path) -> None:
+    name = "\\u001b[31mEvil\\u0007"
+    for kind in ("Request", "Response"):
+        (tmp_path / f"{kind}.json").write_text(
+            f'{{"name": "{name}{kind}", "type": "{kind.lower()}", "apiKey": 1, "validVersions": "0", '
+            '"flexibleVersions": "none", "fields": []}'
+        )
+    ran = kiplint("negotiate", ".", ".", cwd=tmp_path)
+    assert ran.code == 0
+    assert "Evil" in ran.out
+    assert not {"\x1b", "\x07"} & set(ran.out)
+
+
+def test_a_definition_that_cannot_be_read_is_said(repo: Path, tmp_path: Path) -> None:
+    for file in (repo / "fixtures/negotiate/kip-35/client").glob("*.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "Broken.json").write_text('{"validVersions": ')
+    ran = kiplint("negotiate", ".", ".", cwd=tmp_path)
+    assert ran.code == 2
+    assert "Broken.json" in ran.err
+    assert "4 RPCs: 4 agreed" in ran.out
+
+
+def test_negotiating_imports_nothing_heavy(repo: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['kiplint', 'negotiate', 'client', 'B1']; from kiplint.cli import main; import os; "
+        "os._exit = lambda code: print(*(m for m in ('networkx', 'json5', 'jsonschema', 'rich') if m in sys.modules)) "
+        "or sys.exit(code)\nmain()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=repo / "fixtures/negotiate/kip-35", env=environment(), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "")

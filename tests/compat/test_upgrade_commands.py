@@ -1,0 +1,174 @@
+"""`kiplint upgrade-path`, and real releases."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kiplint.cli.trees import open_tree
+from kiplint.cli.upgrading import tags_of, version_key
+from kiplint.compat.upgrade import Release, interoperate, make_release
+from kiplint.compat.upgrade_path import upgrade_path
+from kiplint.compat.upgrade_result import UpgradePath
+from kiplint.report.negotiation_json import document_schema
+from tools import Ran, kiplint
+
+FIRST, LAST, BRIDGE = "2.4.0", "confluent-8.3.0", "3.9.0-rc3"
+ZOOKEEPER_RPCS = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
+
+
+@pytest.fixture(scope="module")
+def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("history") / "kafka.git"
+    bundle = corpus / "kafka-schema-history.bundle"
+    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, where], check=True)
+    return where
+
+
+@pytest.fixture(scope="module")
+def releases(history: Path) -> dict[str, Release]:
+    return {tag: make_release(tag, open_tree(f"{tag}:", str(history)).main) for tag in tags_of(str(history))}
+
+
+# Real releases
+
+
+def test_tags_come_in_the_order_of_versions(history: Path) -> None:
+    tags = tags_of(str(history))
+    assert len(tags) == 48
+    assert (tags[:2], tags[-6:-3]) == (["2.2.0", "2.2.1"], ["3.8.0", BRIDGE, "confluent-8.0.0"])
+    assert sorted(["4.0.0", "4.0.0-rc1", "v3.10.0", "4.0.0-rc0", "3.9.1"], key=version_key) == [
+        "3.9.1", "v3.10.0", "4.0.0-rc0", "4.0.0-rc1", "4.0.0",
+    ]  # fmt: skip
+
+
+def test_the_path_to_kafka_4(releases: dict[str, Release]) -> None:
+    tags = list(releases)
+    found = upgrade_path([releases[tag] for tag in tags[tags.index(FIRST) :]])
+    assert found.path == (FIRST, BRIDGE, LAST)
+    assert [(step.kind, step.mode) for step in found.steps] == [
+        ("upgrade", "zookeeper"),
+        ("migrate", "kraft"),
+        ("upgrade", "kraft"),
+    ]
+    for step in found.steps:
+        if step.kind == "upgrade":
+            assert interoperate(releases[step.source], releases[step.target], step.mode)
+
+
+def test_the_jump_to_kafka_4(releases: dict[str, Release]) -> None:
+    found = upgrade_path([releases[FIRST], releases[LAST]])
+    assert (found.found, found.direct.modes, found.furthest) == (False, (), FIRST)
+    gone = {one.name for one in found.direct.blockers if one.kind == "gone"}
+    others = [(one.name, one.old, one.new) for one in found.direct.blockers if one.kind != "gone"]
+    assert (gone, others) == (ZOOKEEPER_RPCS, [("WriteTxnMarkers", "0", "1-2")])
+
+
+def test_neighbouring_releases_interoperate(releases: dict[str, Release]) -> None:
+    apart = [
+        (old.name, new.name)
+        for old, new in pairwise(releases.values())
+        if not any(interoperate(old, new, mode) for mode in ("zookeeper", "kraft"))
+    ]
+    assert apart == []
+
+
+def test_kafka_4_takes_kraft_clusters_from_3_3_on(releases: dict[str, Release]) -> None:
+    able = [tag for tag, one in releases.items() if interoperate(one, releases["confluent-8.0.0"], "kraft")]
+    assert able[0] == "3.3.0"
+    assert next(tag for tag, one in releases.items() if one.migrates) == "3.4.0"
+
+
+# The command
+
+
+def run(repo: Path, *words: str | Path) -> Ran:
+    return kiplint("upgrade-path", *words, cwd=repo / "fixtures/upgrade")
+
+
+def test_text(repo: Path) -> None:
+    ran = run(repo, "ancient", "modern", "--over", "bridge")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "From ancient to modern in 3 steps",
+        "  1.  upgrade  ancient to bridge  in ZooKeeper mode",
+        "  2.  migrate  bridge             from ZooKeeper to KRaft",
+        "  3.  upgrade  bridge to modern   in KRaft mode",
+        "",
+        "Not in one step from ancient to modern",
+        "  no common mode: one runs with ZooKeeper only, the other without it",
+        "  2 RPCs without a common version:",
+        "    Fetch 0-3 / 4-6, WriteTxnMarkers 0 / 1-2",
+        "  2 RPCs no longer served:",
+        "    LeaderAndIsr 0-1, UpdateMetadata 0",
+    ]
+
+
+def test_no_path_is_exit_1(repo: Path) -> None:
+    ran = run(repo, "ancient", "modern", "--over", "ancient", "--over", "modern")
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.startswith("No path from ancient to modern\n")
+
+
+def test_nothing_to_do(repo: Path) -> None:
+    ran = run(repo, "modern", "modern", "--over", "ancient")
+    assert (ran.code, ran.out) == (0, "From modern to modern: nothing to do\n")
+
+
+def test_json_is_as_documented(repo: Path) -> None:
+    ran = run(repo, "ancient", "modern", "--over", "bridge", "--output-format", "json")
+    document = json.loads(ran.out)
+    assert [*document] == ["version", "source", "target", "found", "path", "steps", "direct", "furthest"]
+    assert document["path"] == ["ancient", "bridge", "modern"]
+    assert msgspec.convert(document, UpgradePath).found
+    assert document_schema("upgrade-path")["title"] == "kiplint upgrade-path"
+
+
+def test_all_tags(history: Path, tmp_path: Path) -> None:
+    ran = kiplint("upgrade-path", FIRST, f"{LAST}:", "--tags", "--repo", history, cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[1:4] == [
+        f"  1.  upgrade  2.4.0 to {BRIDGE}            in ZooKeeper mode",
+        f"  2.  migrate  {BRIDGE}                     from ZooKeeper to KRaft",
+        f"  3.  upgrade  {BRIDGE} to confluent-8.3.0  in KRaft mode",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ancient", "modern"], "say what the path may go over: --over SET for each release, oldest first, or --tags"),
+        (["ancient", "modern", "--tags", "--over", "bridge"], "--tags and --over exclude each other"),
+        (["ancient", "nowhere", "--over", "bridge"], "no such file or directory: nowhere"),
+        (["modern", "ancient", "--over", "ancient", "--over", "modern"], "write upgrade-path ancient modern"),
+        (["ancient", "modern", "--over", "bridge", "--mode", "kraft"], "leave --mode kraft out"),
+    ],
+)
+def test_usage(repo: Path, words: list[str], says: str) -> None:
+    ran = run(repo, *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"),
+    [
+        (["2.4.00", LAST], "there is no tag 2.4.00; did you mean 2.4.0?"),
+        ([LAST, FIRST], f"{LAST} comes after {FIRST}: write upgrade-path {FIRST} {LAST}"),
+    ],
+)
+def test_usage_of_tags(history: Path, tmp_path: Path, ends: list[str], says: str) -> None:
+    ran = kiplint("upgrade-path", *ends, "--tags", "--repo", history, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+
+
+def test_no_repository(tmp_path: Path) -> None:
+    ran = kiplint("upgrade-path", "1.0", "2.0", "--tags", "--repo", tmp_path, cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)

@@ -1,0 +1,185 @@
+"""Which releases can run in one cluster, and the shortest way between two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kiplint.compat.tree import make_tree
+from kiplint.compat.upgrade import Release, direct, interoperate, make_release
+from kiplint.compat.upgrade_path import make_graph, upgrade_path
+from kiplint.compat.upgrade_result import Step
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from tools import field, message, rpc
+
+
+def served(name: str, key: int, valid: str, *listeners: str, **others: object) -> tuple[Message, Message]:
+    request = message(
+        name=f"{name}Request", type="request", apiKey=key, validVersions=valid, listeners=[*listeners], **others
+    )
+    return request, rpc(name, key, valid)[1]
+
+
+def release(name: str, *pairs: Sequence[Message]) -> Release:
+    return make_release(name, SchemaSet(tuple(one for pair in pairs for one in pair)))
+
+
+def stored(folder: Path) -> Release:
+    files = [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.json"))]
+    assert files
+    return make_release(folder.name, make_tree(folder.name, [("", files)]).main)
+
+
+@pytest.fixture(scope="module")
+def three(repo: Path) -> list[Release]:
+    return [stored(repo / "fixtures/upgrade" / name) for name in ("ancient", "bridge", "modern")]
+
+
+# Modes
+
+
+def test_modes_of_the_fixtures(three: list[Release]) -> None:
+    assert [([*one.served], one.migrates) for one in three] == [
+        (["zookeeper"], False),
+        (["zookeeper", "kraft"], True),
+        (["kraft"], False),
+    ]
+
+
+def test_what_each_mode_serves(three: list[Release]) -> None:
+    names = {mode: {name for name, _ in rpcs.values()} for mode, rpcs in three[1].served.items()}
+    common = {"ApiVersions", "Fetch", "WriteTxnMarkers", "AlterPartition"}
+    assert names == {
+        "zookeeper": {*common, "LeaderAndIsr", "UpdateMetadata"},
+        "kraft": {*common, "BrokerRegistration"},
+    }
+
+
+def test_a_set_without_listeners_has_one_mode() -> None:
+    assert [*release("old", rpc("UpdateMetadata", 6, "0"), rpc("Fetch", 1, "0")).served] == ["zookeeper"]
+    assert [*release("fork", rpc("Fetch", 1, "0")).served] == ["kraft"]
+
+
+def test_controlled_shutdown_is_not_of_kraft_whatever_its_listeners() -> None:
+    one = release(
+        "x", served("ControlledShutdown", 7, "0-3", "zkBroker", "controller"), served("Fetch", 1, "0", "broker")
+    )
+    assert [*one.served["kraft"]] == [1]
+
+
+def test_migration_needs_both_modes_and_the_field() -> None:
+    fetch = served("Fetch", 1, "0", "zkBroker", "broker"), served("Other", 900, "0", "zkBroker")
+    plain = served("BrokerRegistration", 62, "0-1", "controller")
+    request = message(
+        field("IsMigratingZkBroker", "bool", "1+"),
+        name="BrokerRegistrationRequest", type="request", apiKey=62, validVersions="0-1", listeners=["controller"],
+    )  # fmt: skip
+    assert not release("x", *fetch, plain).migrates
+    assert release("x", *fetch, (request, plain[1])).migrates
+    assert not release("x", (request, plain[1])).migrates
+
+
+# Interoperation
+
+
+def test_a_common_version_of_everything_served() -> None:
+    old, new = (release(valid, served("Fetch", 1, valid, "broker")) for valid in ("0-3", "3-5"))
+    assert interoperate(old, new, "kraft")
+    assert not interoperate(old, new, "zookeeper")
+
+
+def test_no_common_version() -> None:
+    old, new = (release(valid, served("Fetch", 1, valid, "broker")) for valid in ("0-3", "4-5"))
+    assert not interoperate(old, new, "kraft")
+    (one,) = direct(old, new).blockers
+    assert (one.name, one.api_key, one.kind, one.old, one.new) == ("Fetch", 1, "no-common-version", "0-3", "4-5")
+
+
+def test_an_rpc_that_is_gone() -> None:
+    fetch = served("Fetch", 1, "0", "broker")
+    old, new = release("old", fetch, served("Other", 900, "0-1", "controller")), release("new", fetch)
+    (one,) = direct(old, new).blockers
+    assert (one.name, one.kind, one.old, one.new) == ("Other", "gone", "0-1", None)
+    assert interoperate(new, old, "kraft")
+
+
+def test_unstable_versions_do_not_count() -> None:
+    stable = served("Share", 900, "0-1", "broker")
+    draft = served("Share", 900, "0", "broker", latestVersionUnstable=True)
+    fetch = served("Fetch", 1, "0", "broker")
+    assert interoperate(release("draft", fetch, draft), release("without", fetch), "kraft")
+    new = served("Share", 900, "1-2", "broker", latestVersionUnstable=True)
+    assert interoperate(release("a", fetch, stable), release("b", fetch, new), "kraft")
+    last = served("Share", 900, "2", "broker", latestVersionUnstable=True)
+    assert not interoperate(release("a", fetch, stable), release("b", fetch, last), "kraft")
+
+
+def test_what_a_set_without_listeners_may_not_serve_is_not_missed() -> None:
+    old = release("old", rpc("UpdateMetadata", 6, "0"), rpc("Vote", 52, "0"))
+    zk = served("UpdateMetadata", 6, "0-1", "zkBroker"), served("Other", 900, "0", "zkBroker")
+    assert interoperate(old, release("new", *zk, served("Vote", 52, "0-1", "controller")), "zookeeper")
+    assert not interoperate(old, release("new", *zk, served("Vote", 52, "1", "controller")), "zookeeper")
+    assert not interoperate(old, release("new", *zk), "zookeeper")
+
+
+# Paths
+
+
+def test_the_way_from_zookeeper_to_kraft(three: list[Release]) -> None:
+    found = upgrade_path(three)
+    assert found.found
+    assert found.path == ("ancient", "bridge", "modern")
+    assert found.steps == (
+        Step("upgrade", "ancient", "bridge", "zookeeper"),
+        Step("migrate", "bridge", "bridge", "kraft"),
+        Step("upgrade", "bridge", "modern", "kraft"),
+    )
+
+
+def test_what_stands_in_the_way_of_the_jump(three: list[Release]) -> None:
+    found = upgrade_path(three).direct
+    assert (found.possible, found.modes) == (False, ())
+    assert [(one.name, one.kind, one.old, one.new) for one in found.blockers] == [
+        ("Fetch", "no-common-version", "0-3", "4-6"),
+        ("LeaderAndIsr", "gone", "0-1", None),
+        ("UpdateMetadata", "gone", "0", None),
+        ("WriteTxnMarkers", "no-common-version", "0", "1-2"),
+    ]
+
+
+def test_no_path(three: list[Release]) -> None:
+    found = upgrade_path([three[0], three[2]])
+    assert (found.found, found.path, found.steps, found.furthest) == (False, (), (), "ancient")
+
+
+def test_no_path_says_how_far_one_gets(three: list[Release]) -> None:
+    last = release("last", served("Fetch", 1, "9", "broker"))
+    assert upgrade_path([*three, last]).furthest == "modern"
+
+
+def test_the_mode_at_first_can_be_said(three: list[Release]) -> None:
+    assert len(upgrade_path(three[1:]).steps) == 1
+    assert [step.kind for step in upgrade_path(three[1:], "zookeeper").steps] == ["migrate", "upgrade"]
+    assert not upgrade_path(three[1:], "zookeeper").direct.possible
+
+
+@pytest.mark.parametrize("ranges", [("0-1", "1-3", "1-4", "3-5"), ("0-1", "1-5", "1-4", "4-5")])
+def test_of_several_short_paths_the_one_furthest_ahead(ranges: tuple[str, ...]) -> None:
+    sets = [release(f"r{number}", served("Fetch", 1, valid, "broker")) for number, valid in enumerate(ranges)]
+    assert upgrade_path(sets).path == ("r0", "r2", "r3")
+
+
+def test_one_release_alone(three: list[Release]) -> None:
+    found = upgrade_path(three[:1])
+    assert (found.found, found.path, found.steps) == (True, ("ancient",), ())
+
+
+def test_every_edge_is_a_pair_that_interoperates(three: list[Release]) -> None:
+    edges = {(three[a].name, three[b].name, mode) for (a, mode), (b, _) in make_graph(three).edges if a != b}
+    assert edges == {("ancient", "bridge", "zookeeper"), ("bridge", "modern", "kraft")}
+    assert all(interoperate(old, new, mode) == ((old.name, new.name, mode) in edges)
+               for old, new in pairwise(three) for mode in ("zookeeper", "kraft"))  # fmt: skip
