@@ -89,6 +89,12 @@ def test_severities(severity: dict[str, str], expected: dict[str, str]) -> None:
     assert chosen(["tags"], severity=severity) == expected
 
 
+def test_a_pack_s_severity_leaves_what_is_off() -> None:
+    assert chosen(["default"], severity={"style": "error", "all": "info", "style/*": "error"}) == {
+        "tags/gap": "info", "tags/order": "info", "style/about": "error", "rpc/frozen": "info",
+    }  # fmt: skip
+
+
 def test_a_severity_switches_a_rule_on_or_off() -> None:
     assert chosen(["default"], severity={"style/space": "info"})["style/space"] == "info"
     assert "tags/gap" not in chosen(["default"], severity={"tags/gap": "off"})

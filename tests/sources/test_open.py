@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kiplint.sources import directory
+from kiplint.sources import disk as directory
 from kiplint.sources.open import STDIN, open_sets
 from sources.support import GOOD, OTHER, TREE, error, everything, paths, sets, write
 

@@ -6,7 +6,7 @@ from typing import TextIO
 
 import msgspec
 
-from kiplint.cli.checking import CheckOptions, load_config
+from kiplint.cli.checking import CheckOptions, keeper, load_config
 from kiplint.cli.output import open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.trees import open_tree, warn_of_broken
@@ -47,8 +47,9 @@ def compare(options: DiffOptions) -> tuple[list[Judged], Tree, Tree]:
     """The judged changes between the two trees of the options, and the trees."""
     config, base = load_config(options.common)
     rules = make_ruleset(config, load_rules(config, base))
-    old, new = (open_tree(name, options.repository) for name in (options.old, options.new))
-    older = [open_tree(name, options.repository) for name in options.also]
+    keep = keeper(config, base)
+    old, new = (open_tree(name, options.repository, keep) for name in (options.old, options.new))
+    older = [open_tree(name, options.repository, keep) for name in options.also]
     return judge(compare_trees(old, new, older), rules, old.sources, new.sources), old, new
 
 

@@ -7,9 +7,11 @@ import sys
 import textwrap
 from pathlib import Path
 
+import msgspec
+
+from kiplint.cli.checking import CheckOptions, load_config
 from kiplint.cli.process import CLEAN
 from kiplint.cli.terminal import use_color
-from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
@@ -23,10 +25,11 @@ from kiplint.report.text import write
 
 def explain_rule(name: str) -> int:
     """Explain the rule with that id."""
-    known = load_rules(Config(), "")
+    known = load_rules(*load_config(CheckOptions(sets=["."])))
     found = [rule for rule in known if name in (rule.id, rule.spec.id)]
     if len(found) != 1:
-        check_selector(name, known)
+        if not found:
+            check_selector(name, known)
         several = [rule.id for rule in known if rule in found or matches(name, rule.id)]
         raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
     color = use_color("auto", sys.stdout)
@@ -49,7 +52,7 @@ def _sections(rule: Rule, color: bool) -> list[str]:
             f"{paint('Right', BOLD, color)}\n{_good(rule)}",
         ]
     if rule.params:
-        values = "\n".join(f"  {name} = {value!r}" for name, value in rule.params.items())
+        values = "\n".join(f"  {name} = {_toml(value)}" for name, value in rule.params.items())
         sections.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
     sections.append(
         "To ignore it in one place, write above the line or at its end:\n"
@@ -73,6 +76,14 @@ def _good(rule: Rule) -> str:
     assert folder is not None
     files = sorted((folder / "good").glob("*.json"))
     return "\n\n".join(textwrap.indent(file.read_text(errors="replace").strip(), "  ") for file in files[:2])
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(one)}' for key, one in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return msgspec.json.encode(value).decode()
 
 
 def _paragraph(text: str) -> str:

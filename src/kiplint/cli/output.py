@@ -45,7 +45,7 @@ def write_report(report: Report, outputs: list[Output], *, quiet: bool, statisti
     """Write a report in every format that is asked for; `quiet` keeps standard output empty."""
     for output in outputs:
         if output.file is None:
-            if statistics:
+            if statistics and output.format == "text" and not quiet:
                 sys.stdout.write(_statistics(report))
             elif not quiet:
                 load(output.format)(report, sys.stdout, color=output.color)

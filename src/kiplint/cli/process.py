@@ -15,6 +15,7 @@ from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 
 CLEAN, FINDINGS, USAGE = 0, 1, 2
+INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process that SIGINT or SIGPIPE ended
 
 
 def run(command: Callable[[], int]) -> NoReturn:
@@ -23,25 +24,31 @@ def run(command: Callable[[], int]) -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")  # whatever a definition says, any terminal can be told
     try:
         code = command()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except (UsageError, SourceError) as error:
         fail(str(error))
     except BrokenPipeError:
-        code = CLEAN
+        code = BROKEN_PIPE
         _drop_output()
     except OSError as error:
         _drop_output()
         fail(f"{error.filename or 'standard output'}: {error.strerror}")
+    except Exception as error:
+        if os.environ.get("KIPLINT_DEBUG"):
+            raise
+        fail(f"internal error, please report it: {type(error).__name__}: {error} (KIPLINT_DEBUG=1 shows where)")
     except KeyboardInterrupt:
-        code = 130
+        code = INTERRUPTED
     leave(code)
 
 
 def leave(code: int) -> NoReturn:
     """End the process at once: nothing is left to do, and taking apart 100,000 objects takes its time."""
     close()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
     os._exit(code)
 
 

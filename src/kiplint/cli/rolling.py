@@ -7,6 +7,7 @@ from typing import TextIO
 
 import msgspec
 
+from kiplint.cli.checking import CheckOptions, keeper, load_config
 from kiplint.cli.output import open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.trees import open_tree, warn_of_broken
@@ -33,8 +34,9 @@ class RolloutOptions(msgspec.Struct):
 def run_rollout(options: RolloutOptions) -> int:
     """Report the rollout, and say as an exit code whether it is complete."""
     outputs = open_outputs(options.outputs, options.color)
-    head = open_tree(options.head, options.repository)
-    base = open_tree(options.base, options.repository) if options.base else None
+    keep = keeper(*load_config(CheckOptions(sets=[options.head])))
+    head = open_tree(options.head, options.repository, keep)
+    base = open_tree(options.base, options.repository, keep) if options.base else None
     rows = rollout(head.main, base.main if base else None, options.header)
     write_report(_report(rows, head.sources, options.header), outputs, quiet=options.quiet, statistics=False)
     if warn_of_broken(head, *([base] if base else [])):

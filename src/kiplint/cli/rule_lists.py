@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kiplint.cli.checking import CheckOptions, load_config
 from kiplint.cli.process import CLEAN, FINDINGS
-from kiplint.engine.config import Config
 from kiplint.engine.packs import load_pack
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules
@@ -15,11 +15,11 @@ from kiplint.engine.verify import verify
 
 def print_table(selectors: list[str]) -> int:
     """List the rules that selectors mean, all of them when there are none."""
-    known = load_rules(Config(), "")
+    known = load_rules(*load_config(CheckOptions(sets=["."])))
     for selector in selectors:
         check_selector(selector, known)
     shown = [rule for rule in known if not selectors or any(matches(one, rule.id) for one in selectors)]
-    width = max(len(rule.id) for rule in shown)
+    width = max((len(rule.id) for rule in shown), default=0)
     for rule in shown:
         print(f"{rule.id:<{width}}  {_level(rule):<8} {rule.title}")
     return CLEAN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from kiplint.cli.terminal import use_color
 from kiplint.compat.tree import Tree, make_tree
@@ -10,10 +11,10 @@ from kiplint.report.colors import paint
 from kiplint.sources.open import open_sets
 
 
-def open_tree(name: str, repository: str | None = None) -> Tree:
+def open_tree(name: str, repository: str | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree that a SET argument names; files given one by one come without their siblings."""
     directories: dict[str, list[tuple[str, bytes]]] = {}
-    for one in open_sets([name], lambda path: True, repository=repository):
+    for one in open_sets([name], keep, repository=repository):
         files = directories.setdefault(one.relative, [])
         files += [(file.path, file.data) for file in one.files if file.wanted]
     return make_tree(name, directories.items())

@@ -10,6 +10,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import KINDS, facts
@@ -25,6 +26,8 @@ _PLAIN = (
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
     ast.BinOp, ast.Load, ast.Store,
 )  # fmt: skip
+_COMPARED = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_WORDS = {"int": "a number", "str": "text", "VersionRange": "a version range"}
 _SETS = (ast.Sub, ast.BitAnd, ast.BitOr)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
@@ -188,8 +191,13 @@ class _Checker:
                 isinstance(right, ast.Constant) and right.value is None
             ):
                 raise ExpressionError(f"{_short(ast.unparse(node))}: `is` asks for None only; write == or !=")
-        for child in ast.iter_child_nodes(node):
-            self.check(child, scope)
+        parts = [node.left, *node.comparators]
+        kinds = [self.check(part, scope) for part in parts]
+        for operator, (one, two) in zip(node.ops, pairwise(kinds), strict=True):
+            if isinstance(operator, _COMPARED) and one != two and {one, two} <= _WORDS.keys():
+                hint = '; write version_range("...")' if "VersionRange" in (one, two) else ""
+                shown = _short(ast.unparse(node))
+                raise ExpressionError(f"{shown} compares {_WORDS[one]} with {_WORDS[two]}{hint}")
         return "bool"
 
     def _dict(self, node: ast.Dict, scope: Scope) -> str:

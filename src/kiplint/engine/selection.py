@@ -50,14 +50,21 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
 
 
 def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]:
-    """The rules with the severities that are asked for, by selector; of several that match, the last counts."""
+    """The rules with the severities that are asked for, by selector; of several that match, the last counts.
+
+    A rule that is off is switched on by its full id only, as in `select`.
+    """
     for selector, level in severities.items():
         check_selector(selector, rules)
         if level not in LEVELS:
             raise UsageError(f"{level} is no severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     changed = []
     for rule in rules:
-        asked = [level for selector, level in severities.items() if matches(selector, rule.id)]
+        asked = [
+            level
+            for selector, level in severities.items()
+            if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id))
+        ]
         changed.append(replace(rule, severity=_level(asked[-1])) if asked else rule)
     return changed
 

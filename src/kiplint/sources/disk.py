@@ -12,6 +12,7 @@ from kiplint.sources.schema_files import (
     SourceError,
     definitions,
     is_walked,
+    label,
     with_context,
 )
 
@@ -48,8 +49,8 @@ def shown(path: str) -> str:
         return path
     here = os.getcwd()
     full = os.path.abspath(path)
-    inside = full.startswith(here + os.sep) or here == os.sep
-    return os.path.relpath(full, here) if inside else os.path.normpath(path)
+    inside = full == here or full.startswith(here + os.sep) or here == os.sep
+    return label(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
 def read(path: str) -> bytes:
@@ -67,13 +68,13 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         directory = waiting.pop()
         folders, paths = _listing(directory)
         waiting += reversed(folders)
-        label = shown(directory)
-        before = "" if label == os.curdir else os.path.join(label, "")
-        files = [SchemaFile(before + os.path.basename(path), read(path)) for path in paths if keep(path)]
+        place = shown(directory)
+        before = "" if place == os.curdir else os.path.join(place, "")
+        files = [SchemaFile(before + label(os.path.basename(path)), read(path)) for path in paths if keep(path)]
         found = definitions(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
-            yield SchemaFiles(label, found, relative=relative)
+            yield SchemaFiles(place, found, relative=relative)
 
 
 def _listing(directory: str) -> tuple[list[str], list[str]]:
@@ -83,4 +84,11 @@ def _listing(directory: str) -> tuple[list[str], list[str]]:
     except OSError as error:
         raise SourceError(f"cannot read {shown(directory)}: {error.strerror}") from None
     folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and is_walked(entry.name)]
-    return folders, [entry.path for entry in entries if entry.name.endswith(".json") and entry.is_file()]
+    return folders, [entry.path for entry in entries if entry.name.endswith(".json") and _is_file(entry)]
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself
+        return False

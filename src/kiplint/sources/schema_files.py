@@ -38,6 +38,13 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     relative: str = ""
 
 
+def label(path: str) -> str:
+    """A path that can be printed anywhere: signs that act on a terminal or break a line are written as escapes."""
+    if path.isprintable():
+        return path
+    return "".join(char if char.isprintable() else char.encode("unicode_escape", "replace").decode() for char in path)
+
+
 def is_definition(data: bytes) -> bool:
     """Whether bytes look like a message definition, well-formed or not, and not like some other JSON."""
     if b"validVersions" in data or b"flexibleVersions" in data:
@@ -46,8 +53,15 @@ def is_definition(data: bytes) -> bool:
 
 
 def is_other_json(data: bytes) -> bool:
-    """Whether bytes look like JSON that is no definition: an object or list with something in it, for another use."""
-    return not is_definition(data) and any(mark in data for mark in (b":", b",")) and data.strip()[:1] in (b"{", b"[")
+    """Whether bytes are JSON that is no definition: an object or list with something in it, for another use."""
+    if is_definition(data) or not any(mark in data for mark in (b":", b",")):
+        return False
+    import json  # only for a named file that looks like none of ours
+
+    try:
+        return isinstance(json.loads(data), (dict, list))
+    except (ValueError, RecursionError):
+        return False
 
 
 def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFile, ...]:

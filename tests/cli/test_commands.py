@@ -1,0 +1,295 @@
+"""The commands other than `check`, and how all of them are started."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from tools import Ran, definition, environment, field, kiplint
+
+from kiplint import __version__
+from kiplint.engine.packs import shipped_rules
+from kiplint.text.comments import blank_comments
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = Path(sys.executable).with_name("kiplint")
+MODULE = (sys.executable, "-m", "kiplint")
+SCHEMAS = ("message", "config", "pack", "output")
+PACK = """{ pack: 'house', rules: [{ id: 'no-uuid', each: 'field', when: "type == 'uuid'", message: 'no', why: 'Why.' }] }"""
+
+starts = [
+    pytest.param(MODULE, id="module"),
+    pytest.param(
+        (str(SCRIPT),),
+        id="script",
+        marks=pytest.mark.skipif(not SCRIPT.exists(), reason=f"kiplint is not installed beside {sys.executable}"),
+    ),
+]
+
+
+def verify_files(folder: Path) -> Path:
+    (folder / "house.json5").write_text(PACK)
+    for kind, data in (("good", definition(field("A"))), ("bad", definition(field("A", "uuid")))):
+        (folder / "examples/no-uuid" / kind).mkdir(parents=True)
+        (folder / "examples/no-uuid" / kind / "XRequest.json").write_bytes(data)
+    return folder
+
+
+# Starting
+
+
+@pytest.mark.parametrize("command", starts)
+@pytest.mark.parametrize(
+    ("words", "code", "begin"),
+    [
+        (["--version"], 0, f"kiplint {__version__}\n"),
+        (["--help"], 0, "Usage: kiplint "),
+        (["check", "set"], 1, "error[fields/unknown-type]: "),
+        (["check", "set", "--output-format", "concise"], 1, "set/XRequest.json:"),
+        (["rules", "tags/gap"], 0, "tags/gap  error    A gap in the tags\n"),
+        (["rules", "--verify", "house.json5", "examples"], 0, "1 rules hold against their examples\n"),
+        (["explain", "tags/gap"], 0, "tags/gap  (error)\nA gap in the tags.\n"),
+        *((["schema", name], 0, '{\n  "$schema": ') for name in SCHEMAS),
+    ],
+    ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else None,
+)
+def test_every_command_starts(
+    tmp_path: Path, command: Sequence[str], words: list[str], code: int, begin: str
+) -> None:
+    verify_files(tmp_path)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/XRequest.json").write_bytes(definition(field("A", "int3", about="An A.")))
+    ran = kiplint(*words, cwd=tmp_path, command=command)
+    assert (ran.code, ran.err) == (code, "")
+    assert ran.out.lstrip().startswith(begin)
+
+
+def test_the_entry_point() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["scripts"] == {"kiplint": "kiplint.cli:main"}
+
+
+@pytest.mark.parametrize("word", ["-V", "--version"])
+def test_version(tmp_path: Path, word: str) -> None:
+    assert kiplint(word, cwd=tmp_path) == (0, f"kiplint {__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", ["check", "rules", "explain", "schema"])
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_help_of_each_command(tmp_path: Path, command: str, word: str) -> None:
+    ran = kiplint(command, word, cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"Usage: kiplint {command} " in ran.out
+    assert "Example" in ran.out
+
+
+def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
+    ran = kiplint("--help", cwd=tmp_path)
+    for word in ("check", "rules", "explain", "schema", "0 clean", "1 findings"):
+        assert word in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["chek"], "check"), (["--versoin"], "--version"), (["schema", "x"], "message"), (["schema"], "config"), (["explain"], "RULE")],
+)
+def test_mistakes_in_the_call(tmp_path: Path, words: list[str], said: str) -> None:
+    ran = kiplint(*words, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+# rules
+
+
+def table(ran: Ran) -> list[tuple[str, str, str]]:
+    assert (ran.code, ran.err) == (0, "")
+    return [tuple(re.split(r" +", line, maxsplit=2)) for line in ran.out.splitlines()]
+
+
+def test_every_rule_is_listed(tmp_path: Path) -> None:
+    rows = table(kiplint("rules", cwd=tmp_path))
+    expected = [(one.id, "-" if one.severity == "off" else one.severity, one.title) for one in shipped_rules()]
+    assert rows == expected
+
+
+@pytest.mark.parametrize(
+    ("selectors", "shown"),
+    [
+        (["kip-78"], ["kip-78/cluster-id"]),
+        (["tags/gap", "kip-78"], ["kip-78/cluster-id", "tags/gap"]),
+        (["tags/*-versions"], ["tags/tag-without-versions", "tags/outside-versions"]),
+        (["style/licence-header"], ["style/licence-header"]),
+    ],
+)
+def test_some_rules_are_listed(tmp_path: Path, selectors: list[str], shown: list[str]) -> None:
+    assert [row[0] for row in table(kiplint("rules", *selectors, cwd=tmp_path))] == shown
+
+
+def test_rules_that_do_not_exist(tmp_path: Path) -> None:
+    ran = kiplint("rules", "tags/gpa", cwd=tmp_path)
+    assert ran == (2, "", "error: no rule matches tags/gpa; did you mean tags/gap?\n")
+
+
+# rules --verify
+
+
+def test_a_pack_that_fails_its_examples(tmp_path: Path) -> None:
+    verify_files(tmp_path)
+    (tmp_path / "examples/no-uuid/bad/XRequest.json").write_bytes(definition(field("A")))
+    ran = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
+    assert ran == (1, "house/no-uuid: the bad example passes: it finds nothing\n", "")
+
+
+def test_a_pack_without_examples(tmp_path: Path) -> None:
+    (tmp_path / "house.json5").write_text(PACK)
+    ran = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
+    assert ran == (1, "house/no-uuid: no examples in examples/house/no-uuid\n", "")
+
+
+@pytest.mark.parametrize(
+    ("pack", "problem"),
+    [
+        (PACK.replace("type ==", "tpye =="), "house.json5:1: house/no-uuid: when: tpye is not a fact of a field; did you mean type?"),
+        (PACK.replace("when", "wen"), "house.json5:1: wen is no property of a rule; did you mean when?"),
+        (None, "cannot read the rule pack house.json5: No such file or directory"),
+    ],
+)
+def test_a_pack_with_a_mistake(tmp_path: Path, pack: str | None, problem: str) -> None:
+    if pack:
+        (tmp_path / "house.json5").write_text(pack)
+    assert kiplint("rules", "--verify", "house.json5", ".", cwd=tmp_path) == (2, "", f"error: {problem}\n")
+
+
+@pytest.mark.parametrize("pack", ["tags", "kip-511"])
+def test_shipped_packs_verify(tmp_path: Path, pack: str) -> None:
+    ran = kiplint("rules", "--verify", ROOT / f"rules/{pack}.json", ROOT / "fixtures", cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith(" rules hold against their examples\n")
+
+
+# explain
+
+
+GAP = """\
+tags/gap  (error)
+A gap in the tags.
+
+Kafka's generator wants the tags of a struct in one row, so that a removed field is noticed.
+
+Source: KIP-482
+
+Wrong
+  error[tags/gap]: """
+
+IGNORE = """\
+To ignore it in one place, write above the line or at its end:
+  // kiplint: ignore[tags/gap] and the reason
+To switch it off: --ignore tags/gap, or in kiplint.toml: ignore = ["tags/gap"]
+"""
+
+
+@pytest.mark.parametrize("name", ["tags/gap", "gap"])
+def test_explain(tmp_path: Path, name: str) -> None:
+    ran = kiplint("explain", name, cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(GAP)
+    assert ran.out.endswith(IGNORE)
+    wrong, right = ran.out.split("\n\nRight\n")
+    assert "^^^^^^^^" in wrong
+    assert '"tag": 1' in right
+
+
+def test_what_is_explained_as_right_and_wrong_is_the_rule_s_own_example(tmp_path: Path) -> None:
+    out = kiplint("explain", "tags/negative", cwd=tmp_path).out
+    (file,) = (ROOT / "fixtures/tags/negative/good").glob("*.json")
+    shown = out.split("\nRight\n")[1].split("\n\nTo ignore")[0]
+    assert [line.strip() for line in shown.splitlines()] == [line.strip() for line in file.read_text().splitlines()]
+    assert f" --> {next((ROOT / 'fixtures/tags/negative/bad').glob('*.json')).name}:" in out
+
+
+def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
+    assert kiplint("explain", "style/trailing-space", cwd=tmp_path).out.startswith("style/trailing-space  (off unless selected)\n")
+    out = kiplint("explain", "kip-1313/frozen-rpc", cwd=tmp_path).out
+    table = out.split('Parameters, to be changed under [rules."kip-1313/frozen-rpc".params]:\n')[1].split("\n\n")[0]
+    assert tomllib.loads(table) == {"frozen": {"SaslHandshake": "0-1"}, "headers": {"request": 1, "response": 0}}
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("tags/gpa", "no rule matches tags/gpa; did you mean tags/gap?"),
+        ("duplicate", "duplicate means several rules; explain one of them: structs/duplicate, tags/duplicate"),
+        ("kip-78", None),
+        ("zzzzz", "no rule matches zzzzz; see `kiplint rules`"),
+        ("kip-1242/*", "kip-1242/* means several rules; explain one of them: kip-1242/misrouting-fields"),
+    ],
+)
+def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None) -> None:
+    ran = kiplint("explain", name, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    if problem:
+        assert ran.err == f"error: {problem}\n"
+    else:
+        assert ran.err.startswith(f"error: {name} means several rules; explain one of them: {name}/")
+
+
+def test_every_rule_can_be_explained() -> None:
+    from kiplint.cli.explaining import _sections
+
+    for rule in shipped_rules():
+        text = "\n".join(_sections(rule, color=False))
+        assert rule.spec.why.split()[0] in text
+        assert f"ignore[{rule.id}]" in text
+
+
+# schema
+
+
+def schema(name: str, cwd: Path) -> dict[str, Any]:
+    ran = kiplint("schema", name, cwd=cwd)
+    assert (ran.code, ran.err) == (0, "")
+    return json.loads(ran.out)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schemas_are_schemas(tmp_path: Path, name: str) -> None:
+    found = schema(name, tmp_path)
+    Draft202012Validator.check_schema(found)
+    assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert found["title"]
+
+
+def test_the_schema_of_definitions(tmp_path: Path) -> None:
+    validator = Draft202012Validator(schema("message", tmp_path))
+    for path in (ROOT / "fixtures/sets").rglob("*.json"):
+        validator.validate(json.loads(blank_comments(path.read_bytes())))
+    for one in ({"name": "X"}, json.loads(definition(extra=1)), json.loads(definition(field(tag="0")))):
+        assert not validator.is_valid(one)
+
+
+def test_the_schema_of_definitions_takes_the_real_ones(tmp_path: Path, corpus: Path) -> None:
+    validator = Draft202012Validator(schema("message", tmp_path))
+    odd = {"SubscriptionInfoData.json", "StreamsGroupMetadataValue.json", "TransactionLogValue.json"}
+    files = [path for path in (corpus / "kafka-trunk-2026-08").glob("*/*.json") if path.parent.name != "clients-test"]
+    wrong = {path.name for path in files if not validator.is_valid(json.loads(blank_comments(path.read_bytes())))}
+    assert wrong == odd
+
+
+# The environment of these tests
+
+
+def test_nothing_of_the_user_shapes_these_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM", "PYTHONUTF8", "LC_ALL", "GITHUB_ACTIONS", "COLUMNS", "CI"):
+        monkeypatch.setenv(name, "x")
+    found = environment(TERM="dumb")
+    assert {name: found.get(name) for name in ("NO_COLOR", "FORCE_COLOR", "LC_ALL", "GITHUB_ACTIONS", "CI", "TERM")} == {
+        "NO_COLOR": None, "FORCE_COLOR": None, "LC_ALL": None, "GITHUB_ACTIONS": None, "CI": None, "TERM": "dumb",
+    }  # fmt: skip
