@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from kiplint.sources import disk as directory
 from kiplint.sources.open import STDIN, open_sets
 from sources.support import GOOD, OTHER, TREE, error, everything, paths, sets, write
 
@@ -69,10 +68,6 @@ def test_errors(tmp_path: Path) -> None:
     assert error("zzz") == "no such file or directory: zzz"
     assert error("o.json") == "o.json is JSON, but not a message definition (it has no validVersions)"
     assert error("dangling.json") == "cannot read dangling.json: it is no file"
-
-
-def test_former_place() -> None:
-    assert directory.open_sets is open_sets
 
 
 def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from kiplint.compat.change import Change, Place
-from kiplint.compat.messages import compare_messages
+from kiplint.compat.messages import compare_messages, named
 from kiplint.compat.pairing import MessagePair, pair_messages
 from kiplint.compat.tags import reused_tags
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.model.message import Message
 from kiplint.versions import VersionRange
 
+RPCS = ("request", "response")
 FROZEN = {"SaslHandshake": VersionRange.of(0, 1)}
 
 
 def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Change]:
-    """The changes from one tree to another, message by message; `older` trees only keep their tag numbers burned."""
+    """The changes from one tree to another, message by message; `older` trees only keep their tag numbers burned.
+
+    A definition that cannot be read on one side is neither new nor gone.
+    """
     pairs = list(_pairs(old, new))
+    unknown = [{_file_name(one.file) for one in side.broken} for side in (old, new)]
     changes: list[Change] = []
     for before, after in pairs:
         if before and after and before.data == after.data and before.data:
             continue
         if before and after:
             changes += compare_messages(before, after, old_unstable=_request_is_unstable(before))
-        elif before and before.valid:
+        elif before and before.valid and _file_name(before.file) not in unknown[1]:
             changes.append(_removed(before))
-        elif after and after.valid:
+        elif after and after.valid and _file_name(after.file) not in unknown[0]:
             changes.append(_added(after))
     changes += _of_rpcs(pairs)
     changes += _of_tags(pairs, older)
     return changes
+
+
+def _file_name(path: str) -> str:
+    return re.split(r"[/\\:]", path)[-1]
 
 
 def _of_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Change]:
@@ -41,7 +51,8 @@ def _of_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Change
     for before, after in pairs:
         if after is None or b"taggedVersions" not in after.data:
             continue
-        known = ancestors.get((after.name, after.type), [])
+        names = {one.name for one in (after, before) if one}
+        known = [one for name in sorted(names) for one in ancestors.get((name, after.type), [])]
         if known or (before and before.data != after.data):
             yield from reused_tags(after, before, known)
 
@@ -58,7 +69,7 @@ def _pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
                 lost.append(one[0])
             elif one[1]:
                 gained.append(one[1])
-    yield from pair_messages(lost, gained)
+    yield from pair_messages(lost, gained, RPCS)
 
 
 def _request_is_unstable(message: Message) -> bool:
@@ -76,7 +87,7 @@ def _removed(message: Message) -> Change:
 
 
 def _added(message: Message) -> Change:
-    said = f"{message.name} is new, with versions {message.valid}"
+    said = f"{message.name} is new, with {named(message.valid)}"
     return Change("new-message", "new-message", message, versions=message.valid, detail=said, place=Place(message.file))
 
 
@@ -92,7 +103,7 @@ def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
             continue
         other = "request" if new.type == "response" else "response"
         missing = bumped.get((other, new.api_key))
-        if missing and (new.type, new.api_key) not in bumped and missing - new.valid:
+        if missing and missing - new.valid:
             said = f"{new.name} has no version {missing - new.valid}, which its {other} was bumped to"
             yield _whole("response-not-bumped", f"{new.type}-not-bumped", old, new, missing - new.valid, said)
         frozen = FROZEN.get(new.base_name)

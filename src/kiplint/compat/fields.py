@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kiplint.compat.change import Change, Place
@@ -10,9 +10,9 @@ from kiplint.compat.pairing import FieldPair, pair_fields
 from kiplint.compat.slots import difference, shown_layout
 from kiplint.model.container import Container
 from kiplint.model.field import Field
-from kiplint.model.layout import Slot, layout, ranges_of, slot, tokens
+from kiplint.model.layout import Body, Slot, layout, ranges_of, slot, slot_tokens, tokens
 from kiplint.model.message import Message
-from kiplint.versions import VersionRange, boundaries
+from kiplint.versions import NONE, VersionRange, boundaries
 
 
 class Context(NamedTuple):
@@ -36,27 +36,40 @@ class Difference(NamedTuple):
     detail: str
 
 
-def compare_fields(
-    context: Context,
-    old: Container,
-    new: Container,
-    within: VersionRange,
-    seen: frozenset[tuple[int, int]] = frozenset(),
-) -> Iterator[Change]:
-    """The changes of the fields of a message or struct, and of the structs inside, in versions that both have."""
-    if (id(old), id(new)) in seen or not within:
-        return
-    pairs = pair_fields(old, new)
-    found: dict[Difference, VersionRange] = {}
-    for piece in boundaries([*ranges_of(old), *ranges_of(new)], within):
-        for one in _differences(context, old, new, pairs, piece.lowest):
-            found[one] = found.get(one, piece) | piece
-    for one, versions in found.items():
-        yield _change(context, one, old, new, versions)
-    for before, after in pairs:
-        if before and after and before.struct and after.struct:
-            inner = within & before.versions & after.versions
-            yield from compare_fields(context, before.struct, after.struct, inner, seen | {(id(old), id(new))})
+class Twins(NamedTuple):
+    """A struct (or message) of the old message and what became of it, with the versions in which both are used."""
+
+    old: Container
+    new: Container
+    fields: list[FieldPair]
+    versions: VersionRange
+
+
+def compare_fields(context: Context, within: VersionRange) -> Iterator[Change]:
+    """The changes of the fields of the messages and of all structs inside, in versions that both have."""
+    for old, new, pairs, versions in _twins(context, within):
+        found: dict[Difference, VersionRange] = {}
+        for piece in boundaries([*ranges_of(old), *ranges_of(new)], versions):
+            for one in _differences(context, old, new, pairs, piece.lowest):
+                found[one] = found.get(one, piece) | piece
+        for one, affected in found.items():
+            yield _change(context, one, old, new, affected)
+
+
+def _twins(context: Context, within: VersionRange) -> Iterable[Twins]:
+    """The messages and the structs inside, each pair once however many fields have it."""
+    reached: dict[tuple[int, int], Twins] = {}
+    waiting: list[tuple[Container, Container, VersionRange]] = [(context.old, context.new, within)]
+    while waiting:
+        old, new, versions = waiting.pop()
+        known = reached.get((id(old), id(new))) or Twins(old, new, pair_fields(old, new), NONE)
+        fresh = versions - known.versions
+        if fresh:
+            reached[id(old), id(new)] = known._replace(versions=known.versions | fresh)
+            for before, after in known.fields:
+                if before and after and before.struct and after.struct:
+                    waiting.append((before.struct, after.struct, fresh & before.versions & after.versions))
+    return reached.values()
 
 
 def _differences(
@@ -77,6 +90,29 @@ def _differences(
         names = ", ".join(pair[1].name for pair in now if pair[1])
         detail = f"the fields are written in another order: {names}"
         yield Difference("fields-reordered", "same-bytes" if same else "other-bytes", moved[0], detail)
+    elif same:
+        yield from _shifted(now, before, after, plain)
+
+
+def _shifted(pairs: list[FieldPair], before: Body, after: Body, plain: bool) -> Iterator[Difference]:
+    """The first field that stands at another place in equal bytes, because others came before it or are gone."""
+    was, now = _places(before, plain), _places(after, plain)
+    for pair in pairs:
+        old, new = pair
+        if old and new and was[old.index] != now[new.index]:
+            holders = [one.field.name for one in before.slots if was[one.field.index] == now[new.index]]
+            where = f"stands where {holders[0]} stood" if holders else "stands at another place"
+            yield Difference("fields-reordered", "same-bytes", pair, f"{new.name} {where}")
+            return
+
+
+def _places(body: Body, plain: bool) -> dict[int, int]:
+    """By index of a field: how many tokens stand before it."""
+    found, place = {}, 0
+    for one in body.slots:
+        found[one.field.index] = place
+        place += len(slot_tokens(one, plain=plain))
+    return found
 
 
 def _is_plain(field: Field, version: int) -> bool:
@@ -95,12 +131,14 @@ def _of_pair(pair: FieldPair, version: int, flexible: tuple[bool, bool], same: b
         said = "is tagged now" if now_tagged else "is tagged no more"
         yield Difference("tagged-moved", "tagged" if now_tagged else "untagged", pair, f"{field.name} {said}")
     elif was and now and old and new:
-        yield from _of_both(pair, old, new, version, flexible, same and not now_tagged)
+        yield from _of_both(pair, old, new, version, flexible, same)
     elif was_tagged:
         yield Difference("tag-removed", "tag-removed", pair, f"tag {old.tag if old else 0} ({field.name}) is gone")
     elif now_tagged:
         yield Difference("new-tag", "tag-added", pair, f"{field.name} comes with tag {new.tag if new else 0}")
-    elif was and not same:
+    elif was and same:
+        yield Difference("field-renamed", "same-bytes", pair, f"{field.name} is gone, and other fields have its bytes")
+    elif was:
         yield Difference("layout-changed", "field-removed", pair, f"{field.name} is gone from a released version")
     elif now and not same:
         yield Difference("layout-changed", "field-added", pair, f"{field.name} is new in a released version")
@@ -110,6 +148,8 @@ def _of_both(
     pair: FieldPair, old: Field, new: Field, version: int, flexible: tuple[bool, bool], same: bool
 ) -> Iterator[Difference]:
     before, after = slot(old, version, flexible[0]), slot(new, version, flexible[1])
+    if new.tagged.covers(version):
+        same = slot_tokens(before) == slot_tokens(after)
     if old.tag != new.tag and old.tagged.covers(version):
         yield Difference("tag-changed", "tag-changed", pair, f"{new.name} had tag {old.tag} and has {new.tag} now")
     for name, detail in difference(before, after, compare_compact=flexible[0] == flexible[1]):

@@ -13,6 +13,7 @@ from kiplint.engine.rule import Breaks
 from kiplint.engine.ruleset import RuleSet
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
+from kiplint.text.show import printable
 
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
@@ -75,15 +76,15 @@ def judge(
                 severity=breach.severity,
                 breaks=_breaks(change, spec.breaks or "none", spec.breaks_on_disk),
                 kind=change.kind,
-                message_name=change.message_name,
+                message_name=printable(change.message_name),
                 message_type=change.message_type,
                 versions=str(change.versions) if change.versions else "",
-                field=change.field,
+                field=printable(change.field),
                 path=here.file,
                 span=(after if change.place else before).span(here),
                 old=change.old,
                 new=change.new,
-                message=_told(change, breach.message),
+                message=printable(_told(change, breach.message)),
                 source=breach.rule.source,
                 old_path=change.before.file if change.before else "",
                 old_span=before.span(change.before) if change.before else None,

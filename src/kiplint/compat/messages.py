@@ -31,15 +31,33 @@ def compare_messages(old: Message, new: Message, *, old_unstable: bool = False) 
     common = released & new.valid
     yield from _identity(context)
     yield from _versions(context, released)
-    flexible = (old.flexible - new.flexible | new.flexible - old.flexible) & common
-    if flexible:
-        said = f"versions {flexible} are {'flexible' if flexible <= new.flexible else 'not flexible'} now"
-        old_new = ({"flexibleVersions": str(old.flexible)}, {"flexibleVersions": str(new.flexible)})
-        yield _of_message(context, "flexible-changed", flexible, said, "flexibleVersions", *old_new)
-    yield from compare_fields(context, old, new, common)
+    yield from _flexible(context, common)
+    yield from compare_fields(context, common)
     yield from compare_attributes(context, old, new, released, set())
     if new.is_rpc and old.is_rpc:
         yield from _headers(context, common)
+
+
+def _flexible(context: Context, common: VersionRange) -> Iterator[Change]:
+    old, new = context.old, context.new
+    moves = ((new.flexible - old.flexible, "flexible now"), (old.flexible - new.flexible, "flexible no more"))
+    for moved, now in moves:
+        if versions := moved & common:
+            proof = [
+                {"flexibleVersions": str(side.flexible), "layout": shown_layout(layout(side, versions.lowest))}
+                for side in (old, new)
+            ]
+            said = f"{named(versions)} {_verb(versions, 'is', 'are')} {now}"
+            yield _of_message(context, "flexible-changed", versions, said, "flexibleVersions", *proof)
+
+
+def named(versions: VersionRange) -> str:
+    """`version 3`, `versions 0-2`."""
+    return f"{_verb(versions, 'version', 'versions')} {versions}"
+
+
+def _verb(versions: VersionRange, one: str, several: str) -> str:
+    return one if versions.lowest == versions.highest else several
 
 
 def _was_version(old: Message, new: Message) -> bool:
@@ -69,7 +87,7 @@ def _identity(context: Context) -> Iterator[Change]:
         said = f"{old.name} is called {new.name} now"
         yield _of_message(context, "message-renamed", new.valid, said, "name", {"name": old.name}, {"name": new.name})
     if old.type != new.type and not (old.is_record and new.is_record):
-        said = f"{new.name} was a {old.type} and is a {new.type}"
+        said = f"{new.name} was of type {old.type} and is of type {new.type}"
         yield _of_message(context, "type-changed", old.valid, said, "type", {"type": old.type}, {"type": new.type})
     if old.api_key is not None and old.api_key != new.api_key:
         said = f"the API key was {old.api_key} and is {'gone' if new.api_key is None else new.api_key}"
@@ -82,15 +100,15 @@ def _versions(context: Context, released: VersionRange) -> Iterator[Change]:
     ranges = ({"validVersions": str(old.valid)}, {"validVersions": str(new.valid)})
     dropped = released - new.valid
     if dropped:
-        said = f"versions {dropped} are no longer valid"
+        said = f"{named(dropped)} {_verb(dropped, 'is', 'are')} no longer valid"
         yield _of_message(context, "version-dropped", dropped, said, "validVersions", *ranges)
     added = new.valid - old.valid
     if added and new.valid.highest > old.valid.highest:
-        said = f"version {added} is new" if added.lowest == added.highest else f"versions {added} are new"
+        said = f"{named(added)} {_verb(added, 'is', 'are')} new"
         yield _of_message(context, "new-version", added, said, "validVersions", *ranges)
     skipped = VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1) if old.valid and new.valid else NONE
     if skipped:
-        said = f"versions {skipped} were never valid: the new ones start at {new.valid.lowest}"
+        said = f"{named(skipped)} {_verb(skipped, 'was', 'were')} never valid: the new ones start at {new.valid.lowest}"
         yield _of_message(context, "gap-in-versions", skipped, said, "validVersions", *ranges)
     if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest and old.valid:
         said = f"version {new.valid.highest} is released, and cannot become unstable again"
@@ -104,8 +122,8 @@ def _headers(context: Context, common: VersionRange) -> Iterator[Change]:
     for piece in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *entries], common):
         was, now = header_of(old, piece.lowest), header_of(new, piece.lowest)
         derived = not old.says_headers and not new.says_headers
-        if was != now and now >= 0 and not derived:
-            said = f"versions {piece} had {old.type} header {was} and have {now}"
+        if was != now and min(was, now) >= 0 and not derived:
+            said = f"{named(piece)} had {old.type} header {was} and {_verb(piece, 'has', 'have')} {now}"
             headers = ({"header": was}, {"header": now})
             yield _of_message(context, "header-changed", piece, said, "headerVersions", *headers)
 

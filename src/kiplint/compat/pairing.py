@@ -10,6 +10,8 @@ from kiplint.model.message import Message
 
 FieldPair = tuple[Field | None, Field | None]
 MessagePair = tuple[Message | None, Message | None]
+KEYED = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
+"""The message types with API keys. Each set has its own, but for those of RPCs, which are the same everywhere."""
 
 
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
@@ -45,8 +47,10 @@ def _neighbours(field: Field) -> tuple[str, str]:
     return before, fields[place + 1].name if place + 1 < len(fields) else ""
 
 
-def pair_messages(old: Iterable[Message], new: Iterable[Message]) -> list[MessagePair]:
-    """The messages of both sets, paired by name, then by type and API key."""
+def pair_messages(
+    old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED
+) -> list[MessagePair]:
+    """The messages of both sets, paired by name, then by type and API key, if the type is one of `keyed`."""
     by_name = {message.name: message for message in new}
     pairs: list[MessagePair] = []
     lost: list[Message] = []
@@ -56,10 +60,9 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message]) -> list[Messag
             pairs.append((message, twin))
         else:
             lost.append(message)
-    by_key = {(one.type, key): one for one in by_name.values() if (key := one.api_key) is not None}
+    by_key = {(one.type, one.api_key): one for one in by_name.values() if one.type in keyed}
     for message in lost:
-        key = message.api_key
-        renamed = by_key.pop((message.type, key), None) if key is not None else None
+        renamed = by_key.pop((message.type, message.api_key), None) if message.api_key is not None else None
         if renamed is not None:
             del by_name[renamed.name]
         pairs.append((message, renamed))

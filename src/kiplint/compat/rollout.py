@@ -110,7 +110,7 @@ def _progress(rpc: Rpc, request: Message, base: Rpc | None, header: int, *, is_n
         return "missing", f"{rpc.name} {said}", "kip-1313/v3-missing", request, "headerVersions"
     old = base.request if base else None
     released = released_versions(old).highest if old is not None and old is not request else -1
-    if header_of(request, latest) >= header and latest > released:
+    if header_of(request, latest) >= header:  # released or not: it would be wrong if the base had another header
         return "done", f"version {latest} uses header {header_of(request, latest)}", "", None, ""
     bump = f"bump it to {max(released, latest) + 1} with header {header}"
     said = f"the latest version of {rpc.name} ({latest}) uses header {header_of(request, latest)}; {bump}"
@@ -146,7 +146,8 @@ def _remapped(old: Message, new: Message) -> VersionRange:
     moved = NONE
     for piece in pieces:
         now = header_of(new, piece.lowest)
-        if now >= 0 and header_of(old, piece.lowest) != now:
+        was = header_of(old, piece.lowest)
+        if min(was, now) >= 0 and was != now:
             moved |= piece
     return moved
 

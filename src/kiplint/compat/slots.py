@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kiplint.model.layout import Body, Slot, describe
+from kiplint.text.show import printable
 
 
 def difference(old: Slot, new: Slot, *, compare_compact: bool) -> Iterator[tuple[str, str]]:
@@ -26,7 +27,7 @@ def shown_layout(body: Body) -> str:
     parts = [_shown(one) for one in body.slots]
     if body.tags:
         parts.append("tags {" + ", ".join(f"{one.field.tag}: {_shown(one)}" for one in body.tags) + "}")
-    return ", ".join(parts)
+    return printable(", ".join(parts))
 
 
 def _shown(one: Slot) -> str:

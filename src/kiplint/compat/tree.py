@@ -28,8 +28,12 @@ class Tree(NamedTuple):
 
     @property
     def main(self) -> SchemaSet:
-        """The set with the RPCs: the one that has the most of them."""
-        return max(self.sets.values(), key=lambda one: len(one.rpcs), default=SchemaSet(()))
+        """The set with the RPCs: the one that has the most of them; coordinators' records are none."""
+        return max(self.sets.values(), key=_rpcs, default=SchemaSet(()))
+
+
+def _rpcs(schemas: SchemaSet) -> int:
+    return sum(not rpc.is_coordinator for rpc in schemas.rpcs)
 
 
 def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]]) -> Tree:

@@ -1,0 +1,192 @@
+"""What a configuration file does to a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tools import Ran, definition, field, kiplint
+
+PACK = """{ pack: 'house', rules: [{ id: 'no-int8', each: 'field', when: "type == 'int8'", message: '{name} is small', why: '' }] }"""
+DATA = definition(field("A", "int8", about="An A.", tag=1, taggedVersions="3+"), name="Tags", type="data", apiKey=None)
+GAP = "error tags/gap"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A tree with a schema set in `sets/a`."""
+    (tmp_path / "sets/a").mkdir(parents=True)
+    (tmp_path / "sets/a/Tags.json").write_bytes(DATA)
+    return tmp_path
+
+
+def check(here: Path, *words: str, config: str = "", name: str = "kiplint.toml", cwd: str = ".") -> Ran:
+    (here / name).write_text(config)
+    return kiplint("check", *words, "--output-format", "concise", cwd=here / cwd)
+
+
+def rules(ran: Ran) -> list[str]:
+    assert ran.err == ""
+    return [" ".join(line.split()[1:3]) for line in ran.out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ("", [GAP]),
+        ('select = ["fields"]', []),
+        ('ignore = ["tags/gap"]', []),
+        ('select = ["tags"]\nignore = ["tags"]', []),
+        ('[severity]\ntags = "warning"', ["warning tags/gap"]),
+        ('[severity]\n"tags/gap" = "off"', []),
+        ('exclude = ["sets/b/*"]', [GAP]),
+    ],
+)
+def test_keys(here: Path, config: str, expected: list[str]) -> None:
+    ran = check(here, "sets", config=config)
+    assert rules(ran) == expected
+    assert ran.code == (1 if GAP in expected else 0)
+
+
+def test_fail_on(here: Path) -> None:
+    assert check(here, "sets", config='fail-on = "never"').code == 0
+    assert check(here, "sets", "--fail-on", "error", config='fail-on = "never"').code == 1
+    assert check(here, "sets", config='fail-on = "info"\n[severity]\ntags = "info"').code == 1
+
+
+def test_options_come_before_the_file(here: Path) -> None:
+    assert rules(check(here, "sets", "--select", "tags", config='select = ["fields"]')) == [GAP]
+    assert rules(check(here, "sets", "--severity", "tags=info", config='[severity]\ntags = "off"')) == ["info tags/gap"]
+
+
+def test_what_is_ignored_adds_up(here: Path) -> None:
+    assert rules(check(here, "sets", "--ignore", "fields", config='ignore = ["tags"]')) == []
+
+
+@pytest.mark.parametrize("name", ["kiplint.toml", ".kiplint.toml", "pyproject.toml", "sets/kiplint.toml"])
+@pytest.mark.parametrize(("words", "cwd"), [(["sets"], "."), (["sets/a/Tags.json"], "."), (["."], "sets/a"), (["../../sets"], "sets/a")])
+def test_the_file_is_found_upwards_from_the_set(here: Path, name: str, words: list[str], cwd: str) -> None:
+    table = "[tool.kiplint]\n" if name == "pyproject.toml" else ""
+    assert rules(check(here, *words, config=table + 'ignore = ["tags"]', name=name, cwd=cwd)) == []
+
+
+def test_it_is_that_of_the_set_and_not_of_the_working_directory(here: Path) -> None:
+    (here / "other").mkdir()
+    (here / "other/kiplint.toml").write_text('ignore = ["tags"]')
+    assert rules(kiplint("check", "../sets", "--output-format", "concise", cwd=here / "other")) == [GAP]
+
+
+def test_isolated(here: Path) -> None:
+    assert rules(check(here, "sets", "--isolated", config='ignore = ["tags"]')) == [GAP]
+    assert rules(check(here, "sets", "--isolated", config="selct = 1")) == [GAP]
+
+
+def test_a_file_that_is_named(here: Path) -> None:
+    (here / "other.toml").write_text('ignore = ["tags"]')
+    assert rules(check(here, "sets", "--config", "other.toml", config="selct = 1")) == []
+
+
+@pytest.mark.parametrize("folder", [".", "sets", "sets/a"])
+def test_packs_are_relative_to_the_file(here: Path, folder: str) -> None:
+    (here / folder / "packs").mkdir()
+    (here / folder / "packs/house.json5").write_text(PACK)
+    config = 'select = ["house"]\nrule-packs = ["packs/house.json5"]'
+    for words, cwd in ((["sets"], "."), (["a"], "sets"), (["."], "sets/a")):
+        if folder == "sets/a" and words != ["."]:
+            continue
+        assert rules(check(here, *words, config=config, name=f"{folder}/kiplint.toml", cwd=cwd)) == ["error house/no-int8"]
+
+
+def test_a_rule_of_one_s_own(here: Path) -> None:
+    """The pack of the guide: every `data` message name starts with our prefix."""
+    (here / "my-rules.json5").write_text(
+        """
+        // Rules of our house.
+        {
+          pack: 'acme',
+          rules: [{
+            id: 'data-prefix', each: 'message', when: "type == 'data'", expect: "startswith(name, params.prefix)",
+            at: 'name', params: { prefix: 'Acme' }, severity: 'warning',
+            message: '{name} does not begin with {params.prefix}', why: 'So that we find our own.',
+          }],
+        }
+        """
+    )
+    config = 'select = ["acme"]\nrule-packs = ["my-rules.json5"]\nfail-on = "warning"\n'
+    ran = check(here, "sets", config=config)
+    assert ran == (1, "sets/a/Tags.json:2:3: warning acme/data-prefix Tags does not begin with Acme\n", "")
+    config += '[severity]\nacme = "error"\n[rules."acme/data-prefix".params]\nprefix = "Kip"\n'
+    ran = check(here, "sets", config=config)
+    assert ran == (1, "sets/a/Tags.json:2:3: error acme/data-prefix Tags does not begin with Kip\n", "")
+    assert check(here, "sets", config=config.replace('"Kip"', '"Tag"')) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ('selct = ["all"]', "kiplint.toml:1: selct is no key of the configuration; did you mean select?"),
+        ('\n[severity]\n"tags/gpa" = "error"', "no rule matches tags/gpa; did you mean tags/gap?"),
+        ('ignore = ["tagz"]', "no rule matches tagz; did you mean tags?"),
+        ('[severity]\ntags = "fatal"', "kiplint.toml:1: severity: invalid enum value 'fatal'"),
+        ('[rules."tags/gap".params]\nx = 1', "tags/gap has no parameter x; it has none"),
+        (
+            '[rules."kip-1313/header-missing".params]\nrequire = "yes"',
+            "the parameter require of kip-1313/header-missing is of type bool, not str",
+        ),
+        ('rule-packs = ["missing.json5"]', "cannot read the rule pack {0}/missing.json5: No such file or directory"),
+        (
+            'rule-packs = ["typo.json5"]',
+            "{0}/typo.json5:1: house/no-int8: when: tpye is not a fact of a field; did you mean type?",
+        ),
+    ],
+)
+def test_mistakes(here: Path, config: str, problem: str) -> None:
+    (here / "typo.json5").write_text(PACK.replace("type ==", "tpye =="))
+    ran = check(here, "sets", config=config)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.replace(f"{here}/kiplint.toml", "kiplint.toml") == f"error: {problem.format(here)}\n"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "excluded"),
+    [
+        ("sets/a/Tags.json", True),
+        ("sets/*", True),
+        ("**/a/**", True),
+        ("**/Tags.json", True),
+        ("*.json", True),
+        ("sets/a", False),
+        ("a/*", False),
+        ("Tags.json", False),
+        ("sets/b/*", False),
+    ],
+)
+def test_exclude(here: Path, pattern: str, excluded: bool) -> None:
+    (here / "sets/b").mkdir()
+    (here / "sets/b/Other.json").write_bytes(DATA.replace(b"Tags", b"Other").replace(b'"tag": 1', b'"tag": 0'))
+    config = f'exclude = ["{pattern}"]\n'
+    expected = [] if excluded else [GAP]
+    if pattern not in ("sets/*", "*.json"):
+        for words, cwd in ((["."], "."), (["sets"], "."), (["."], "sets")):
+            assert rules(check(here, *words, config=config, cwd=cwd)) == expected
+    assert rules(check(here, "sets/a/Tags.json", "sets/b/Other.json", config=config)) == expected
+
+
+def test_everything_excluded_is_nothing_to_check(here: Path) -> None:
+    ran = check(here, "sets", config='exclude = ["**"]')
+    assert ran == (2, "", "error: nothing to check: no message definition in sets\n")
+
+
+def test_an_excluded_file_is_no_sibling_either(here: Path) -> None:
+    (here / "sets/a/XRequest.json").write_bytes(definition(name="XRequest"))
+    config = 'select = ["rpc/response-missing"]\n'
+    assert rules(check(here, "sets/a/XRequest.json", config=config)) == ["error rpc/response-missing"]
+    assert rules(check(here, "sets/a/XRequest.json", config=config + 'exclude = ["**/Tags.json"]')) == []
+
+
+def test_fixtures_of_kip_1313(repo: Path) -> None:
+    ran = kiplint("check", "fixtures/kip-1313", "--output-format", "concise", cwd=repo)
+    place = "fixtures/kip-1313/DeleteGroupsResponse.json:"
+    assert (ran.code, ran.err, len(ran.out.splitlines())) == (1, "", 1)
+    assert ran.out.startswith(place)
+    assert " error rpc/versions-differ " in ran.out

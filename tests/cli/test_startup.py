@@ -1,0 +1,78 @@
+"""What a run loads: a clean one nothing that is slow to import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools import environment
+
+HEAVY = {
+    "jsonschema", "json5", "networkx", "rich", "pyspark", "pandas", "pyarrow", "importlib.metadata", "asyncio", "difflib",
+    "tomllib", "hashlib", "pathlib", "inspect", "logging", "urllib.parse", "typer", "click", "ast",
+    "kiplint.engine.expression", "kiplint.engine.check_rule", "kiplint.engine.translate", "kiplint.engine.language",
+    "kiplint.text.scan", "kiplint.text.parser", "kiplint.text.diagnose", "kiplint.text.locate", "kiplint.model.shape",
+    "kiplint.model.graph", "kiplint.report.text", "kiplint.cli.app",
+}  # fmt: skip
+"""Never needed to find that a set is clean, once its rules have been compiled."""
+
+RUN = """
+import json, os, sys
+ending = os._exit
+def end(code):
+    print(json.dumps([code, sorted(sys.modules)]))
+    sys.stdout.flush()
+    ending(0)
+os._exit = end
+sys.argv = ["kiplint", *sys.argv[1:]]
+from kiplint.cli import main
+try:
+    main()
+except SystemExit as done:
+    end(done.code)
+"""
+
+
+def modules(*words: str, cwd: Path) -> set[str]:
+    """The modules that a run without findings has imported, of those that a bare Python has not."""
+    codes, found = [], []
+    for code in (RUN, "import json, sys; print(json.dumps([0, sorted(sys.modules)]))"):
+        command = [sys.executable, "-c", code, *words]
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=True)
+        exit_code, names = json.loads(done.stdout.splitlines()[-1])
+        codes.append(exit_code)
+        found.append(set(names))
+    assert codes == [0, 0], words
+    return found[0] - found[1]
+
+
+@pytest.mark.parametrize("words", [["check", "fixtures/sets/broker"], ["check", "fixtures/sets/broker/metadata"]])
+def test_a_clean_check_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
+    modules(*words, cwd=repo)  # compiles the rules, if no other test has
+    found = modules(*words, cwd=repo)
+    assert "kiplint.engine.run" in found
+    assert found & HEAVY == set()
+
+
+def test_a_clean_check_of_single_files_imports_nothing_heavy(repo: Path) -> None:
+    files = sorted(str(path.relative_to(repo)) for path in (repo / "fixtures/sets/broker/metadata").glob("*.json"))
+    assert modules(*["check", *files], cwd=repo) & HEAVY == set()
+
+
+def test_options_cost_typer_and_nothing_else(repo: Path) -> None:
+    found = modules("check", "fixtures/sets/broker", "--isolated", cwd=repo)
+    packages = {name.partition(".")[0] for name in found}
+    assert "typer" in packages
+    assert packages & {"jsonschema", "json5", "networkx", "rich", "pyspark", "pandas", "pyarrow"} == set()
+    assert "kiplint.engine.expression" not in found
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["check", "--help"]])
+def test_help_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
+    found = modules(*words, cwd=repo)
+    packages = {name.partition(".")[0] for name in found}
+    assert packages & {"jsonschema", "json5", "networkx", "pyspark", "pandas", "pyarrow"} == set()
+    assert not any(name.startswith(("kiplint.model", "kiplint.compat")) for name in found)
