@@ -112,7 +112,9 @@ def results(trunk: Path) -> dict[str, Result]:
 
 @pytest.fixture(scope="module")
 def messages(trunk: Path) -> list[Message]:
-    loaded = [load(str(path), path.read_bytes()) for path in sorted(trunk.glob("*/*.json")) if path.parent.name != TESTS]
+    loaded = [
+        load(str(path), path.read_bytes()) for path in sorted(trunk.glob("*/*.json")) if path.parent.name != TESTS
+    ]
     return [one.message for one in loaded if one.message]
 
 
@@ -159,4 +161,6 @@ def test_kip_1313_holds_its_own_slip_and_no_other(repo: Path) -> None:
 def test_the_repository_s_sets_are_clean(repo: Path) -> None:
     folders = {path.parent for path in (repo / "fixtures/sets").rglob("*.json")}
     assert len(folders) >= 3
-    assert {str(folder): listed(check(folder, repo).findings) for folder in folders} == dict.fromkeys(map(str, folders), [])
+    assert {str(folder): listed(check(folder, repo).findings) for folder in folders} == dict.fromkeys(
+        map(str, folders), []
+    )

@@ -35,7 +35,9 @@ class Judged(NamedTuple):
     def excused(self) -> dict[str, str | tuple[str, str]]:
         """The errors that are exceptions, and the entry that says so."""
         row = self.case.row
-        entries = {rule: [one for one in (row["id"], (row["family"], rule)) if one in EXCEPTIONS] for rule in self.errors}
+        entries = {
+            rule: [one for one in (row["id"], (row["family"], rule)) if one in EXCEPTIONS] for rule in self.errors
+        }
         return {rule: found[0] for rule, found in entries.items() if found}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tools import Ran, definition, field, kiplint
 
 QUIET = "style,rpc/listeners-missing"
@@ -325,7 +326,11 @@ def test_rules_that_are_off(tmp_path: Path) -> None:
 def test_several_selectors(tmp_path: Path) -> None:
     write(tmp_path, {"Tags.json": definition(field("A", "int3", tag=1, taggedVersions="3+"), name="Tags", type="data")})
     expected = ["fields/unknown-type", "tags/gap"]
-    for words in (["--select", "tags,fields"], ["--select", "tags", "--select", "fields"], ["--select", "t*/*, */unk*"]):
+    for words in (
+        ["--select", "tags,fields"],
+        ["--select", "tags", "--select", "fields"],
+        ["--select", "t*/*, */unk*"],
+    ):
         ran = kiplint("check", ".", *words, "--output-format", "concise", cwd=tmp_path)
         assert sorted(rule for _, rule in rules(ran)) == expected
 

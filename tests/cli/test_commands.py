@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tools import Ran, definition, field, kiplint
 
 from kiplint import __version__
 from kiplint.engine.packs import shipped_rules
 from kiplint.text.comments import blank_comments
+from tools import Ran, definition, field, kiplint
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(sys.executable).with_name("kiplint")
@@ -60,9 +60,7 @@ def verify_files(folder: Path) -> Path:
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else None,
 )
-def test_every_command_starts(
-    tmp_path: Path, command: Sequence[str], words: list[str], code: int, begin: str
-) -> None:
+def test_every_command_starts(tmp_path: Path, command: Sequence[str], words: list[str], code: int, begin: str) -> None:
     verify_files(tmp_path)
     (tmp_path / "set").mkdir()
     (tmp_path / "set/XRequest.json").write_bytes(definition(field("A", "int3", about="An A.")))
@@ -98,7 +96,13 @@ def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["chek"], "check"), (["--versoin"], "--version"), (["schema", "x"], "message"), (["schema"], "config"), (["explain"], "RULE")],
+    [
+        (["chek"], "check"),
+        (["--versoin"], "--version"),
+        (["schema", "x"], "message"),
+        (["schema"], "config"),
+        (["explain"], "RULE"),
+    ],
 )
 def test_mistakes_in_the_call(tmp_path: Path, words: list[str], said: str) -> None:
     ran = kiplint(*words, cwd=tmp_path)
@@ -157,7 +161,10 @@ def test_a_pack_without_examples(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pack", "problem"),
     [
-        (PACK.replace("type ==", "tpye =="), "house.json5:1: house/no-uuid: when: tpye is not a fact of a field; did you mean type?"),
+        (
+            PACK.replace("type ==", "tpye =="),
+            "house.json5:1: house/no-uuid: when: tpye is not a fact of a field; did you mean type?",
+        ),
         (PACK.replace("when", "wen"), "house.json5:1: wen is no property of a rule; did you mean when?"),
         (None, "cannot read the rule pack house.json5: No such file or directory"),
     ],
@@ -216,7 +223,9 @@ def test_what_is_explained_as_right_and_wrong_is_the_rule_s_own_example(tmp_path
 
 
 def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
-    assert kiplint("explain", "style/trailing-space", cwd=tmp_path).out.startswith("style/trailing-space  (off unless selected)\n")
+    assert kiplint("explain", "style/trailing-space", cwd=tmp_path).out.startswith(
+        "style/trailing-space  (off unless selected)\n"
+    )
     out = kiplint("explain", "kip-1313/frozen-rpc", cwd=tmp_path).out
     table = out.split('Parameters, to be changed under [rules."kip-1313/frozen-rpc".params]:\n')[1].split("\n\n")[0]
     assert tomllib.loads(table) == {"frozen": {"SaslHandshake": "0-1"}, "headers": {"request": 1, "response": 0}}

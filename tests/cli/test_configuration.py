@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tools import Ran, definition, field, kiplint
 
 PACK = """{ pack: 'house', rules: [{ id: 'no-int8', each: 'field', when: "type == 'int8'", message: '{name} is small', why: '' }] }"""
@@ -64,7 +65,9 @@ def test_what_is_ignored_adds_up(here: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["kiplint.toml", ".kiplint.toml", "pyproject.toml", "sets/kiplint.toml"])
-@pytest.mark.parametrize(("words", "cwd"), [(["sets"], "."), (["sets/a/Tags.json"], "."), (["."], "sets/a"), (["../../sets"], "sets/a")])
+@pytest.mark.parametrize(
+    ("words", "cwd"), [(["sets"], "."), (["sets/a/Tags.json"], "."), (["."], "sets/a"), (["../../sets"], "sets/a")]
+)
 def test_the_file_is_found_upwards_from_the_set(here: Path, name: str, words: list[str], cwd: str) -> None:
     table = "[tool.kiplint]\n" if name == "pyproject.toml" else ""
     assert rules(check(here, *words, config=table + 'ignore = ["tags"]', name=name, cwd=cwd)) == []
@@ -94,7 +97,9 @@ def test_packs_are_relative_to_the_file(here: Path, folder: str) -> None:
     for words, cwd in ((["sets"], "."), (["a"], "sets"), (["."], "sets/a")):
         if folder == "sets/a" and words != ["."]:
             continue
-        assert rules(check(here, *words, config=config, name=f"{folder}/kiplint.toml", cwd=cwd)) == ["error house/no-int8"]
+        assert rules(check(here, *words, config=config, name=f"{folder}/kiplint.toml", cwd=cwd)) == [
+            "error house/no-int8"
+        ]
 
 
 def test_a_rule_of_one_s_own(here: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+
 from tools import kiplint
 
 SCHEMA = b"""\
@@ -250,7 +251,9 @@ def test_statistics(here: Path) -> None:
 
 
 def test_long_lines_are_cut(here: Path) -> None:
-    line = b'    { "name": "B", "type": "int8", "versions": "0+", "about": "%s", "tag": 1, "taggedVersions": "0+" }' % (b"x" * 400)
+    line = b'    { "name": "B", "type": "int8", "versions": "0+", "about": "%s", "tag": 1, "taggedVersions": "0+" }' % (
+        b"x" * 400
+    )
     rows = SCHEMA.splitlines()
     (here / "set/Tags.json").write_bytes(b"\n".join([*rows[:8], line, *rows[9:]]))
     ran = kiplint("check", "set", "--select", "tags", cwd=here)

@@ -225,7 +225,10 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("'%d' % 1", "'%d' % 1" + TAKES + "str and int"),
         ("versions + versions", "versions + versions" + TAKES + "VersionRange and VersionRange"),
         ("versions & 3", "versions & 3" + TAKES + "VersionRange and int"),
-        ("owner.fields + owner.fields", "owner.fields + owner.fields" + TAKES + "tuple[Field, ...] and tuple[Field, ...]"),
+        (
+            "owner.fields + owner.fields",
+            "owner.fields + owner.fields" + TAKES + "tuple[Field, ...] and tuple[Field, ...]",
+        ),
         ("params.mixed[0] + 1", "params.mixed[0] + 1" + TAKES + "Any and int"),
         ("True + 1", "True + 1" + TAKES + "bool and int"),
         ("tag is 3", "tag is 3: `is` asks for None only; write == or !="),
@@ -252,7 +255,10 @@ ONE_FOR = "a comprehension has one `for` with one variable"
             "[params for params in owner.fields]",
             "params is a name of its own here; call the variable of the comprehension differently",
         ),
-        ("[_a for _a in owner.fields]", "_a is a name of its own here; call the variable of the comprehension differently"),
+        (
+            "[_a for _a in owner.fields]",
+            "_a is a name of its own here; call the variable of the comprehension differently",
+        ),
         # text
         ("x" * (MOST_CHARACTERS + 1), f"the expression is longer than {MOST_CHARACTERS} characters"),
         ("-" * 900 + "1", "cannot read " + "-" * 57 + "...: it nests too deeply"),
@@ -394,7 +400,11 @@ def test_rules_keep_their_own_params() -> None:
 def test_levels_are_tried_in_order() -> None:
     levels = [Softer(when="tag == 3", severity="warning"), Softer(when="tag is not None or is_array", severity="info")]
     compiled = compile_rules("field", [rule(levels=levels), rule(levels=levels, severity="warning"), rule()])
-    assert [compiled.severity(0, one) for one in (TOPIC, COUNT, TOPIC.definition.fields[0])] == ["info", "warning", "error"]
+    assert [compiled.severity(0, one) for one in (TOPIC, COUNT, TOPIC.definition.fields[0])] == [
+        "info",
+        "warning",
+        "error",
+    ]
     # A severity that was asked for holds whatever the rule says of special cases.
     assert [compiled.severity(1, one) for one in (TOPIC, COUNT)] == ["warning", "warning"]
     assert compiled.severity(2, TOPIC) == "error"

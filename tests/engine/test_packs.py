@@ -101,13 +101,22 @@ def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
     ("bad", "problem"),
     [
         (rule(expect="verions"), "7: house/one: expect: verions is not a fact of a field; did you mean versions?"),
-        (rule(when="lenght(name)"), "house/one: when: lenght is not a function of the rule language; did you mean len?"),
+        (
+            rule(when="lenght(name)"),
+            "house/one: when: lenght is not a function of the rule language; did you mean len?",
+        ),
         (rule(message="{nam}"), "house/one: message: nam is not a fact of a field; did you mean name?"),
         (rule(message="{name"), "house/one: message: the hole {name is never closed"),
         (rule(at="{nam}"), "house/one: at: nam is not a fact of a field; did you mean name?"),
         (rule(at="ownr.name"), "house/one: at: ownr is not a fact of a field; did you mean owner?"),
-        (rule(expect="params.leest", params={"least": 1}), "house/one: expect: leest is not a parameter of the rule; did you mean least?"),
-        (rule(levels=[{"when": "tga", "severity": "info"}]), "house/one: levels: tga is not a fact of a field; did you mean tag?"),
+        (
+            rule(expect="params.leest", params={"least": 1}),
+            "house/one: expect: leest is not a parameter of the rule; did you mean least?",
+        ),
+        (
+            rule(levels=[{"when": "tga", "severity": "info"}]),
+            "house/one: levels: tga is not a fact of a field; did you mean tag?",
+        ),
         (rule(expect=""), "house/one: expect: a rule has `when`, `expect`, or both"),
         (rule(expect="().__class__"), "house/one: expect: __class__ is not known of (), which has no facts"),
         (rule(expect="2 ** 9"), "house/one: expect: 2 ** 9: that operator is not part of the rule language"),
@@ -266,7 +275,9 @@ def test_packages_without_packs_are_not_asked(site: Path) -> None:
 
 
 def test_shipped_packs_lie_where_they_are_looked_for() -> None:
-    assert sorted(path.stem for path in Path(shipped("packs")).glob("*.json")) == sorted({r.pack for r in shipped_rules()})
+    assert sorted(path.stem for path in Path(shipped("packs")).glob("*.json")) == sorted(
+        {r.pack for r in shipped_rules()}
+    )
     assert (Path(shipped("fixtures")) / "tags").is_dir()
 
 

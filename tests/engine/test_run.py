@@ -119,7 +119,9 @@ def fingerprints(data: bytes) -> set[str]:
 
 def broken(*before: dict[str, Any], name: str = "XRequest", **others: Any) -> bytes:
     inner = [field("Deep", "int3")]
-    return definition(*before, field("A", "[]S", fields=inner), field("T", tag=4, taggedVersions="3+"), name=name, **others)
+    return definition(
+        *before, field("A", "[]S", fields=inner), field("T", tag=4, taggedVersions="3+"), name=name, **others
+    )
 
 
 def test_fingerprints_stay_when_lines_and_fields_come_in_above() -> None:

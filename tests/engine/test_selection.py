@@ -32,7 +32,9 @@ RULES = [
 DEFAULT = ["tags/gap", "tags/order", "style/about", "rpc/frozen"]
 
 
-def chosen(select: list[str], ignore: list[str] | None = None, severity: Mapping[str, Any] | None = None) -> dict[str, str]:
+def chosen(
+    select: list[str], ignore: list[str] | None = None, severity: Mapping[str, Any] | None = None
+) -> dict[str, str]:
     """The rules that run, with their severities."""
     config = Config(select=select, ignore=ignore or [], severity=dict(severity or {}))
     return {one.id: one.severity for one in make_ruleset(config, RULES).rules}

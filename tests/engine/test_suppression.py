@@ -21,7 +21,9 @@ TEXT = """\
 """
 
 
-def found(file: str = "", above: str = "", end: str = "", select: tuple[str, ...] = ("default",)) -> list[tuple[str, int]]:
+def found(
+    file: str = "", above: str = "", end: str = "", select: tuple[str, ...] = ("default",)
+) -> list[tuple[str, int]]:
     """The rules that a definition breaks, with their lines; a gap in the tags and a field without about text are there."""
     text = TEXT.replace("{FILE}", file).replace("{ABOVE}", above).replace("{END}", end)
     findings = check({"X.json": text.encode()}, Config(select=list(select)))
@@ -29,7 +31,9 @@ def found(file: str = "", above: str = "", end: str = "", select: tuple[str, ...
 
 
 def messages(**places: str) -> list[str]:
-    text = TEXT.replace("{FILE}", "").replace("{ABOVE}", places.get("above", "")).replace("{END}", places.get("end", ""))
+    text = (
+        TEXT.replace("{FILE}", "").replace("{ABOVE}", places.get("above", "")).replace("{END}", places.get("end", ""))
+    )
     findings = check({"X.json": text.encode()})
     return [one.message for one in findings if one.rule.startswith(("style/unused", "style/malformed"))]
 
@@ -100,7 +104,10 @@ def test_ignores_without_effect(comment: str, problem: str | None) -> None:
         ("// kiplint: ignore", "ignore names no rule; write ignore[RULE] and a reason"),
         ("// kiplint: ignore[] why", "ignore names no rule; write ignore[RULE] and a reason"),
         (f"// kiplint: ignore {GAP} why", "ignore names no rule; write ignore[RULE] and a reason"),
-        (f"// kiplint: ignor[{GAP}] why", "unknown word 'ignor' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
+        (
+            f"// kiplint: ignor[{GAP}] why",
+            "unknown word 'ignor' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]",
+        ),
         ("// kiplint:", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
         (f"/* kiplint: ignore[{GAP}] why */", "ignore in a block comment; write it after //"),
         (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tools import definition, field
 
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.verify import verify
+from tools import definition, field
 
 GOOD, BAD = definition(field("A")), definition(field("A", "uuid"))
 
@@ -57,6 +57,8 @@ def test_every_rule_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_shipped_rules_hold_against_theirs() -> None:
-    rules = [one for one in shipped_rules() if one.spec.each != "change" and one.pack in ("tags", "structs", "kip-1313")]
+    rules = [
+        one for one in shipped_rules() if one.spec.each != "change" and one.pack in ("tags", "structs", "kip-1313")
+    ]
     assert len(rules) > 20
     assert list(verify(rules, Path(shipped("fixtures")))) == []

@@ -114,7 +114,13 @@ def test_place_in_a_common_struct() -> None:
 @pytest.mark.parametrize("name", ["nullable", "tagged", "flexible"])
 @pytest.mark.parametrize(
     ("text", "shown", "problem"),
-    [("1+", "1+", ""), ("", None, ""), (" ", None, ""), ("none", "none", ""), ("x", None, 'is not "N", "N-M", "N+" or "none"')],
+    [
+        ("1+", "1+", ""),
+        ("", None, ""),
+        (" ", None, ""),
+        ("none", "none", ""),
+        ("x", None, 'is not "N", "N-M", "N+" or "none"'),
+    ],
 )
 def test_optional_ranges(name: str, text: str, shown: str | None, problem: str) -> None:
     one = only(kind="string", **{f"{name}Versions": text})

@@ -98,7 +98,9 @@ def mutated(draw: st.DrawFn) -> bytes:
         at, other = draw(st.integers(0, len(data))), draw(st.integers(0, len(data)))
         start, end = min(at, other), min(max(at, other), min(at, other) + 30)
         change = draw(st.sampled_from(["drop", "double", "insert"]))
-        piece = draw(st.sampled_from([b'"', b"{", b"}", b",", b"\\", b"\n", b"0", b"+", b"//", b"/*", b"\xff", b"\r", b"'"]))
+        piece = draw(
+            st.sampled_from([b'"', b"{", b"}", b",", b"\\", b"\n", b"0", b"+", b"//", b"/*", b"\xff", b"\r", b"'"])
+        )
         middle = {"drop": b"", "double": data[start:end] * 2, "insert": piece + data[start:end]}[change]
         data = data[:start] + middle + data[end:]
     return data
@@ -118,7 +120,11 @@ def exchanged(draw: st.DrawFn) -> bytes:
     for _ in range(draw(st.integers(1, 3))):
         holder = value
         while True:
-            inner = [one for one in (holder.values() if isinstance(holder, dict) else holder) if isinstance(one, (dict, list)) and one]
+            inner = [
+                one
+                for one in (holder.values() if isinstance(holder, dict) else holder)
+                if isinstance(one, (dict, list)) and one
+            ]
             if not inner or draw(st.booleans()):
                 break
             holder = draw(st.sampled_from(inner))
@@ -149,7 +155,11 @@ def test_fixtures_with_other_values(rules: RuleSet, data: bytes) -> None:
 def test_mutated_real_files(rules: RuleSet, corpus: Path) -> None:
     files = sorted((corpus / "kafka-trunk-2026-08/clients").glob("*.json"))
 
-    @given(st.sampled_from(files), st.integers(0, 4000), st.sampled_from([b'"', b"}", b"]", b",", b"\x00", b"\xc3", b"//", b"0"]))
+    @given(
+        st.sampled_from(files),
+        st.integers(0, 4000),
+        st.sampled_from([b'"', b"}", b"]", b",", b"\x00", b"\xc3", b"//", b"0"]),
+    )
     def mutate(file: Path, at: int, piece: bytes) -> None:
         data = file.read_bytes()
         survive(data[:at] + piece + data[at:], rules)

@@ -48,7 +48,12 @@ def test_kinds(kind: str, name: str, base: str, rpc: bool, record: bool) -> None
 
 @pytest.mark.parametrize(
     ("valid", "value", "dead", "problem"),
-    [("0-5", "0-5", False, False), ("none", "none", True, False), ("x", "none", False, True), ("", "none", False, True)],
+    [
+        ("0-5", "0-5", False, False),
+        ("none", "none", True, False),
+        ("x", "none", False, True),
+        ("", "none", False, True),
+    ],
 )
 def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> None:
     one = message(validVersions=valid)
@@ -72,7 +77,16 @@ def test_properties_are_those_given() -> None:
 
 @pytest.mark.parametrize(
     ("name", "valid"),
-    [("X", True), ("X_1", True), ("Größe", True), ("1X", False), ("X-Y", False), ("X Y", False), ("", False), ("X.Y", False)],
+    [
+        ("X", True),
+        ("X_1", True),
+        ("Größe", True),
+        ("1X", False),
+        ("X-Y", False),
+        ("X Y", False),
+        ("", False),
+        ("X.Y", False),
+    ],
 )
 def test_names(name: str, valid: bool) -> None:
     assert message(name=name).name_is_valid is valid
@@ -128,7 +142,9 @@ def test_every_fact_can_be_computed() -> None:
 def test_ranges_that_cannot_be_read() -> None:
     struct = {"name": "S", "versions": "s", "fields": [{"name": "B", "type": "int8", "versions": "b"}]}
     wrong = {"name": "A", "type": "bytes", "versions": "a", "taggedVersions": "t", "nullableVersions": "n\x1b"}
-    one = message({**wrong, "flexibleVersions": "f"}, validVersions="+1", flexibleVersions="x" * 50, commonStructs=[struct])
+    one = message(
+        {**wrong, "flexibleVersions": "f"}, validVersions="+1", flexibleVersions="x" * 50, commonStructs=[struct]
+    )
     assert [(problem.kind, problem.pointer, problem.detail) for problem in range_problems(one)] == [
         ("invalid-range", "/validVersions", '"+1" has a sign in front; write "1+" for that version and all later ones'),
         ("invalid-range", "/flexibleVersions", f'"{"x" * 40}" is not "N", "N-M", "N+" or "none"'),

@@ -251,7 +251,11 @@ def test_properties_belong_where_they_belong() -> None:
             "coordinator-value",
         ),
         (document(type="Request"), "/type", '"Request" is no value of "type"; did you mean request?'),
-        (document(type="coordinator_key"), "/type", '"coordinator_key" is no value of "type"; did you mean coordinator-key?'),
+        (
+            document(type="coordinator_key"),
+            "/type",
+            '"coordinator_key" is no value of "type"; did you mean coordinator-key?',
+        ),
         (
             document(field(entityType="brokerID")),
             "/fields/0/entityType",

@@ -18,7 +18,10 @@ def common(name: str, *fields: dict[str, Any], versions: str = "0+") -> dict[str
 def uses(**structs: str) -> Message:
     """Common structs by name, each with fields of the types listed."""
     return message(
-        commonStructs=[common(name, *(field(f"F{n}", one) for n, one in enumerate(types.split()))) for name, types in structs.items()]
+        commonStructs=[
+            common(name, *(field(f"F{n}", one) for n, one in enumerate(types.split())))
+            for name, types in structs.items()
+        ]
     )
 
 

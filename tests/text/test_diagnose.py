@@ -50,7 +50,7 @@ def test_empty_file(data: bytes, detail: str, end: int) -> None:
 
 def test_too_large() -> None:
     assert diagnose(b"1" + b" " * (MAX_BYTES - 1)) == Diagnosis((), 1, "1" + " " * (MAX_BYTES - 1))
-    detail = "the file has 1048577 bytes; at most 1048576 are read"
+    detail = "the file has more than 1,048,576 bytes, which is far more than any definition"
     assert diagnose(b" " * (MAX_BYTES + 1)) == Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
 
 

@@ -41,13 +41,16 @@ def open_outputs(asked: list[str], color: str) -> list[Output]:
     return outputs
 
 
+LISTS = ("text", "concise", "jsonl")  # they say nothing where nothing is wrong
+
+
 def write_report(report: Report, outputs: list[Output], *, quiet: bool, statistics: bool) -> None:
     """Write a report in every format that is asked for; `quiet` keeps standard output empty."""
     for output in outputs:
         if output.file is None:
             if statistics and output.format == "text" and not quiet:
                 sys.stdout.write(_statistics(report))
-            elif not quiet:
+            elif not quiet and (output.format not in LISTS or report.findings or report.own):
                 load(output.format)(report, sys.stdout, color=output.color)
             continue
         try:

@@ -82,6 +82,8 @@ def _differences(
     same = tokens(before, plain=plain) == tokens(after, plain=plain)
     for pair in pairs:
         yield from _of_pair(pair, version, (was_flexible, is_flexible), same)
+    if same:
+        yield from _replaced(pairs, before, after, plain)
     order = [pair for pair in pairs if all(one and _is_plain(one, version) for one in pair)]
     was = sorted(order, key=lambda pair: pair[0].index if pair[0] else 0)
     now = sorted(order, key=lambda pair: pair[1].index if pair[1] else 0)
@@ -92,6 +94,31 @@ def _differences(
         yield Difference("fields-reordered", "same-bytes" if same else "other-bytes", moved[0], detail)
     elif same:
         yield from _shifted(now, before, after, plain)
+
+
+def _replaced(pairs: list[FieldPair], before: Body, after: Body, plain: bool) -> Iterator[Difference]:
+    """The fields whose bytes others have now: a rename in this version only, or together with a change of type."""
+    was, now = _places(before, plain), _places(after, plain)
+    stayed = {id(new) for old, new in pairs if old and new and old.index in was}
+    free = {
+        (now[one.field.index], slot_tokens(one, plain=plain)): one for one in after.slots if id(one.field) not in stayed
+    }
+    present = {old.name: new and new.index in now for old, new in pairs if old}
+    for one in before.slots:
+        if present[one.field.name]:
+            continue
+        heir = free.get((was[one.field.index], slot_tokens(one, plain=plain)))
+        if heir is None:
+            yield Difference(
+                "field-renamed",
+                "same-bytes",
+                (one.field, None),
+                f"{one.field.name} is gone, and other fields have its bytes",
+            )
+            continue
+        pair = (one.field, heir.field)
+        yield Difference("field-renamed", "field-renamed", pair, f"{one.field.name} is called {heir.field.name} now")
+        yield from _retyped(pair, one, heir, same=True, compare_compact=not plain)
 
 
 def _shifted(pairs: list[FieldPair], before: Body, after: Body, plain: bool) -> Iterator[Difference]:
@@ -136,9 +163,7 @@ def _of_pair(pair: FieldPair, version: int, flexible: tuple[bool, bool], same: b
         yield Difference("tag-removed", "tag-removed", pair, f"tag {old.tag if old else 0} ({field.name}) is gone")
     elif now_tagged:
         yield Difference("new-tag", "tag-added", pair, f"{field.name} comes with tag {new.tag if new else 0}")
-    elif was and same:
-        yield Difference("field-renamed", "same-bytes", pair, f"{field.name} is gone, and other fields have its bytes")
-    elif was:
+    elif was and not same:
         yield Difference("layout-changed", "field-removed", pair, f"{field.name} is gone from a released version")
     elif now and not same:
         yield Difference("layout-changed", "field-added", pair, f"{field.name} is new in a released version")
@@ -152,7 +177,13 @@ def _of_both(
         same = slot_tokens(before) == slot_tokens(after)
     if old.tag != new.tag and old.tagged.covers(version):
         yield Difference("tag-changed", "tag-changed", pair, f"{new.name} had tag {old.tag} and has {new.tag} now")
-    for name, detail in difference(before, after, compare_compact=flexible[0] == flexible[1]):
+    yield from _retyped(pair, before, after, same=same, compare_compact=flexible[0] == flexible[1])
+
+
+def _retyped(pair: FieldPair, before: Slot, after: Slot, *, same: bool, compare_compact: bool) -> Iterator[Difference]:
+    """How one field's encoding became another, `same` bytes or not."""
+    new = after.field
+    for name, detail in difference(before, after, compare_compact=compare_compact):
         if same and name == "layout-changed" and _means_the_same(before, after):
             yield Difference("type-retyped", "same-bytes", pair, f"{new.name} {detail}, in the same bytes")
         elif same and name == "layout-changed":
@@ -181,7 +212,9 @@ def _change(context: Context, one: Difference, old: Container, new: Container, v
     proof: list[dict[str, object]] = [
         {"layout": shown_layout(layout(side, version, flat))} for side, flat in zip((old, new), flexible, strict=True)
     ]
-    wanted = {"new-tag": "tag", "tag-changed": "tag", "tagged-moved": "taggedVersions"}.get(one.name, "versions")
+    wanted = {"new-tag": "tag", "tag-changed": "tag", "tagged-moved": "taggedVersions", "field-renamed": "name"}.get(
+        one.name, "versions"
+    )
     wanted = (
         "type"
         if one.kind in ("type-changed", "same-bytes", "meaning-changed") and one.name != "fields-reordered"

@@ -47,9 +47,7 @@ def _neighbours(field: Field) -> tuple[str, str]:
     return before, fields[place + 1].name if place + 1 < len(fields) else ""
 
 
-def pair_messages(
-    old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED
-) -> list[MessagePair]:
+def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED) -> list[MessagePair]:
     """The messages of both sets, paired by name, then by type and API key, if the type is one of `keyed`."""
     by_name = {message.name: message for message in new}
     pairs: list[MessagePair] = []

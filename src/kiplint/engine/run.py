@@ -8,7 +8,6 @@ from typing import NamedTuple
 import msgspec
 
 from kiplint.engine.finding import Finding
-from kiplint.engine.place import place
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
@@ -58,6 +57,8 @@ def check_set(inputs: Iterable[Input], rules: RuleSet, *, directory: str = "", p
     for one in definitions:
         found = by_file.get(one.file, [])
         if one.file in reported and (found or IGNORE_MARK in one.data):
+            from kiplint.engine.place import place  # clean files never pay for positions
+
             result.findings += place(one, found, rules)
             result.sources[one.file] = one.data
     _take_apart(schemas)

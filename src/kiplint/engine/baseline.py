@@ -1,0 +1,159 @@
+"""The baseline: findings that are known and put up with, so that only new ones are reported.
+
+A baseline counts fingerprints, so it knows neither lines nor paths: a schema can grow, move to another file or into
+another directory, and its debt stays the same. Rule, message and place stand beside each fingerprint for the people who
+read the file's history; only fingerprint and count have a meaning.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.text.show import printable
+
+VERSION = 1
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A finding that is put up with `count` times; `place` is its JSON pointer with names for indexes."""
+
+    message_name: str
+    rule: str
+    place: str
+    count: Annotated[int, Meta(ge=1)]
+    fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+
+    @property
+    def where(self) -> str:
+        """Rule, message and place in a line that is safe to print."""
+        message = f" in {printable(self.message_name)}" if self.message_name else ""
+        return f"{printable(self.rule)}{message}" + (f" at {printable(self.place)}" if self.place else "")
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """What is put up with, each fingerprint once, and the sets that were checked when it was recorded."""
+
+    checked: tuple[str, ...] = ()
+    findings: tuple[Entry, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many findings are put up with."""
+        return sum(one.count for one in self.findings)
+
+
+class Stale(NamedTuple):
+    """An entry of which only some findings are left, or none."""
+
+    entry: Entry
+    left: int
+
+
+class Verdict(NamedTuple):
+    """What a baseline makes of findings: those that are not in it, and the entries that have been paid."""
+
+    new: tuple[Finding, ...]
+    stale: tuple[Stale, ...]
+
+
+class _Head(msgspec.Struct):
+    version: int
+
+
+class _Stored(msgspec.Struct):
+    checked: tuple[str, ...]
+    findings: tuple[Entry, ...]
+
+
+def parse(data: bytes, name: str) -> Baseline:
+    """The baseline that a file holds; an entry that a merge has doubled counts for both. Raises UsageError."""
+    try:
+        version = msgspec.json.decode(data, type=_Head).version
+        if version != VERSION:
+            raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
+        stored = msgspec.json.decode(data, type=_Stored)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise UsageError(f"{name} is not a baseline: {error}") from None
+    return _make(stored.checked, stored.findings)
+
+
+def render(baseline: Baseline) -> bytes:
+    """The file of a baseline: sorted, one entry a line, so that its history shows what was paid and what came."""
+    checked = (msgspec.json.encode(one).decode() for one in baseline.checked)
+    findings = (_line(one) for one in baseline.findings)
+    text = f'{{\n  "version": {VERSION},\n  "checked": {_block(checked)},\n  "findings": {_block(findings)}\n}}\n'
+    return text.encode()
+
+
+def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[str], bool]) -> Verdict:
+    """Tell new findings from those that are put up with, in their order, and say which entries are stale.
+
+    Of equal findings the first are those put up with. `is_judged` says whether this run would have found what breaks
+    a rule; an entry of any other rule is not stale.
+    """
+    left = Counter({one.fingerprint: one.count for one in baseline.findings})
+    new = []
+    for finding in findings:
+        fingerprint = finding.fingerprint
+        if left[fingerprint]:
+            left[fingerprint] -= 1
+        else:
+            new.append(finding)
+    stale = (
+        Stale(one, one.count - left[one.fingerprint])
+        for one in baseline.findings
+        if left[one.fingerprint] and is_judged(one.rule)
+    )
+    return Verdict(tuple(new), tuple(stale))
+
+
+def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:
+    """The baseline with what is left of its stale entries."""
+    left = {one.entry.fingerprint: one.left for one in stale}
+    counted = ((one, left.get(one.fingerprint, one.count)) for one in baseline.findings)
+    return _make(baseline.checked, (replace(one, count=count) for one, count in counted if count))
+
+
+def extended(baseline: Baseline, new: Iterable[Finding], checked: Iterable[str]) -> Baseline:
+    """The baseline with new findings, and with the sets that they were found in."""
+    return _make((*baseline.checked, *checked), (*baseline.findings, *map(_entry, new)))
+
+
+def _make(checked: Iterable[str], entries: Iterable[Entry]) -> Baseline:
+    by_fingerprint: dict[str, Entry] = {}
+    for one in entries:
+        known = by_fingerprint.get(one.fingerprint)
+        by_fingerprint[one.fingerprint] = replace(known, count=known.count + one.count) if known else one
+    ordered = sorted(
+        by_fingerprint.values(), key=lambda one: (one.message_name, one.rule, one.place, one.fingerprint)
+    )
+    return Baseline(tuple(sorted(set(checked))), tuple(ordered))
+
+
+def _entry(finding: Finding) -> Entry:
+    place = finding.identity.removeprefix(f"{finding.rule}\0{finding.message_name}\0")
+    return Entry(
+        message_name=printable(finding.message_name),
+        rule=finding.rule,
+        place=printable(place),
+        count=1,
+        fingerprint=finding.fingerprint,
+    )
+
+
+def _line(entry: Entry) -> str:
+    pairs = msgspec.structs.asdict(entry).items()
+    return "{ " + ", ".join(f'"{name}": {msgspec.json.encode(value).decode()}' for name, value in pairs) + " }"
+
+
+def _block(lines: Iterable[str]) -> str:
+    inner = ",\n".join(f"    {line}" for line in lines)
+    return f"[\n{inner}\n  ]" if inner else "[]"

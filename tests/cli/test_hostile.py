@@ -1,0 +1,295 @@
+"""Input that was made to do harm: a finding or exit code 2, never a traceback, and nothing of it raw on the terminal.
+
+The cases are those of design.md, section 13, as far as single files and directories go.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from kiplint.engine.config import Config
+from kiplint.engine.finding import Finding
+from kiplint.text.limits import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
+from tools import check, definition, document, environment, field, ids, kiplint
+
+
+class Case(NamedTuple):
+    """The bytes of a definition, and the worst rule that it breaks; none when it is fine."""
+
+    name: str
+    data: bytes
+    rule: str | None
+
+
+def dump(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def with_text(text: str, **others: Any) -> bytes:
+    """A definition with a piece of JSON as it stands in place of a property `"HERE"`."""
+    return definition(**{"about": None, **others}).replace(b'"HERE"', text.encode("utf-8", "surrogatepass"))
+
+
+def nested(levels: int) -> bytes:
+    """A definition whose fields stand inside one another."""
+    inner: list[dict[str, Any]] = []
+    for level in range(levels):
+        inner = [{"name": f"F{level}", "type": f"S{level}", "versions": "0+", **({"fields": inner} if inner else {})}]
+    return dump(document(*inner))
+
+
+NASTY = "X\r\n::error file=a::pwned\x1b[31m\x1b]0;t\x07\u202e\u2028<script>alert(1)</script>"
+COMMENT = b"// " + b"x" * 77 + b"\n"
+
+CASES = [
+    # depth
+    Case("deep-enough", definition(field("A", "S", fields=[field("B", "T", fields=[field("C")])])), None),
+    Case("deep-fields", nested(MAX_DEPTH), "syntax/too-deep"),
+    Case("deep-arrays", b"[" * 100_000 + b"]" * 100_000, "syntax/too-deep"),
+    Case("deep-objects", b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "syntax/too-deep"),
+    Case("deep-and-open", b"[" * 100_000, "syntax/too-deep"),
+    Case("deep-unknown", definition(odd="HERE").replace(b'"HERE"', b"[" * 100 + b"]" * 100), "syntax/too-deep"),
+    # numbers
+    Case("huge-integer", with_text("1" + "0" * 30, apiKey="HERE"), "shape/wrong-type"),
+    Case("huge-float", with_text("1e400", apiKey="HERE"), "syntax/invalid-json"),
+    Case("long-number", with_text("9" * 5000, apiKey="HERE"), "syntax/invalid-json"),
+    Case("long-exponent", with_text("1e" + "9" * 5000, apiKey="HERE"), "syntax/invalid-json"),
+    Case("huge-tag", definition(field(tag=10**10, taggedVersions="3+")), "shape/wrong-type"),
+    Case("not-a-number", with_text("NaN", apiKey="HERE"), "syntax/json5-only"),
+    Case("long-default", definition(field(default="9" * 5000)), "fields/default-invalid"),
+    Case("hexadecimal-default", definition(field(default="0x" + "f" * 5000)), "fields/default-invalid"),
+    # versions
+    Case("all-versions", definition(field(), validVersions="0-32767"), "versions/valid-open"),
+    Case("all-but-one-version", definition(field(versions="0-32766"), validVersions="0-32766"), None),
+    Case("long-version", definition(validVersions="9" * 5000), "versions/invalid-range"),
+    Case("long-range", definition(field(versions="0-" + "9" * 100_000)), "versions/invalid-range"),
+    Case("other-digits", definition(validVersions="٠-٣"), "versions/invalid-range"),
+    Case("blank-version", definition(validVersions=" " * 5000), "versions/invalid-range"),
+    # size
+    Case("megabytes-of-comments", COMMENT * 20_000 + definition(), "syntax/too-large"),
+    Case("just-small-enough", COMMENT * 13_000 + definition(), None),
+    Case("megabytes-of-nothing", b" " * (MAX_BYTES + 1), "syntax/too-large"),
+    Case("megabytes-of-blanks", definition() + b"\n" * (MAX_BYTES - 1000), None),
+    Case("one-long-line", definition(field(about="a" * 500_000)), None),
+    Case("many-fields", dump(document(*(field(f"F{n}") for n in range(5000)))), None),
+    Case("many-wrong-fields", dump(document(*(field(f"F{n}", "int3") for n in range(5000)))), "fields/unknown-type"),
+    Case("many-unknown-properties", dump({**document(), **{f"p{n}": n for n in range(20_000)}}), "shape/unknown-property"),
+    Case("many-duplicates", b"{" + b'"a": 1, ' * 50_000 + b'"a": 1}', "syntax/duplicate-key"),
+    Case("many-commas", b"[" + b"," * 100_000 + b"]", "syntax/invalid-json"),
+    Case("long-key", dump({**document(), "k" * 100_000: 1}), "shape/unknown-property"),
+    Case("long-name", definition(name="X" * 100_000 + "Request"), None),
+    # keys
+    Case("duplicate-key", definition().replace(b"{", b'{ "name": "Other",', 1), "syntax/duplicate-key"),
+    Case("duplicate-key-escaped", definition().replace(b"{", b'{ "n\\u0061me": "Other",', 1), "syntax/duplicate-key"),
+    Case("duplicate-key-in-a-field", with_text('[{"name": "A", "name": "B", "type": "int8", "versions": "0+"}]', fields="HERE"), "syntax/duplicate-key"),
+    Case("empty-key", definition(**{"": 1}), "shape/unknown-property"),
+    Case("prototype", definition(__proto__={}, __class__=1), "shape/unknown-property"),
+    # characters
+    Case("lone-surrogate", with_text('"X\\ud800Request"', name="HERE"), "syntax/invalid-json"),
+    Case("lone-low-surrogate", with_text('"\\udc00"', name="HERE"), "syntax/invalid-json"),
+    Case("surrogate-in-bytes", with_text('"X\ud800Request"', name="HERE"), "syntax/not-utf8"),
+    Case("surrogate-pair", definition(field(about="HERE")).replace(b"HERE", b"\\ud83d\\ude00"), None),
+    Case("surrogate-in-a-key", with_text("1", odd="HERE").replace(b'"odd"', b'"\\ud800"'), "syntax/invalid-json"),
+    Case("nul", b"\0", "syntax/invalid-json"),
+    Case("nul-after", definition() + b"\0", "syntax/trailing-content"),
+    Case("nul-between", definition().replace(b",", b",\0", 1), "syntax/invalid-json"),
+    Case("nul-in-a-string", with_text('"X\0Request"', name="HERE"), "syntax/invalid-json"),
+    Case("nul-escaped", with_text('"X\\u0000Request"', name="HERE"), "rpc/message-name-invalid"),
+    Case("tab-in-a-string", with_text('"X\tRequest"', name="HERE"), "syntax/invalid-json"),
+    Case("line-end-in-a-string", with_text('"X\nRequest"', name="HERE"), "syntax/invalid-json"),
+    Case("separator-in-a-string", definition(field(about="a\u2028b")), None),
+    Case("not-utf8", b"\xff\xfe\xfd", "syntax/not-utf8"),
+    Case("cut-character", definition() + b"// \xe2\x82", "syntax/not-utf8"),
+    Case("overlong", definition(name="HERE").replace(b"HERE", b"\xc0\xaf"), "syntax/not-utf8"),
+    Case("latin-1", definition(field(about="HERE")).replace(b"HERE", b"caf\xe9"), "syntax/not-utf8"),
+    Case("utf-16", definition().decode().encode("utf-16"), "syntax/not-utf8"),
+    Case("utf-32", definition().decode().encode("utf-32"), "syntax/not-utf8"),
+    Case("byte-order-mark", b"\xef\xbb\xbf" + definition(), "syntax/byte-order-mark"),
+    Case("two-byte-order-marks", b"\xef\xbb\xbf" * 2 + definition(), "syntax/json5-only"),
+    Case("carriage-returns", definition(field()).replace(b"\n", b"\r\n"), None),
+    Case("carriage-returns-alone", definition(field()).replace(b"\n", b"\r"), None),
+    Case("odd-white-space", definition().replace(b" ", "\u00a0".encode()), "syntax/json5-only"),
+    # names
+    Case("nasty-message-name", definition(name=NASTY + "Request"), "rpc/message-name-invalid"),
+    Case("nasty-field-name", definition(field(NASTY)), "fields/invalid-name"),
+    Case("nasty-type", definition(field("A", NASTY)), "fields/unknown-type"),
+    Case("nasty-struct", definition(field("A", "[]" + NASTY, fields=[field("B")])), "fields/unknown-type"),
+    Case("nasty-version", definition(validVersions=NASTY), "versions/invalid-range"),
+    Case("nasty-key", definition(**{NASTY: 1}), "shape/unknown-property"),
+    Case("nasty-header", definition(headerVersions={NASTY: NASTY}), "kip-1313/header-key"),
+    Case("nasty-listener", definition(listeners=[NASTY]), "rpc/listeners-unknown"),
+    Case("nasty-default", definition(field(default=NASTY)), "fields/default-invalid"),
+    Case("nasty-about", definition(field(about=NASTY + '"')), "style/about-not-java"),
+    Case("nasty-entity-type", definition(field(entityType=NASTY)), "shape/unknown-enum-value"),
+    Case("nasty-comment", b"// " + NASTY.replace("\n", " ").encode() + b"\n" + definition(extra=1), "shape/unknown-property"),
+    Case("nasty-ignore", b"// kiplint: ignore[\x1b[31m] \x1b[31m\n" + definition(), "style/unused-ignore"),
+    Case("nasty-junk", b"{ \x1b[31m::error::<script> }", "syntax/invalid-json"),
+    # structure
+    Case("empty", b"", "syntax/empty-file"),
+    Case("blank", b" \n\t\r\n", "syntax/empty-file"),
+    Case("only-a-comment", b"// nothing", "syntax/empty-file"),
+    Case("only-an-open-comment", b"/* nothing", "syntax/invalid-json"),
+    Case("only-a-byte-order-mark", b"\xef\xbb\xbf", "syntax/empty-file"),
+    Case("null", b"null", "shape/wrong-type"),
+    Case("a-number", b"1", "shape/wrong-type"),
+    Case("a-string", b'"validVersions"', "shape/wrong-type"),
+    Case("an-array", b"[]", "shape/wrong-type"),
+    Case("an-array-of-definitions", b"[" + definition() + b"]", "shape/wrong-type"),
+    Case("an-object", b"{}", "shape/missing-property"),
+    Case("open-string", b'{ "name": "X', "syntax/invalid-json"),
+    Case("open-object", definition()[:-1], "syntax/invalid-json"),
+    Case("two-definitions", definition() * 2, "syntax/trailing-content"),
+    Case("structs-in-a-circle", definition(commonStructs=[
+        {"name": name, "versions": "0+", "fields": [field("F", other)]} for name, other in ("AB", "BC", "CA")
+    ]), "structs/recursive"),
+    Case("a-circle-of-thousands", dump(document(commonStructs=[
+        {"name": f"S{n}", "versions": "0+", "fields": [field("F", f"S{(n + 1) % 2000}")]} for n in range(2000)
+    ])), "structs/recursive"),
+    Case("yaml", b"name: XRequest\ntype: request\nvalidVersions: 0\n", "syntax/invalid-json"),
+    Case("xml", b"<validVersions>0</validVersions>", "syntax/invalid-json"),
+    Case("python", b"{'name': None, 'validVersions': True}", "syntax/invalid-json"),
+    Case("binary", bytes(range(256)) * 100, "syntax/not-utf8"),
+]  # fmt: skip
+SEVERITIES = ("error", "warning", "info")
+SMALL = Config(ignore=["style/about-missing", "style/version-undocumented", "style/file-name"])
+
+
+def worst(found: list[Finding]) -> str | None:
+    graded = [one for severity in SEVERITIES for one in found if one.severity == severity]
+    return graded[0].severity if graded else None
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_each_case(case: Case) -> None:
+    found = check(case.data, SMALL)
+    gravest = {one.rule for one in found if one.severity == worst(found)}
+    assert (case.rule in gravest) if case.rule else (found == []), ids(found)[:10]
+    assert len(found) <= 2 * MAX_PROBLEMS or case.name.startswith("many-")
+    for one in found:
+        assert one.message.isprintable()
+        assert len(one.message) < 1000
+
+
+def test_names_are_those_of_no_two_cases() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) > 80
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All cases as one schema set, under file names that are hostile too."""
+    top = tmp_path_factory.mktemp("hostile")
+    for case in CASES:
+        (top / f"{case.name}.json").write_bytes(case.data)
+    (top / "new\nline ::error::\x1b[31m<b>.json").write_bytes(definition(field("A", "int3")))
+    return top
+
+
+def raw(text: str) -> set[str]:
+    """The characters that a terminal or a parser of lines could take for more than text."""
+    return {char for char in text if not (char.isprintable() or char == "\n")}
+
+
+def test_a_directory_of_all_of_them_as_text(folder: Path) -> None:
+    ran = kiplint("check", ".", cwd=folder)
+    assert (ran.code, ran.err) == (1, "")
+    assert raw(ran.out) == set()
+    # What begins a line is ours: no name of a file or field has broken one.
+    assert not [line for line in ran.out.splitlines() if line.startswith(("::", "\x1b", "<"))]
+    assert " --> new\\u000aline ::error::\\u001b[31m<b>.json:10:7\n" in ran.out
+
+
+def test_a_directory_of_all_of_them_in_one_line_each(folder: Path) -> None:
+    ran = kiplint("check", ".", "--output-format", "concise", cwd=folder)
+    assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
+    names = {f"{case.name}.json" for case in CASES} | {"new\\u000aline ::error"}
+    assert {line.partition(".json:")[0].split("::")[0] for line in ran.out.splitlines()} <= {
+        name.removesuffix(".json").split("::")[0] for name in (*names, "new\\u000aline ::error")
+    }
+
+
+@pytest.mark.parametrize("output", ["json", "jsonl"])
+def test_a_directory_of_all_of_them_as_json(folder: Path, output: str) -> None:
+    ran = kiplint("check", ".", "--output-format", output, cwd=folder)
+    assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
+    rows = json.loads(ran.out)["findings"] if output == "json" else [json.loads(line) for line in ran.out.splitlines()]
+    assert {one["path"] for one in rows} >= {f"{case.name}.json" for case in CASES if case.rule and is_walked(case)}
+    assert "new\nline ::error::\x1b[31m<b>.json" in {one["path"] for one in rows}
+
+
+def is_walked(case: Case) -> bool:
+    """Whether a directory's walk takes the file for a definition, or for one that is broken; it is silent on the rest."""
+    from kiplint.sources.schema_files import SchemaFile, definitions
+
+    return bool(definitions([SchemaFile("x.json", case.data)], certain=True))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if len(case.data) < 1000], ids=lambda case: case.name)
+def test_named_alone_it_is_checked_or_refused(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from kiplint.sources.open import open_sets
+    from kiplint.sources.schema_files import SourceError
+
+    try:
+        (found,) = open_sets([str(folder / f"{case.name}.json")], lambda _: True)
+    except SourceError as error:
+        assert str(error).endswith(" is JSON, but not a message definition (it has no validVersions)")
+        assert case.rule is not None
+    else:
+        assert [one.data for one in found.files if one.wanted] == [case.data]
+
+
+@pytest.mark.parametrize("name", ["deep-arrays", "not-utf8", "megabytes-of-comments", "nul", "binary", "empty"])
+def test_on_standard_input(name: str, tmp_path: Path) -> None:
+    (case,) = [case for case in CASES if case.name == name]
+    ran = kiplint("check", "-", "--output-format", "concise", cwd=tmp_path, stdin=case.data)
+    if ran.code == 2:
+        assert ran.err == "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n"
+    else:
+        assert (ran.code, ran.err) == (1, "")
+        assert f" error {case.rule} " in ran.out
+
+
+def test_names_of_files_in_errors(tmp_path: Path) -> None:
+    ran = kiplint("check", "a\nb\x1b[31m::error::\u202e", cwd=tmp_path)
+    assert ran == (2, "", "error: no such file or directory: a\\u000ab\\u001b[31m::error::\\u202e\n")
+
+
+@pytest.mark.parametrize("words", [["--select", "\x1b[31m"], ["--config", "\x1b[31m"], ["--output-format", "\x1b[31m"]])
+def test_options_in_errors(tmp_path: Path, words: list[str]) -> None:
+    ran = kiplint("check", ".", *words, cwd=tmp_path)
+    assert (ran.code, ran.out, raw(ran.err)) == (2, "", set())
+
+
+def test_a_reader_that_goes_away(folder: Path) -> None:
+    command = [sys.executable, "-m", "kiplint", "check", ".", "--output-format", "jsonl"]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert json.loads(process.stdout.readline())["rule"]
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
+@pytest.mark.parametrize("words", [["check", "."], ["rules"], ["schema", "config"], ["explain", "tags/gap"]])
+def test_a_disk_that_is_full(folder: Path, words: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "kiplint", *words]
+        done = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_of_few_characters(folder: Path, encoding: str) -> None:
+    ran = kiplint("check", "latin-1.json", cwd=folder, env={"PYTHONIOENCODING": encoding})
+    assert (ran.code, ran.err) == (1, "")
+    assert '"caf\\ufffd' in ran.out
