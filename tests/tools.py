@@ -101,7 +101,7 @@ _SHAPING = re.compile(r"(PYTHON|LC_|LANG|XDG_CONFIG|GITHUB_|CI$|KIPLINT|(NO_|FOR
 def environment(**others: str) -> dict[str, str]:
     """The environment of a run: this one's without anything that shapes output, and with the checkout on the path."""
     kept = {name: value for name, value in os.environ.items() if not _SHAPING.match(name)}
-    return {**kept, "PYTHONPATH": str(SOURCE), "LANG": "C.UTF-8", "COLUMNS": "100", **others}
+    return {**kept, "PYTHONPATH": str(SOURCE), "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
 
 
 def kiplint(

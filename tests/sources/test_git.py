@@ -149,7 +149,7 @@ def test_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_odd_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = os.fsdecode(b"a b\xff\nc/X \xe9.json")
     monkeypatch.chdir(make_repository(tmp_path / "a repository", {odd: GOOD}))
-    shown = r"HEAD:a b\udcff\nc/X \udce9.json"
+    shown = r"HEAD:a b\udcff\u000ac/X \udce9.json"
     assert paths("HEAD:") == paths(f"HEAD:{odd}") == [shown]
     assert paths(f"HEAD:{os.path.dirname(odd)}") == [shown]
 

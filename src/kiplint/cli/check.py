@@ -49,6 +49,15 @@ def check(
             show_default="text",
         ),
     ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Leave out the findings that are recorded in this file.")
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Rewrite the baseline without what is no longer found.")
+    ] = False,
+    allow_new: Annotated[
+        bool, typer.Option("--allow-new", help="With --update-baseline: also record what is new.")
+    ] = False,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The configuration to use, instead of the one found upwards.")
     ] = None,
@@ -80,6 +89,9 @@ def check(
         severity=split(severity),
         fail_on=fail_on,
         outputs=output_format or [],
+        baseline=str(baseline) if baseline else None,
+        update_baseline=update_baseline,
+        allow_new=allow_new,
         config=str(config) if config else None,
         isolated=isolated,
         color=color,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Any
@@ -29,6 +30,9 @@ class CheckOptions(msgspec.Struct):
     severity: list[str] = msgspec.field(default_factory=list)
     fail_on: str | None = None
     outputs: list[str] = msgspec.field(default_factory=list)
+    baseline: str | None = None
+    update_baseline: bool = False
+    allow_new: bool = False
     config: str | None = None
     isolated: bool = False
     color: str = "auto"
@@ -53,7 +57,13 @@ def run_check(options: CheckOptions) -> int:
         )
         for one in sets
     )
+    notes: list[str] = []
+    if options.baseline or config.baseline or options.update_baseline or options.allow_new:
+        from kiplint.cli.baselining import with_baseline
+
+        report, notes = with_baseline(report, rules, options, config.baseline and os.path.join(base, config.baseline))
     write_report(report, outputs, quiet=options.quiet, statistics=options.statistics)
+    sys.stderr.writelines(f"{note}\n" for note in notes if not options.quiet)
     return CLEAN if not fails(report, config.fail_on) else FINDINGS
 
 

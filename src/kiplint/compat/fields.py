@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kiplint.compat.change import Change, Place
+from kiplint.compat.limits import Budget
 from kiplint.compat.pairing import FieldPair, pair_fields
 from kiplint.compat.slots import difference, shown_layout
 from kiplint.model.container import Container
@@ -47,9 +48,13 @@ class Twins(NamedTuple):
 
 def compare_fields(context: Context, within: VersionRange) -> Iterator[Change]:
     """The changes of the fields of the messages and of all structs inside, in versions that both have."""
+    budget = Budget(context.new)
     for old, new, pairs, versions in _twins(context, within):
         found: dict[Difference, VersionRange] = {}
-        for piece in boundaries([*ranges_of(old), *ranges_of(new)], versions):
+        pieces = list(boundaries([*ranges_of(old), *ranges_of(new)], versions))
+        for side in (old, new):
+            budget.spend(side, len(pieces))
+        for piece in pieces:
             for one in _differences(context, old, new, pairs, piece.lowest):
                 found[one] = found.get(one, piece) | piece
         for one, affected in found.items():

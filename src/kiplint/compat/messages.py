@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from kiplint.compat.attributes import compare_attributes
 from kiplint.compat.change import Change, Place
 from kiplint.compat.fields import Context, compare_fields
+from kiplint.compat.limits import Budget
 from kiplint.compat.slots import shown_layout
 from kiplint.model.header_map import header_of
 from kiplint.model.layout import layout, tokens
@@ -23,6 +24,8 @@ def released_versions(old: Message) -> VersionRange:
 def compare_messages(old: Message, new: Message, *, old_unstable: bool = False) -> Iterator[Change]:
     """All changes of a message that both sets have. `old_unstable` says that its request's latest version is."""
     context = Context(old, new, is_in_flux(old.data))
+    for side in (old, new):
+        Budget(side).spend(side)
     if _was_version(old, new):
         yield from _moved_type(context)
         return

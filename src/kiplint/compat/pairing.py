@@ -9,6 +9,7 @@ from kiplint.model.field import Field
 from kiplint.model.message import Message
 
 FieldPair = tuple[Field | None, Field | None]
+Place = tuple[object, ...]
 MessagePair = tuple[Message | None, Message | None]
 KEYED = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
 """The message types with API keys. Each set has its own, but for those of RPCs, which are the same everywhere."""
@@ -25,26 +26,42 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
         else:
             lost.append(field)
     gained = [field for field in new.fields if field.name not in old.by_name]
+    heirs = _heirs(lost, gained) if lost and gained else {}
+    taken = {id(field) for field in heirs.values()}
+    pairs += [(field, heirs.get(id(field))) for field in lost]
+    return [*pairs, *((None, field) for field in gained if id(field) not in taken)]
+
+
+def _heirs(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
+    """By id of a lost field: what it is called now, of several the first that no other field became."""
+    places: dict[Place, list[Field]] = {}
+    for field in reversed(gained):
+        for place in _places(field):
+            places.setdefault(place, []).append(field)
+    found: dict[int, Field] = {}
+    taken: set[int] = set()
     for field in lost:
-        renamed = next((one for one in gained if _is_rename(field, one)), None)
-        if renamed is not None:
-            gained.remove(renamed)
-        pairs.append((field, renamed))
-    return [*pairs, *((None, field) for field in gained)]
+        candidates = []
+        for place in _places(field):
+            known = places.get(place, [])
+            while known and id(known[-1]) in taken:
+                known.pop()
+            candidates += known[-1:]
+        if candidates:
+            found[id(field)] = min(candidates, key=lambda one: one.position)
+            taken.add(id(found[id(field)]))
+    return found
 
 
-def _is_rename(old: Field, new: Field) -> bool:
-    if (old.tag, old.versions, old.is_array) != (new.tag, new.versions, new.is_array):
-        return False
-    if old.tag is None and _neighbours(old) != _neighbours(new) and old.position != new.position:
-        return False
-    return (old.is_struct and new.is_struct) or old.element_type == new.element_type
-
-
-def _neighbours(field: Field) -> tuple[str, str]:
-    fields, place = field.owner.fields, field.position
-    before = fields[place - 1].name if place else ""
-    return before, fields[place + 1].name if place + 1 < len(fields) else ""
+def _places(field: Field) -> list[Place]:
+    """Where a field stands, in words that its successor shares: its tag, or its index or neighbours."""
+    kind = "" if field.is_struct else field.element_type
+    encoding = (field.tag, field.versions, field.is_array, kind)
+    if field.tag is not None:
+        return [encoding]
+    fields, at = field.owner.fields, field.position
+    around = (fields[at - 1].name if at else "", fields[at + 1].name if at + 1 < len(fields) else "")
+    return [(*encoding, at), (*encoding, around)]
 
 
 def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED) -> list[MessagePair]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kiplint.compat.change import Change, Place
+from kiplint.compat.limits import Budget
 from kiplint.compat.pairing import FieldPair, pair_fields
 from kiplint.compat.slots import shown_layout
 from kiplint.model.container import Container
@@ -19,9 +20,12 @@ def reused_tags(new: Message, old: Message | None, older: Iterable[Message]) -> 
     What looks like a rename since an older message is one only if the old message has the field too: a number that
     was given up in between is burned.
     """
+    older = list(older)
+    for message in (new, *older):
+        Budget(message).spend(message)
     reported: set[str] = set()
     kept = _kept(old, new) if old else set()
-    for ancestor in ([old] if old else []) + list(older):
+    for ancestor in ([old] if old else []) + older:
         for pairs in _structs(ancestor, new):
             for before, after in _reused(pairs, kept if ancestor is not old else None):
                 if after.path not in reported:

@@ -18,6 +18,7 @@ from kiplint.engine.rule import Level, Rule
 
 Hit = tuple[int, Any]
 MOST_STEPS = 10_000_000
+LONGEST_SHOWN = 500
 
 
 class TooManyStepsError(Exception):
@@ -72,9 +73,10 @@ def bounded(items: Iterable[Any]) -> Iterator[Any]:
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it: lists with commas, the rest as text."""
+    """A value as messages show it: lists with commas, the rest as text, and nothing without end."""
     # A version range is a tuple too, but has a notation of its own; a parameter that lists words is a dict.
-    return ", ".join(map(str, value)) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
+    text = ", ".join(map(str, value)) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def _namespace(rules: list[Rule]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.")] = []
     fail_on: Annotated[FailOn, Meta(description="The lowest severity that makes the run fail.")] = "error"
     rule_packs: Annotated[list[str], Meta(description="Files of rules of your own, JSON or JSON5.")] = []
+    baseline: Annotated[str, Meta(description="A file of known findings, which a check leaves out.")] = ""
     exclude: Annotated[list[str], Meta(description="Globs of files to leave out, relative to this file.")] = []
     severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.")] = {}
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}

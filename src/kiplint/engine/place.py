@@ -16,6 +16,8 @@ from kiplint.text.problem import Problem as Noted
 from kiplint.text.show import printable
 from kiplint.text.suppress import Suppression, parse_suppressions
 
+LONGEST_NAME = 256
+
 
 def place(definition: Definition, breaches: Iterable[Breach], rules: RuleSet) -> list[Finding]:
     """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added."""
@@ -39,6 +41,7 @@ def _finding(breach: Breach, locator: Locator) -> Finding:
         wanted = f"{pointer}/{where.wanted}"
         parent = locator.node(pointer)
         pointer = pointer if locator.node(wanted) is parent else wanted
+    message_name = where.message_name[:LONGEST_NAME]
     span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
     return Finding(
         rule=rule.id,
@@ -47,9 +50,9 @@ def _finding(breach: Breach, locator: Locator) -> Finding:
         path=where.file,
         span=Span(*span),
         pointer=pointer,
-        message_name=where.message_name,
+        message_name=message_name,
         source=rule.source,
-        identity="\0".join((rule.id, where.message_name, locator.names(pointer))),
+        identity="\0".join((rule.id, message_name, locator.names(pointer))),
         fixable=bool(rule.spec.fix),
     )
 

@@ -123,8 +123,9 @@ class _Repair:
     def _unknown_properties(self) -> bool:
         known = sorted(self._schema.get("properties", {}))
         for name in [name for name in self.value if name not in known]:
-            detail = f"{_quote(name)} is no property here{did_you_mean(name, known)}"
-            self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}")
+            if len(self.problems) < MOST_PROBLEMS:
+                detail = f"{_quote(name)} is no property here{did_you_mean(name, known)}"
+                self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}")
             del self.value[name]
         return True
 

@@ -18,7 +18,7 @@ class WrittenMessage(Container):
     @fact
     def file_name(self) -> str:
         """The name of the file without its directory."""
-        return re.split(r"[/\\]|:(?=[^/\\]*$)", self.file)[-1]
+        return re.split(_DIRECTORIES, self.file)[-1]
 
     @fact
     def file_stem(self) -> str:

@@ -11,6 +11,10 @@ FORMATS = {
     "concise": "One line for each finding: path:line:column: severity rule message.",
     "json": "One JSON document with all findings and a summary (see `kiplint schema output`).",
     "jsonl": "One JSON object a line for each finding.",
+    "github": "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
+    "sarif": "SARIF 2.1.0, for code scanning and editors.",
+    "junit": "JUnit XML: a suite for each file, a failure for each finding.",
+    "gitlab": "A code quality report of GitLab.",
     "markdown": "A table, for pull requests and job summaries.",
 }
 

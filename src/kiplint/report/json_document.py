@@ -20,7 +20,18 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "findings": [as_json(one) for one in report.findings],
         "summary": report.summary,
     }
-    out.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    out.write(msgspec.json.format(encoded(document), indent=2) + "\n")
+
+
+def encoded(value: object) -> str:
+    """JSON on one line, with an escape for everything in it that could act on a terminal."""
+    text = msgspec.json.encode(value).decode()
+    return text if text.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-import msgspec
-
-from kiplint.report.json_document import as_json
+from kiplint.report.json_document import as_json, encoded
 from kiplint.report.model import Report
 
 
@@ -14,4 +12,4 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write a line for each finding, and nothing else."""
     rows = report.rows if report.rows is not None else map(as_json, report.findings)
     for row in rows:
-        out.write(msgspec.json.encode(row).decode() + "\n")
+        out.write(encoded(row) + "\n")

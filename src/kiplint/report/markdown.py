@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TextIO
 
+from kiplint.engine.finding import SEVERITIES
 from kiplint.report.model import Report
 from kiplint.text.show import printable
+
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", "@": "@<!-- -->", **{sign: "\\" + sign for sign in "\\|`*_[]~$"}})
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
@@ -15,16 +19,17 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         return
     if not report.findings:
         return
-    out.write("| severity | rule | place | what |\n| --- | --- | --- | --- |\n")
-    order = {"error": 0, "warning": 1, "info": 2}
-    for one in sorted(report.findings, key=lambda one: order[one.severity]):
-        place = f"{printable(one.path)}:{one.span.line}"
-        out.write(f"| {one.severity} | {_cell(one.rule)} | {_cell(place)} | {_cell(one.message)} |\n")
+    write_row(("severity", "rule", "place", "what"), out)
+    write_row(["---"] * 4, out)
+    for one in sorted(report.findings, key=lambda one: SEVERITIES.index(one.severity)):
+        write_row(map(inline, (one.severity, one.rule, f"{one.path}:{one.span.line}", one.message)), out)
 
 
-def _cell(text: str) -> str:
-    """Text that stays in its cell and means nothing to Markdown or HTML."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
-    for sign in "|`*_[]":
-        escaped = escaped.replace(sign, "\\" + sign)
-    return escaped
+def write_row(cells: Iterable[str], out: TextIO) -> None:
+    """Write a row of a table; the cells are Markdown."""
+    out.write(f"| {' | '.join(cells)} |\n")
+
+
+def inline(text: str) -> str:
+    """Text that stays in its line and its cell, means nothing to Markdown or HTML, and calls and links nobody."""
+    return printable(text).translate(_ESCAPES).replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")

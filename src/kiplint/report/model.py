@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TextIO
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, Protocol, TextIO
 
 import msgspec
 
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, Severity, Span
+
+Status = Literal["ok", "findings", "error"]
+"""How a run went, as its exit code says: 0, 1, or 2."""
+
+OldPlace = tuple[str, Span]
+"""Where something stood before a change: the file, as it is shown, and the place in it."""
+
+
+class RuleInfo(msgspec.Struct, frozen=True):
+    """What there is to say of a rule: `help` tells in Markdown what to do about its findings."""
+
+    title: str
+    why: str
+    source: str
+    severity: Severity
+    help: str
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -16,6 +32,10 @@ class Report(msgspec.Struct, frozen=True):
 
     `sources` holds the bytes of every file that has findings. A command with a report of its own kind brings its
     JSON `document`, its `rows` for jsonl, and `own`, which writes it as text or markdown.
+
+    `rules` describes the rules of the findings. `before` has for each finding the old place of what changed, or is
+    empty. `paths` are the files that were looked at, where they are known. `in_repository` turns the path of a file
+    into the one that a platform knows it by, relative to the top of the repository where it is below that.
     """
 
     findings: tuple[Finding, ...]
@@ -25,6 +45,12 @@ class Report(msgspec.Struct, frozen=True):
     document: Mapping[str, Any] | None = None
     rows: tuple[Mapping[str, Any], ...] | None = None
     own: Writer | None = None
+    command: str = "check"
+    status: Status = "ok"
+    rules: Mapping[str, RuleInfo] = msgspec.field(default_factory=dict)
+    before: tuple[OldPlace | None, ...] = ()
+    paths: tuple[str, ...] = ()
+    in_repository: Callable[[str], str] = str
 
     @property
     def counts(self) -> Counter[str]:
@@ -43,6 +69,11 @@ class Report(msgspec.Struct, frozen=True):
             "infos": counts["info"],
         }
 
+    @property
+    def told(self) -> str:
+        """The numbers in words: `1 error and 2 warnings in 3 files`, or `nothing found in 3 files`."""
+        return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}"
+
 
 class Writer(Protocol):
     """Writes a report of its own kind: `text` or `markdown`."""
@@ -56,6 +87,15 @@ class Format(Protocol):
 
     def __call__(self, report: Report, out: TextIO, *, color: bool) -> None:
         """Write the report; `color` says whether escape sequences for colours are wanted."""
+
+
+NOUNS: tuple[tuple[Severity, str], ...] = (("error", "error"), ("warning", "warning"), ("info", "note"))
+
+
+def tally(counts: Mapping[str, int], kind: str = "") -> str:
+    """`1 error and 2 warnings`, with a word such as `more ` before the nouns; empty when there are none."""
+    parts = [plural(counts[severity], kind + noun) for severity, noun in NOUNS if counts[severity]]
+    return listed(parts) if parts else ""
 
 
 def plural(number: int, noun: str) -> str:

@@ -42,7 +42,7 @@ def label(path: str) -> str:
     """A path that can be printed anywhere: signs that act on a terminal or break a line are written as escapes."""
     if path.isprintable():
         return path
-    return "".join(char if char.isprintable() else char.encode("unicode_escape", "replace").decode() for char in path)
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in path)
 
 
 def is_definition(data: bytes) -> bool:

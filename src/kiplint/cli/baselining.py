@@ -1,0 +1,121 @@
+"""What `--baseline` does to a check: recorded findings stay out of its report, and the file is rewritten when asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from kiplint.cli.checking import CheckOptions
+from kiplint.cli.terminal import use_color
+from kiplint.engine.baseline import Baseline, Stale, compare, extended, parse, render, without
+from kiplint.engine.errors import UsageError
+from kiplint.engine.ruleset import RuleSet
+from kiplint.report.colors import paint
+from kiplint.report.model import Report, plural
+from kiplint.sources.open import STDIN
+from kiplint.text.show import encodable, printable
+
+MOST_LISTED = 20
+
+
+def with_baseline(
+    report: Report, rules: RuleSet, options: CheckOptions, configured: str = ""
+) -> tuple[Report, list[str]]:
+    """The report without what is recorded, and what there is to say of the baseline, line by line.
+
+    `configured` is the file unless the options name one. An entry is stale when this run would have found what it
+    records: when its rule ran, and when everything was checked that was checked as the baseline was made. Raises
+    UsageError for options that do not go together, when the file cannot be read or written, and when its stale
+    entries should go but not all of it was checked.
+    """
+    file = _file(options, configured)
+    before = _read(file, options)
+    paths = [options.stdin_filename or one if one == STDIN else one for one in options.sets]
+    checked = [_shown(path, file) for path in paths]
+    missing = [one for one in before.checked if not _covered(one, checked, file)]
+    ran, known = {rule.id for rule in rules.rules}, {rule.id for rule in rules.known}
+    verdict = compare(before, report.findings, lambda rule: not missing and (rule in ran or rule not in known))
+    if not options.update_baseline:
+        return replace(report, findings=verdict.new), list(_told(file, before, verdict.stale))
+    if missing and not options.allow_new:
+        raise UsageError(f"{file} is about {missing[0]} too: nothing can be taken out of it without checking that")
+    after, new = without(before, verdict.stale), verdict.new
+    if options.allow_new:
+        after, new = extended(after, new, checked), ()
+    _write(after, file)
+    added = len(verdict.new) - len(new)
+    changes = f"{added:,} new, {_mended(verdict.stale):,} taken out"
+    return replace(report, findings=new), [f"{printable(file)} holds {plural(after.total, 'finding')}: {changes}"]
+
+
+def _file(options: CheckOptions, configured: str) -> str:
+    if options.allow_new and not options.update_baseline:
+        raise UsageError("--allow-new goes with --update-baseline")
+    if options.baseline:
+        return options.baseline
+    if not configured:
+        raise UsageError("--update-baseline rewrites a baseline: name it by --baseline FILE")
+    inside = os.path.realpath(configured).startswith(os.path.join(os.getcwd(), ""))
+    return os.path.relpath(configured) if inside else configured
+
+
+def _read(file: str, options: CheckOptions) -> Baseline:
+    try:
+        with open(file, "rb") as stored:
+            return parse(stored.read(), file)
+    except FileNotFoundError:
+        if options.update_baseline and options.allow_new:
+            return Baseline()
+        needed = "--allow-new" if options.update_baseline else "--update-baseline --allow-new"
+        raise UsageError(f"there is no baseline {file}; to make one of what is found now, add {needed}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read the baseline {file}: {error.strerror}") from None
+
+
+def _write(baseline: Baseline, name: str) -> None:
+    file = os.path.realpath(name)
+    try:
+        with open(f"{file}.new", "wb") as out:
+            out.write(render(baseline))
+        os.replace(f"{file}.new", file)
+    except OSError as error:
+        raise UsageError(f"cannot write the baseline {name}: {error.strerror}") from None
+
+
+def _shown(path: str, file: str) -> str:
+    """A path as a baseline names it: relative to the file where it is on disk, else as given."""
+    if os.path.lexists(path):
+        path = os.path.relpath(os.path.realpath(path), _folder(file)).replace(os.sep, "/")
+    return encodable(path)
+
+
+def _covered(recorded: str, checked: Sequence[str], file: str) -> bool:
+    """Whether all is checked that a recorded path has; one that is no longer there has nothing."""
+    folder = _folder(file)
+    inner, *outer = (os.path.normpath(os.path.join(folder, one)) for one in (recorded, *checked))
+    gone = ":" not in recorded and not os.path.lexists(inner)
+    return gone or any(inner == one or inner.startswith(os.path.join(one, "")) for one in outer)
+
+
+def _folder(file: str) -> str:
+    return os.path.dirname(os.path.realpath(file))
+
+
+def _told(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str]:
+    if not stale:
+        return
+    label = paint("warning", "1;33", use_color("auto", sys.stderr))
+    verb = "is" if _mended(stale) == 1 else "are"
+    of = plural(baseline.total, "finding")
+    yield f"{label}: {_mended(stale):,} of {of} in {printable(file)} {verb} stale; --update-baseline takes out the mended"
+    for one, left in stale[:MOST_LISTED]:
+        yield f"  stale: {one.where}" + (f" ({left:,} of {one.count:,} left)" if left else "")
+    if len(stale) > MOST_LISTED:
+        yield f"  ... and {len(stale) - MOST_LISTED:,} more"
+
+
+def _mended(stale: Sequence[Stale]) -> int:
+    return sum(one.entry.count - one.left for one in stale)
