@@ -10,7 +10,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator import cli, facts, formats, rules, schemas
+from generator import cli, facts, formats, hooks, rules, schemas
 from generator.console import play, refreshed
 from generator.markdown import splice
 
@@ -26,8 +26,10 @@ def pages() -> dict[Path, str]:
         "docs/reference/schemas.md": schemas.make(),
         "docs/reference/formats.md": formats.make(),
         **{f"docs/{file}": text for file, text in schemas.files().items()},
+        ".pre-commit-hooks.yaml": hooks.make(),
         "README.md": _with("README.md", packs=rules.overview(), commands=cli.overview()),
         "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),
+        "docs/guide/pre-commit.md": _with("docs/guide/pre-commit.md", hooks=hooks.overview(), folders=hooks.folders()),
     }
     return {ROOT / file: text for file, text in made.items()}
 

@@ -25,7 +25,7 @@ tags = "off"
 [rules."kip-1313/header-missing".params]
 require = true
 """
-KEYS = "select, ignore, fail-on, rule-packs, exclude, severity, rules"
+KEYS = "select, ignore, fail-on, rule-packs, baseline, exclude, severity, rules"
 
 
 @pytest.fixture

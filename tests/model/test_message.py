@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from kiplint.model.fact import facts_of
@@ -96,7 +98,8 @@ def test_names(name: str, valid: bool) -> None:
     ("file", "name", "stem"),
     [
         ("a/b/XRequest.json", "XRequest.json", "XRequest"),
-        ("a\\b\\XRequest.json", "XRequest.json", "XRequest"),
+        ("4.0.0:a/XRequest.json", "XRequest.json", "XRequest"),
+        ("4.0.0:XRequest.json", "XRequest.json", "XRequest"),
         ("XRequest", "XRequest", "XRequest"),
         ("X.json.json", "X.json.json", "X.json"),
         ("", "", ""),
@@ -105,6 +108,11 @@ def test_names(name: str, valid: bool) -> None:
 def test_file_names(file: str, name: str, stem: str) -> None:
     one = loaded(definition(), file)
     assert (one.file_name, one.file_stem) == (name, stem)
+
+
+@pytest.mark.skipif(os.sep == "\\", reason="a backslash separates directories here")
+def test_an_escape_in_a_file_name() -> None:
+    assert loaded(definition(), "a/new\\nline.json").file_name == "new\\nline.json"
 
 
 @pytest.mark.parametrize(

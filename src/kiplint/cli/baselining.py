@@ -41,13 +41,13 @@ def with_baseline(
     if not options.update_baseline:
         return replace(report, findings=verdict.new), list(_told(file, before, verdict.stale))
     if missing and not options.allow_new:
-        raise UsageError(f"{file} is about {missing[0]} too: nothing can be taken out of it without checking that")
+        raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
     after, new = without(before, verdict.stale), verdict.new
     if options.allow_new:
         after, new = extended(after, new, checked), ()
     _write(after, file)
     added = len(verdict.new) - len(new)
-    changes = f"{added:,} new, {_mended(verdict.stale):,} taken out"
+    changes = f"{added:,} new, {_mended(verdict.stale):,} dropped"
     return replace(report, findings=new), [f"{printable(file)} holds {plural(after.total, 'finding')}: {changes}"]
 
 
@@ -108,9 +108,10 @@ def _told(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str
     if not stale:
         return
     label = paint("warning", "1;33", use_color("auto", sys.stderr))
-    verb = "is" if _mended(stale) == 1 else "are"
-    of = plural(baseline.total, "finding")
-    yield f"{label}: {_mended(stale):,} of {of} in {printable(file)} {verb} stale; --update-baseline takes out the mended"
+    number = _mended(stale)
+    verb, them = ("is", "it") if number == 1 else ("are", "them")
+    recorded = plural(baseline.total, "recorded finding")
+    yield f"{label}: {printable(file)}: {number:,} of {recorded} {verb} stale, --update-baseline drops {them}"
     for one, left in stale[:MOST_LISTED]:
         yield f"  stale: {one.where}" + (f" ({left:,} of {one.count:,} left)" if left else "")
     if len(stale) > MOST_LISTED:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from kiplint.cli.output import open_outputs, write_report
+from kiplint.cli.output import Output, attended, finished, open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.engine.config import Config, find_config, read_config
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import SEVERITIES
+from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.report.model import Report
+from kiplint.report.model import Report, RuleInfo
 from kiplint.sources.open import STDIN, open_sets
+from kiplint.sources.schema_files import SchemaFiles
+
+IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
 
 
 class CheckOptions(msgspec.Struct):
@@ -45,9 +50,14 @@ class CheckOptions(msgspec.Struct):
 def run_check(options: CheckOptions) -> int:
     """Check the sets, write the reports, and say how it went as an exit code."""
     outputs = open_outputs(options.outputs, options.color)
+    return attended("check", outputs, lambda: _check(options, outputs))
+
+
+def _check(options: CheckOptions, outputs: list[Output]) -> int:
     config, base = load_config(options)
     rules = make_ruleset(config, load_rules(config, base))
     sets = open_sets(options.sets, keeper(config, base), options.stdin_filename, options.repository)
+    paths: list[str] = []
     report = make_report(
         check_set(
             (Input(file.path, file.data, file.wanted) for file in one.files),
@@ -55,16 +65,20 @@ def run_check(options: CheckOptions) -> int:
             directory=one.directory,
             partial=one.lone,
         )
-        for one in sets
+        for one in noted(sets, paths if any(output.format == "junit" for output in outputs) else None)
     )
     notes: list[str] = []
     if options.baseline or config.baseline or options.update_baseline or options.allow_new:
         from kiplint.cli.baselining import with_baseline
 
         report, notes = with_baseline(report, rules, options, config.baseline and os.path.join(base, config.baseline))
+    code = FINDINGS if fails(report, config.fail_on) else CLEAN
+    infos = rule_infos([*rules.known, *rules.rules], report.findings, IGNORE)
+    report = replace(report, rules=infos, paths=tuple(paths))
+    report = finished(report, "check", code, options.sets)
     write_report(report, outputs, quiet=options.quiet, statistics=options.statistics)
     sys.stderr.writelines(f"{note}\n" for note in notes if not options.quiet)
-    return CLEAN if not fails(report, config.fail_on) else FINDINGS
+    return code
 
 
 def load_config(options: CheckOptions) -> tuple[Config, str]:
@@ -91,6 +105,34 @@ def keeper(config: Config, base: str) -> Callable[[str], bool]:
         return not any(fnmatchcase(one, pattern) for pattern in config.exclude for one in (inner, f"/{inner}"))
 
     return keep
+
+
+def noted(sets: Iterable[SchemaFiles], paths: list[str] | None) -> Iterator[SchemaFiles]:
+    """The same sets; the paths of the files that were asked for are added to `paths`, if they are wanted."""
+    for one in sets:
+        if paths is not None:
+            paths += [file.path for file in one.files if file.wanted]
+        yield one
+
+
+def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) -> dict[str, RuleInfo]:
+    """What there is to say of the rules of the findings; where a rule is there twice, the last counts.
+
+    `ignore` tells how to be rid of them, with RULE for the rule.
+    """
+    wanted = {one.rule for one in findings}
+    return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in wanted}
+
+
+def _info(rule: Rule, ignore: str) -> RuleInfo:
+    level = rule.severity if rule.severity != "off" else rule.spec.on
+    return RuleInfo(
+        title=rule.title,
+        why=rule.spec.why,
+        source=rule.source,
+        severity=level if level != "off" else "info",
+        help=f"`kiplint explain {rule.id}` shows it broken and kept. {ignore}".rstrip(),
+    )
 
 
 def make_report(results: Iterable[Result]) -> Report:

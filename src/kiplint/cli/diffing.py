@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TextIO
 
 import msgspec
+from msgspec.structs import replace
 
-from kiplint.cli.checking import CheckOptions, keeper, load_config
-from kiplint.cli.output import open_outputs, write_report
+from kiplint.cli.checking import CheckOptions, keeper, load_config, rule_infos
+from kiplint.cli.output import Output, attended, finished, open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.trees import open_tree, warn_of_broken
 from kiplint.compat.diff import compare_trees
 from kiplint.compat.judge import BREAKS, Judged, judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.errors import UsageError
-from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.report.diff_json import change_object, diff_document
 from kiplint.report.diff_text import as_finding, write_diff
 from kiplint.report.model import Report
@@ -34,23 +35,36 @@ class DiffOptions(msgspec.Struct):
 
 def run_diff(options: DiffOptions) -> int:
     """Compare the two, write the reports, and say how it went as an exit code."""
-    grave = _breaks(options.fail_on_breaks)
     outputs = open_outputs(options.common.outputs, options.common.color)
-    judged, old, new = compare(options)
-    write_report(report_of(judged, old, new), outputs, quiet=options.common.quiet, statistics=options.common.statistics)
-    if warn_of_broken(old, new):
-        return USAGE
-    return FINDINGS if any(one.breaks in grave or one.severity == "error" for one in judged) else CLEAN
+    return attended("diff", outputs, lambda: _diff(options, outputs))
+
+
+def _diff(options: DiffOptions, outputs: list[Output]) -> int:
+    grave = _breaks(options.fail_on_breaks)
+    judged, old, new, rules = _compare(options)
+    code = FINDINGS if any(one.breaks in grave or one.severity == "error" for one in judged) else CLEAN
+    code = USAGE if old.broken or new.broken else code
+    report = report_of(judged, old, new)
+    infos = rule_infos([*rules.known, *rules.rules], report.findings, "To ignore it: `--ignore RULE`.")
+    report = replace(report, rules=infos)
+    report = finished(report, "diff", code, [options.old, options.new])
+    write_report(report, outputs, quiet=options.common.quiet, statistics=options.common.statistics)
+    warn_of_broken(old, new)
+    return code
 
 
 def compare(options: DiffOptions) -> tuple[list[Judged], Tree, Tree]:
     """The judged changes between the two trees of the options, and the trees."""
+    return _compare(options)[:3]
+
+
+def _compare(options: DiffOptions) -> tuple[list[Judged], Tree, Tree, RuleSet]:
     config, base = load_config(options.common)
     rules = make_ruleset(config, load_rules(config, base))
     keep = keeper(config, base)
     old, new = (open_tree(name, options.repository, keep) for name in (options.old, options.new))
     older = [open_tree(name, options.repository, keep) for name in options.also]
-    return judge(compare_trees(old, new, older), rules, old.sources, new.sources), old, new
+    return judge(compare_trees(old, new, older), rules, old.sources, new.sources), old, new, rules
 
 
 def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
@@ -59,7 +73,12 @@ def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
     sources = {**old.sources, **new.sources}
 
     def own(form: str, out: TextIO, *, color: bool) -> None:
-        write_diff(judged, compared, sources, out, color=color)
+        if form == "markdown":
+            from kiplint.report.diff_markdown import write_changes
+
+            write_changes(judged, compared, out)
+        else:
+            write_diff(judged, compared, sources, out, color=color)
 
     return Report(
         findings=tuple(map(as_finding, judged)),
@@ -69,6 +88,8 @@ def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
         document=diff_document(judged, compared),
         rows=tuple(map(change_object, judged)),
         own=own,
+        before=tuple((one.old_path, one.old_span) if one.old_path and one.old_span else None for one in judged),
+        paths=tuple(new.sources),
     )
 
 

@@ -46,6 +46,8 @@ def _sections(rule: Rule, color: bool) -> list[str]:
     if rule.source:
         sections.append(f"Source: {rule.source}")
     folder = examples(rule, Path(shipped("fixtures")))
+    if folder and (folder / "old").is_dir():
+        sections.append(f"{paint('Example', BOLD, color)}\n{_change(rule, folder, color)}")
     if folder and (folder / "bad").is_dir():
         sections += [
             f"{paint('Wrong', BOLD, color)}\n{_finding(rule, color)}",
@@ -69,6 +71,17 @@ def _finding(rule: Rule, color: bool) -> str:
     out = io.StringIO()
     write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
     return textwrap.indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
+
+
+def _change(rule: Rule, folder: Path, color: bool) -> str:
+    """The report of the change from `old` to `new`, without the line that counts."""
+    from kiplint.compat.examples import run_example
+    from kiplint.report.diff_text import write_diff
+
+    changes, old, new = run_example(rule, folder)
+    out = io.StringIO()
+    write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
+    return textwrap.indent(out.getvalue().rstrip().rpartition("\n")[0].rstrip(), "  ")
 
 
 def _good(rule: Rule) -> str:

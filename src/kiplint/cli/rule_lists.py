@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kiplint.cli.checking import CheckOptions, load_config
 from kiplint.cli.process import CLEAN, FINDINGS
+from kiplint.compat.examples import messages_of
 from kiplint.engine.packs import load_pack
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules
@@ -32,7 +33,7 @@ def _level(rule: Rule) -> str:
 def verify_pack(pack: Path, fixtures: Path) -> int:
     """Check a pack and run its rules over their examples."""
     loaded = load_pack(str(pack))
-    problems = list(verify(loaded, fixtures))
+    problems = list(verify(loaded, fixtures, messages_of))
     for problem in problems:
         print(problem)
     if not problems:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from kiplint.sources.disk import UNNAMED
 from kiplint.sources.tree import home_of
 
 _REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
@@ -22,6 +23,8 @@ def in_repository(path: str, names: Sequence[str]) -> str:
         revision = _REVISION.match(name)
         if revision and path.startswith(revision[0]) and _INSIDE not in name and not os.path.lexists(name):
             return path[revision.end() :]
+    if path == UNNAMED:
+        return path
     full = os.path.normpath(os.path.join(os.getcwd(), path))
     for top in _tops(os.getcwd()):
         if full.startswith(os.path.join(top, "")):

@@ -47,8 +47,8 @@ def _flexible(context: Context, common: VersionRange) -> Iterator[Change]:
     for moved, now in moves:
         if versions := moved & common:
             proof = [
-                {"flexibleVersions": str(side.flexible), "layout": shown_layout(layout(side, versions.lowest))}
-                for side in (old, new)
+                {"flexibleVersions": str(side.flexible), "layout": shown_layout(body, empty_tags=True)}
+                for side, body in ((side, layout(side, versions.lowest)) for side in (old, new))
             ]
             said = f"{named(versions)} {_verb(versions, 'is', 'are')} {now}"
             yield _of_message(context, "flexible-changed", versions, said, "flexibleVersions", *proof)
@@ -106,9 +106,11 @@ def _versions(context: Context, released: VersionRange) -> Iterator[Change]:
         said = f"{named(dropped)} {_verb(dropped, 'is', 'are')} no longer valid"
         yield _of_message(context, "version-dropped", dropped, said, "validVersions", *ranges)
     added = new.valid - old.valid
-    if added and new.valid.highest > old.valid.highest:
-        said = f"{named(added)} {_verb(added, 'is', 'are')} new"
-        yield _of_message(context, "new-version", added, said, "validVersions", *ranges)
+    back = added & VersionRange.of(0, old.valid.highest)
+    for one, what in ((back, "valid again"), (added - back, "new")):
+        if one:
+            said = f"{named(one)} {_verb(one, 'is', 'are')} {what}"
+            yield _of_message(context, "new-version", one, said, "validVersions", *ranges)
     skipped = VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1) if old.valid and new.valid else NONE
     if skipped:
         said = f"{named(skipped)} {_verb(skipped, 'was', 'were')} never valid: the new ones start at {new.valid.lowest}"

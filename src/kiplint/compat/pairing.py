@@ -65,7 +65,10 @@ def _places(field: Field) -> list[Place]:
 
 
 def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED) -> list[MessagePair]:
-    """The messages of both sets, paired by name, then by type and API key, if the type is one of `keyed`."""
+    """The messages of both sets, paired by name, then by type and API key, if the type is one of `keyed`.
+
+    Without an API key a message is known by its fields: all of the versions that both have, with their types.
+    """
     by_name = {message.name: message for message in new}
     pairs: list[MessagePair] = []
     lost: list[Message] = []
@@ -75,10 +78,21 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[s
             pairs.append((message, twin))
         else:
             lost.append(message)
-    by_key = {(one.type, one.api_key): one for one in by_name.values() if one.type in keyed}
+    by_key = {(one.type, one.api_key): one for one in by_name.values() if one.type in keyed and one.api_key is not None}
     for message in lost:
-        renamed = by_key.pop((message.type, message.api_key), None) if message.api_key is not None else None
+        if message.api_key is None:
+            renamed = next((one for one in by_name.values() if _is_same(message, one)), None)
+        else:
+            renamed = by_key.pop((message.type, message.api_key), None)
         if renamed is not None:
             del by_name[renamed.name]
         pairs.append((message, renamed))
     return [*pairs, *((None, message) for message in by_name.values())]
+
+
+def _is_same(old: Message, new: Message) -> bool:
+    if (new.type, new.api_key) != (old.type, None):
+        return False
+    common = old.valid & new.valid
+    fields = [{(one.name, one.type) for one in side.fields if one.versions & common} for side in (old, new)]
+    return bool(fields[0]) and fields[0] == fields[1]

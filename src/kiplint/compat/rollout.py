@@ -14,6 +14,7 @@ from kiplint.model.header_map import header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
+from kiplint.text.show import printable
 from kiplint.versions import NONE, VersionRange, boundaries
 
 Status = Literal["done", "missing", "wrong", "new", "exempt", "dead"]
@@ -61,17 +62,17 @@ def _row(rpc: Rpc, base: Rpc | None, header: int, *, is_new: bool) -> Row:
     status, said, rule, culprit, wanted = _judged(rpc, base, header, is_new=is_new and base is None)
     at = culprit or request or response
     return Row(
-        name=rpc.name,
+        name=printable(rpc.name),
         api_key=rpc.api_key,
         status=status,
         base_versions=str(old.valid) if old and is_new else "",
         versions=str(request.valid) if request else "none",
         header_versions={str(versions): number for versions, number in header_map(request)} if request else {},
-        message=said,
+        message=printable(said),
         rule=rule,
         file=at.file if at else "",
         wanted=wanted,
-        message_name=at.name if at else "",
+        message_name=printable(at.name) if at else "",
     )
 
 
@@ -156,7 +157,7 @@ def _gone(rpc: Rpc) -> Row:
     request = rpc.request
     dead = rpc.is_dead
     return Row(
-        name=rpc.name,
+        name=printable(rpc.name),
         api_key=rpc.api_key,
         status="dead",
         base_versions=str(request.valid) if request else "none",

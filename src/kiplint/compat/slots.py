@@ -22,10 +22,13 @@ def difference(old: Slot, new: Slot, *, compare_compact: bool) -> Iterator[tuple
         yield "flexible-changed", f"was {describe(old)} and is {describe(new)}"
 
 
-def shown_layout(body: Body) -> str:
-    """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack}`."""
+def shown_layout(body: Body, *, empty_tags: bool = False) -> str:
+    """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
+
+    A tag section without tags is left out unless `empty_tags` are wanted, of the outermost struct only.
+    """
     parts = [_shown(one) for one in body.slots]
-    if body.tags:
+    if body.tags or (empty_tags and body.tags is not None):
         parts.append("tags {" + ", ".join(f"{one.field.tag}: {_shown(one)}" for one in body.tags) + "}")
     return printable(", ".join(parts))
 

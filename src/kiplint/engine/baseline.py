@@ -80,7 +80,7 @@ def parse(data: bytes, name: str) -> Baseline:
         if version != VERSION:
             raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
         stored = msgspec.json.decode(data, type=_Stored)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{name} is not a baseline: {error}") from None
     return _make(stored.checked, stored.findings)
 
@@ -132,9 +132,7 @@ def _make(checked: Iterable[str], entries: Iterable[Entry]) -> Baseline:
     for one in entries:
         known = by_fingerprint.get(one.fingerprint)
         by_fingerprint[one.fingerprint] = replace(known, count=known.count + one.count) if known else one
-    ordered = sorted(
-        by_fingerprint.values(), key=lambda one: (one.message_name, one.rule, one.place, one.fingerprint)
-    )
+    ordered = sorted(by_fingerprint.values(), key=lambda one: (one.message_name, one.rule, one.place, one.fingerprint))
     return Baseline(tuple(sorted(set(checked))), tuple(ordered))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,22 +11,37 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
 
+Compare = Callable[[Rule, Path], list[str]]
+"""Says what a rule about changes finds between the sets in `old` and `new`; the packages above the engine know how."""
 
-def verify(rules: list[Rule], fixtures: Path) -> Iterator[str]:
-    """What is wrong with the examples: missing ones, a bad one that passes, a good one that does not."""
+
+def verify(rules: list[Rule], fixtures: Path, compare: Compare | None = None) -> Iterator[str]:
+    """What is wrong with the examples: missing ones, a bad one that passes, a good one that does not.
+
+    A rule about changes has one example in two parts, `old` and `new`, and has to find something between them.
+    """
     for rule in rules:
         folder = examples(rule, fixtures)
         if folder is None:
             yield f"{rule.id}: no examples in {fixtures / rule.pack / rule.spec.id}"
             continue
-        for kind, wanted in (("good", False), ("bad", True)):
-            if not any((folder / kind).glob("*.json")):
-                yield f"{rule.id}: no {kind} example in {folder / kind}"
-                continue
-            found = check_example(rule, folder / kind).findings
-            if bool(found) != wanted:
-                said = found[0].message if found else "it finds nothing"
-                yield f"{rule.id}: the {kind} example {'passes' if wanted else 'fails'}: {said}"
+        kinds = ("old", "new") if rule.spec.each == "change" else ("good", "bad")
+        missing = [kind for kind in kinds if not any((folder / kind).glob("*.json"))]
+        yield from (f"{rule.id}: no {kind} example in {folder / kind}" for kind in missing)
+        if rule.spec.each != "change":
+            yield from _verify_sets(rule, folder, [kind for kind in kinds if kind not in missing])
+        elif compare is None:
+            yield f"{rule.id}: no way to compare its examples was given"
+        elif not missing and not compare(rule, folder):
+            yield f"{rule.id}: the change from old to new passes: it finds nothing"
+
+
+def _verify_sets(rule: Rule, folder: Path, kinds: list[str]) -> Iterator[str]:
+    for kind in kinds:
+        found = check_example(rule, folder / kind).findings
+        if bool(found) != (kind == "bad"):
+            said = found[0].message if found else "it finds nothing"
+            yield f"{rule.id}: the {kind} example {'passes' if kind == 'bad' else 'fails'}: {said}"
 
 
 def examples(rule: Rule, fixtures: Path) -> Path | None:

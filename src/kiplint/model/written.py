@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from kiplint.model import notes
 from kiplint.model.container import Container
 from kiplint.model.fact import fact
+
+_SEPARATORS = "/" if os.sep == "/" else r"/\\"  # elsewhere a backslash is the beginning of an escape
+_DIRECTORIES = rf"[{_SEPARATORS}]|:(?=[^{_SEPARATORS}]*$)"
 
 
 class WrittenMessage(Container):

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TextIO
 
-import msgspec
-
 from kiplint.engine.finding import Severity
 from kiplint.report.fingerprints import fingerprints
+from kiplint.report.json_document import encoded
 from kiplint.report.model import Report
 from kiplint.text.show import printable
 
@@ -32,6 +31,6 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
                 "lines": {"begin": one.span.line, "end": one.span.end_line},
             },
         }
-        out.write(before + msgspec.json.encode(row).decode())
+        out.write(before + encoded(row))
         before = ",\n"
     out.write("\n]\n" if report.findings else "[]\n")

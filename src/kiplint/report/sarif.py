@@ -11,11 +11,10 @@ from itertools import repeat
 from typing import Any, TextIO
 from urllib.parse import quote
 
-import msgspec
-
 from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.report.fingerprints import fingerprints
+from kiplint.report.json_document import encoded
 from kiplint.report.model import OldPlace, Report, plural
 from kiplint.report.sarif_rules import LEVELS, descriptor
 from kiplint.text.show import printable
@@ -46,10 +45,10 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "invocations": [_invocation(report, len(items))],
     }
     opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
-    out.write(f'{opening}{_encode(head)[:-1]},"results":[')
+    out.write(f'{opening}{encoded(head)[:-1]},"results":[')
     before = "\n"
     for row in _results(report, items, rules):
-        out.write(before + _encode(row))
+        out.write(before + encoded(row))
         before = ",\n"
     out.write("\n]}\n]}\n")
 
@@ -112,7 +111,3 @@ def uri(path: str) -> str:
 def message_text(text: str) -> str:
     """Text as a plain message, in which `[text](target)` would be a link."""
     return printable(text).replace("](", "\\](")
-
-
-def _encode(value: object) -> str:
-    return msgspec.json.encode(value).decode()

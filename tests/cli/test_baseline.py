@@ -1,0 +1,243 @@
+"""`kiplint check --baseline`, on the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sources.support import make_repository
+from tools import Ran, definition, field, kiplint
+
+RULE = "style/about-missing"
+MAKE = ("--update-baseline", "--allow-new")
+
+
+def fields(count: int, first: int = 0) -> list[dict[str, object]]:
+    return [field(f"Field{number}", "int32", "0+") for number in range(first, first + count)]
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """Two sets with 200 fields that have no about text."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write(tmp_path, name, *fields(100))
+    return tmp_path
+
+
+def write(where: Path, name: str, *present: dict[str, object]) -> None:
+    request = definition(*present, name=f"{name.upper()}Request", listeners=["broker"])
+    response = definition(name=f"{name.upper()}Response", type="response")
+    (where / name / f"{name.upper()}Request.json").write_bytes(request)
+    (where / name / f"{name.upper()}Response.json").write_bytes(response)
+
+
+def run(here: Path, *words: str, sets: tuple[str, ...] = ("a", "b")) -> Ran:
+    """A check of fields without about text, which are errors here."""
+    chosen = ("--select", RULE, "--severity", f"{RULE}=error", "--output-format", "concise")
+    return kiplint("check", *sets, *chosen, "--baseline", "known.json", *words, cwd=here)
+
+
+def recorded(here: Path) -> int:
+    return sum(one["count"] for one in json.loads((here / "known.json").read_text("utf-8"))["findings"])
+
+
+@pytest.fixture
+def known(here: Path) -> Path:
+    """The same with all of it recorded."""
+    assert run(here, *MAKE) == (0, "", "known.json holds 200 findings: 200 new, 0 dropped\n")
+    assert recorded(here) == 200
+    return here
+
+
+def test_recorded_findings_are_not_reported(known: Path) -> None:
+    assert run(known) == (0, "", "")
+
+
+def test_one_new_finding_is_reported_alone(known: Path) -> None:
+    write(known, "b", *fields(101))
+    line = (
+        "b/BRequest.json:512:7: error style/about-missing Field100 has no about text; say in a sentence what it means\n"
+    )
+    assert run(known) == (1, line, "")
+
+
+def test_one_mended_finding_is_stale(known: Path) -> None:
+    write(known, "b", *fields(99))
+    told = (
+        "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it\n"
+        "  stale: style/about-missing in BRequest at /fields[Field99]/name\n"
+    )
+    assert run(known) == (0, "", told)
+    assert run(known, "--fail-on", "info") == (0, "", told)
+    assert recorded(known) == 200
+    assert run(known, "--quiet") == (0, "", "")
+
+
+def test_many_stale_entries_are_counted(known: Path) -> None:
+    write(known, "b", *fields(60))
+    ran = run(known)
+    assert ran.err.startswith(
+        "warning: known.json: 40 of 200 recorded findings are stale, --update-baseline drops them\n"
+    )
+    assert ran.err.endswith("  ... and 20 more\n")
+    assert len(ran.err.splitlines()) == 22
+
+
+def test_stale_lines_are_coloured_on_demand(known: Path) -> None:
+    write(known, "b", *fields(99))
+    ran = kiplint("check", "a", "b", "--select", RULE, "--baseline", "known.json", cwd=known, env={"FORCE_COLOR": "1"})
+    assert ran.err.startswith("\x1b[1;33mwarning\x1b[0m: known.json")
+
+
+def test_an_update_drops_what_is_mended_and_adds_nothing(known: Path) -> None:
+    write(known, "b", *fields(99), *fields(2, first=200))
+    ran = run(known, "--update-baseline")
+    assert (ran.code, ran.err) == (1, "known.json holds 199 findings: 0 new, 1 dropped\n")
+    assert re.findall(r"Field\d+", ran.out) == ["Field200", "Field201"]
+    assert recorded(known) == 199
+    assert run(known, *MAKE) == (0, "", "known.json holds 201 findings: 2 new, 0 dropped\n")
+    assert run(known) == (0, "", "")
+
+
+def test_an_update_of_nothing_leaves_the_file_as_it_is(known: Path) -> None:
+    before = (known / "known.json").read_bytes()
+    assert run(known, "--update-baseline").err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+    assert (known / "known.json").read_bytes() == before
+    assert sorted(path.name for path in known.iterdir()) == ["a", "b", "known.json"]
+
+
+def test_lines_order_and_directories_do_not_matter(known: Path) -> None:
+    write(known, "a", *reversed(fields(100)))
+    file = known / "a/ARequest.json"
+    file.write_bytes(b"// moved\n" * 10 + file.read_bytes())
+    (known / "b").rename(known / "c")
+    assert run(known, sets=("a", "c")) == (0, "", "")
+
+
+def test_a_single_file_is_not_blamed_for_the_others(known: Path) -> None:
+    write(known, "b", *fields(101))
+    assert run(known, sets=("a/ARequest.json",)) == (0, "", "")
+    assert run(known, sets=("b/BRequest.json",)).out.count("\n") == 1
+    write(known, "b", *fields(99))
+    assert run(known, sets=("b",)) == (0, "", "")
+    assert "1 of 200 recorded findings is stale" in run(known, sets=(".",)).err
+    ran = run(known, "--update-baseline", sets=("b",))
+    assert ran == (2, "", "error: known.json is about a too: nothing can be dropped from it without checking that\n")
+    assert run(known, *MAKE, sets=("b",)).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+
+
+def test_a_set_can_be_added(here: Path) -> None:
+    assert run(here, *MAKE, sets=("a",)).err == "known.json holds 100 findings: 100 new, 0 dropped\n"
+    assert run(here, *MAKE, sets=("b",)).err == "known.json holds 200 findings: 100 new, 0 dropped\n"
+    assert json.loads((here / "known.json").read_text())["checked"] == ["a", "b"]
+
+
+def test_a_directory_that_is_gone_is_stale(known: Path) -> None:
+    for file in (known / "b").iterdir():
+        file.unlink()
+    (known / "b").rmdir()
+    assert "100 of 200 recorded findings are stale" in run(known, sets=("a",)).err
+    assert run(known, "--update-baseline", sets=("a",)).err == "known.json holds 100 findings: 0 new, 100 dropped\n"
+
+
+def test_rules_that_do_not_run_are_not_stale(known: Path) -> None:
+    others = ("check", "a", "b", "--baseline", "known.json", "--select", "tags")
+    assert kiplint(*others, cwd=known) == (0, "", "")
+    assert kiplint(*others, "--update-baseline", cwd=known).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+
+
+def test_an_entry_of_a_rule_that_is_no_more_is_stale(known: Path) -> None:
+    file = known / "known.json"
+    file.write_text(file.read_text("utf-8").replace(RULE, "style/gone", 1), "utf-8")
+    assert run(known) == (0, "", "")  # it still names a finding
+    line = (
+        '    { "message_name": "X", "rule": "style/gone", "place": "", "count": 3, "fingerprint": "'
+        + "0" * 32
+        + '" },\n'
+    )
+    file.write_text(file.read_text("utf-8").replace('"findings": [\n', '"findings": [\n' + line), "utf-8")
+    assert run(known).err.splitlines()[1:] == ["  stale: style/gone in X"]
+
+
+def test_the_configuration_may_name_it(known: Path) -> None:
+    (known / "conf").mkdir()
+    (known / "conf/kiplint.toml").write_text(f'baseline = "../known.json"\nselect = ["{RULE}"]\nfail-on = "info"\n')
+    words = ("check", "a", "b", "--config", "conf/kiplint.toml", "--output-format", "concise")
+    assert kiplint(*words, cwd=known) == (0, "", "")
+    write(known, "b", *fields(99), *fields(1, first=200))
+    ran = kiplint(*words, cwd=known)
+    assert (ran.code, ran.out.count("\n"), ran.err.splitlines()[0]) == (
+        1,
+        1,
+        "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it",
+    )
+    assert kiplint(*words, "--update-baseline", cwd=known).err == "known.json holds 199 findings: 0 new, 1 dropped\n"
+    (known / "kiplint.toml").write_text('baseline = "known.json"\n')
+    assert kiplint("check", "a", "b", cwd=known).out.count(RULE) == 1
+    assert kiplint("check", "a", "b", "--isolated", cwd=known).out.count(RULE) == 200
+
+
+def test_revisions_are_known_by_their_names(here: Path) -> None:
+    make_repository(here, {})
+    assert run(here, *MAKE, sets=("HEAD:a",)).err == "known.json holds 100 findings: 100 new, 0 dropped\n"
+    assert run(here, sets=("HEAD:a",)) == (0, "", "")
+    assert run(here, "--update-baseline", sets=("a",)).code == 2
+
+
+def test_standard_input_is_the_file_that_it_belongs_to(known: Path) -> None:
+    words = ("check", "-", "--stdin-filename", "a/ARequest.json", "--select", RULE, "--baseline", "known.json")
+    assert kiplint(*words, cwd=known, stdin=(known / "a/ARequest.json").read_bytes()) == (0, "", "")
+
+
+def test_every_format_leaves_recorded_findings_out(known: Path) -> None:
+    write(known, "b", *fields(101))
+    ran = run(known, "--output-format", "json=out.json")
+    assert ran.code == 1
+    document = json.loads((known / "out.json").read_text("utf-8"))
+    assert [one["pointer"] for one in document["findings"]] == ["/fields/100/name"]
+    assert document["summary"] == {"files": 4, "messages": 4, "errors": 1, "warnings": 0, "infos": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "there is no baseline known.json; to make one of what is found now, add --update-baseline --allow-new"),
+        (("--update-baseline",), "there is no baseline known.json; to make one of what is found now, add --allow-new"),
+        (("--allow-new",), "--allow-new goes with --update-baseline"),
+        (("--baseline", "a"), "cannot read the baseline a: Is a directory"),
+        (
+            ("--baseline", "a/ARequest.json"),
+            "a/ARequest.json is not a baseline: Object missing required field `version`",
+        ),
+        (("--baseline", "none/b.json", *MAKE), "cannot write the baseline none/b.json: No such file or directory"),
+    ],
+)
+def test_mistakes(here: Path, words: tuple[str, ...], message: str) -> None:
+    assert run(here, *words) == (2, "", f"error: {message}\n")
+    assert sorted(path.name for path in here.iterdir()) == ["a", "b"]
+
+
+def test_there_must_be_a_file_to_update(here: Path) -> None:
+    ran = kiplint("check", "a", *MAKE, cwd=here)
+    assert ran == (2, "", "error: --update-baseline rewrites a baseline: name it by --baseline FILE\n")
+
+
+def test_the_real_schemas_can_be_recorded(corpus: Path, tmp_path: Path) -> None:
+    words = (
+        "check",
+        str(corpus / "kafka-trunk-2026-08"),
+        "--select",
+        "all",
+        "--fail-on",
+        "info",
+        "--baseline",
+        "known.json",
+    )
+    made = kiplint(*words, *MAKE, cwd=tmp_path)
+    assert made.code == 0
+    assert int(made.err.split()[2]) > 100
+    assert kiplint(*words, cwd=tmp_path) == (0, "", "")

@@ -1,0 +1,111 @@
+"""Mutations of real definitions whose effect on the bytes of released versions is known, each as a diff."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonpatch
+import pytest
+from verdicts import TRUNK
+
+from compat.evolution_exceptions import EXCEPTIONS
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.compat.tree import make_tree
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.text.comments import blank_comments
+
+SHARE = 0.99
+"""The least share of cases in which the truth is met."""
+
+REORDERED = "field-order-changed"
+"""The policy of cases whose bytes are equal while two fields of one type trade places: a break for kiplint."""
+
+WHOLE = {"compat/api-key-changed", "compat/type-changed", "compat/version-dropped"}
+
+
+class Evolved(NamedTuple):
+    """A case and what kiplint makes of it."""
+
+    row: dict[str, Any]
+    changes: list[Judged]
+
+    @property
+    def breaks(self) -> bool:
+        """Whether kiplint calls it a break of the bytes."""
+        return any(one.breaks in ("wire", "storage") for one in self.changes)
+
+    @property
+    def is_breaking(self) -> bool:
+        """Whether it is one."""
+        return self.row["truth"] == "breaking" or REORDERED in (self.row.get("policy") or [])
+
+    @property
+    def label(self) -> str:
+        row, rules = self.row, sorted({one.rule for one in self.changes})
+        return f"{row['id']} {row['base']} {row['family']} {row['sub']} is {row['truth']}: {row['truth_why']}; {rules}"
+
+
+@pytest.fixture(scope="module")
+def cases(verdicts: Path, corpus: Path) -> list[Evolved]:
+    rows = map(json.loads, (verdicts / "evolution.jsonl").read_text(encoding="utf-8").splitlines())
+    rules = make_ruleset(Config(), load_rules(Config(), ""))
+    found = []
+    for row in rows:
+        if row.get("child_invalid"):
+            continue
+        document = json.loads(blank_comments((corpus / TRUNK / row["base"]).read_bytes()))
+        parent = jsonpatch.apply_patch(document, row.get("parent_patch") or [])
+        child = jsonpatch.apply_patch(parent, row["patch"] or [])
+        name = Path(row["base"]).name
+        old, new = (make_tree("", [("", [(name, json.dumps(one).encode())])]) for one in (parent, child))
+        assert not old.broken + new.broken, row["id"]
+        found.append(Evolved(row, judge(compare_trees(old, new), rules, old.sources, new.sources)))
+    return found
+
+
+def test_there_are_cases_of_every_kind(cases: list[Evolved]) -> None:
+    assert len(cases) > 300
+    assert {one.row["truth"] for one in cases} == {"breaking", "compatible"}
+    assert {one.breaks for one in cases} == {True, False}
+    assert any(REORDERED in (one.row.get("policy") or []) for one in cases)
+
+
+def test_breaks_of_bytes_are_breaks(cases: list[Evolved]) -> None:
+    missed = [one.label for one in cases if one.is_breaking and not one.breaks and one.row["id"] not in EXCEPTIONS]
+    assert missed == []
+
+
+def test_what_leaves_the_bytes_alone_is_no_break(cases: list[Evolved]) -> None:
+    wrong = [one.label for one in cases if one.breaks and not one.is_breaking and one.row["id"] not in EXCEPTIONS]
+    assert wrong == []
+
+
+def test_the_truth_is_met_nearly_always(cases: list[Evolved]) -> None:
+    met = sum(one.breaks == one.is_breaking for one in cases)
+    assert met >= SHARE * len(cases)
+
+
+def test_every_exception_is_needed_and_has_a_reason(cases: list[Evolved]) -> None:
+    needed = {one.row["id"] for one in cases if one.breaks != one.is_breaking}
+    assert [name for name in EXCEPTIONS if name not in needed] == []
+    assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
+
+
+def test_every_break_is_proved_by_two_layouts(cases: list[Evolved]) -> None:
+    """But for those of the message as a whole, which leave the layouts of its versions alone."""
+    grave = [change for one in cases for change in one.changes if change.breaks in ("wire", "storage")]
+    proved = [one for one in grave if one.rule not in WHOLE]
+    assert len(proved) > 100
+    assert [one for one in proved if one.old["layout"] == one.new["layout"]] == []
+
+
+def test_nullability_is_said_to_be_that(cases: list[Evolved]) -> None:
+    alone = [one for one in cases if one.row.get("nullability_only") and one.breaks]
+    assert alone
+    for one in alone:
+        rules = {change.rule for change in one.changes if change.breaks in ("wire", "storage")}
+        assert rules <= {"compat/nullability-narrowed", "compat/nullability-widened"}, one.label

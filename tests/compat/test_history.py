@@ -1,0 +1,187 @@
+"""All releases of Kafka, each compared with the one before: what broke is known, and nothing else may be called broken.
+
+The tags are those of the history bundle, from 2.2.0 to the vendor's 8.3.0 (which is Apache's 4.3).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from kiplint.cli.trees import open_tree
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import load_rules, make_ruleset
+
+WIRE = {
+    ("2.3.1 2.4.0", "layout-changed", "RequestHeader 0"),
+    ("2.7.2 2.8.0", "layout-changed", "EndQuorumEpochRequest 0"),
+}
+"""The only bytes between processes that ever changed: one header, and one RPC that nothing used yet."""
+
+STORAGE = {
+    "2.7.2 2.8.0": {"layout-changed": "LeaderChangeMessage"},
+    "2.8.2 3.0.0": {
+        "layout-changed": "LeaderChangeMessage RegisterBrokerRecord",
+        "flexible-changed": "ClientQuotaRecord ConfigRecord DelegationTokenRecord FeatureLevelRecord FenceBrokerRecord "
+        "PartitionRecord RegisterBrokerRecord RemoveTopicRecord TopicRecord UnfenceBrokerRecord "
+        "UnregisterBrokerRecord UserScramCredentialRecord",
+        "nullability-widened": "ConfigRecord",
+        "nullability-narrowed": "PartitionRecord",
+    },
+    "3.2.3 3.3.0": {"layout-changed": "FeatureLevelRecord", "message-removed": "RemoveFeatureLevelRecord"},
+    "3.4.1 3.5.0": {"layout-changed": "UserScramCredentialRecord", "message-removed": "AccessControlRecord"},
+    "3.5.2 3.6.0": {
+        "layout-changed": "ConsumerGroupCurrentMemberAssignmentValue ConsumerGroupMemberMetadataValue "
+        "ConsumerGroupPartitionMetadataValue DelegationTokenRecord RemoteLogSegmentMetadataRecord "
+        "RemoteLogSegmentMetadataSnapshotRecord RemoteLogSegmentMetadataUpdateRecord",
+    },
+    "3.7.1 3.8.0": {
+        "layout-changed": "ConsumerGroupCurrentMemberAssignmentValue ConsumerGroupMemberMetadataValue "
+        "ConsumerGroupPartitionMetadataValue ConsumerGroupTargetAssignmentMemberValue",
+    },
+    "3.9.0-rc3 confluent-8.0.0": {"layout-changed": "ShareGroupPartitionMetadataValue"},
+    "confluent-8.0.0 confluent-8.1.0": {
+        "layout-changed": "ShareGroupMetadataValue ShareGroupStatePartitionMetadataValue ShareSnapshotValue "
+        "ShareUpdateValue",
+        "message-removed": "ShareGroupPartitionMetadataKey ShareGroupPartitionMetadataValue",
+    },
+}
+"""The records on disk that changed, by pair of releases and rule: all of them in early access at the time."""
+
+RENUMBERED = """
+OffsetCommitKey GroupMetadataKey ConsumerGroupMetadataKey ConsumerGroupPartitionMetadataKey
+ConsumerGroupMemberMetadataKey ConsumerGroupTargetAssignmentMetadataKey ConsumerGroupTargetAssignmentMemberKey
+ConsumerGroupCurrentMemberAssignmentKey ShareGroupMemberMetadataKey ShareGroupMetadataKey
+ShareGroupTargetAssignmentMetadataKey ShareGroupTargetAssignmentMemberKey ShareGroupCurrentMemberAssignmentKey
+ShareGroupStatePartitionMetadataKey ConsumerGroupRegularExpressionKey ShareSnapshotKey ShareUpdateKey TransactionLogKey
+"""
+"""The records whose type was the version of their key, and is its API key since KAFKA-17593."""
+
+
+class Told(NamedTuple):
+    """A change, and the two releases it lies between."""
+
+    pair: str
+    change: Judged
+
+    @property
+    def rule(self) -> str:
+        return self.change.rule.removeprefix("compat/")
+
+
+def order(tag: str) -> tuple[bool, list[int]]:
+    """Releases by their numbers; the vendor's, whose numbers are higher, come last."""
+    return tag.startswith("confluent"), [int(number) for number in re.findall(r"\d+", tag)]
+
+
+@pytest.fixture(scope="module")
+def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    clone = tmp_path_factory.mktemp("history") / "kafka.git"
+    bundle = corpus / "kafka-schema-history.bundle"
+    subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True, capture_output=True)
+    return clone
+
+
+@pytest.fixture(scope="module")
+def tags(history: Path) -> list[str]:
+    listing = subprocess.run(["git", "-C", history, "tag"], check=True, capture_output=True, text=True)
+    return sorted(listing.stdout.split(), key=order)
+
+
+@pytest.fixture(scope="module")
+def changes(history: Path, tags: list[str]) -> list[Told]:
+    """All changes of all pairs; each tree is loaded once, and only two are kept."""
+    return list(_told(history, tags))
+
+
+def _told(history: Path, tags: list[str]) -> Iterator[Told]:
+    rules = make_ruleset(Config(), load_rules(Config(), ""))
+    trees = (open_tree(f"{tag}:", str(history)) for tag in tags)
+    for old, new in pairwise(trees):
+        assert not old.broken + new.broken
+        for one in judge(compare_trees(old, new), rules, old.sources, new.sources):
+            yield Told(f"{old.name} {new.name}".replace(":", ""), one)
+
+
+def test_all_releases_are_there(tags: list[str]) -> None:
+    assert len(tags) == 48
+    assert (tags[0], tags[43], tags[44], tags[-1]) == ("2.2.0", "3.9.0-rc3", "confluent-8.0.0", "confluent-8.3.0")
+
+
+def test_what_breaks_the_wire(changes: list[Told]) -> None:
+    found = [one for one in changes if one.change.breaks == "wire"]
+    assert {(one.pair, one.rule, f"{one.change.message_name} {one.change.versions}") for one in found} == WIRE
+    assert len(found) == len(WIRE)
+    assert {one.change.severity for one in found} == {"error"}
+
+
+def test_what_breaks_storage(changes: list[Told]) -> None:
+    known = {
+        (pair, rule, name) for pair, rules in STORAGE.items() for rule, names in rules.items() for name in names.split()
+    }
+    found = [one for one in changes if one.change.breaks == "storage"]
+    assert {(one.pair, one.rule, one.change.message_name) for one in found} == known
+    assert {one.change.message_type for one in found} <= {"metadata", "data", "coordinator-key", "coordinator-value"}
+
+
+def test_every_break_of_a_version_is_proved(changes: list[Told]) -> None:
+    grave = [one.change for one in changes if one.change.breaks in ("wire", "storage")]
+    assert [
+        one for one in grave if one.rule != "compat/message-removed" and one.old["layout"] == one.new["layout"]
+    ] == []
+
+
+def test_no_change_is_told_twice(changes: list[Told]) -> None:
+    keys = [(one.pair, one.change.path, one.change.rule, one.change.message) for one in changes]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("pair", "field"),
+    [
+        ("2.6.3 2.7.0", "FetchResponse 0-11, Responses.PartitionResponses.RecordSet"),
+        ("2.7.2 2.8.0", "ProduceRequest 0-8, TopicData.PartitionData.Records"),
+    ],
+)
+def test_bytes_that_became_records_are_the_same_bytes(changes: list[Told], pair: str, field: str) -> None:
+    about = [one.change for one in changes if one.pair == pair and one.change.message.startswith(f"{field}: ")]
+    assert {one.breaks for one in about} == {"source"}
+    (one,) = (one for one in about if one.rule == "compat/type-retyped")
+    assert (one.rule, one.kind, one.breaks, one.severity) == ("compat/type-retyped", "same-bytes", "source", "info")
+    assert one.message.endswith("was nullable bytes and is nullable records, in the same bytes")
+
+
+def test_renumbered_coordinator_keys_are_the_same_on_disk(changes: list[Told]) -> None:
+    moved = [one for one in changes if one.rule == "record-type-moved"]
+    assert {one.pair for one in moved} == {"confluent-8.0.0 confluent-8.1.0"}
+    assert {one.change.breaks for one in moved} == {"source"}
+    assert sorted(one.change.message_name for one in moved) == sorted(RENUMBERED.split())
+    others = [one for one in changes if one.pair == moved[0].pair and one.change.breaks == "storage"]
+    assert not {one.change.message_name for one in others} & {*RENUMBERED.split()}
+
+
+def test_a_renamed_message_is_not_gone(changes: list[Told]) -> None:
+    renamed = {one.change.message for one in changes if one.rule == "message-renamed"}
+    assert "SubscriptionInfoData: SubscriptionInfo is called SubscriptionInfoData now" in renamed
+    assert "AlterPartitionRequest: AlterIsrRequest is called AlterPartitionRequest now" in renamed
+
+
+def test_patch_releases_break_nothing(changes: list[Told]) -> None:
+    patches = [one for one in changes if len({tuple(order(tag)[1][:2]) for tag in one.pair.split()}) == 1]
+    assert {one.change.breaks for one in patches} <= {"none", "semantics"}
+
+
+def test_old_versions_go_with_apache_4_only(changes: list[Told]) -> None:
+    dropped = [
+        one for one in changes if one.rule in ("version-dropped", "message-removed") and one.change.breaks == "support"
+    ]
+    assert {one.pair for one in dropped if one.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
+    assert {one.change.severity for one in dropped} == {"warning"}

@@ -1,0 +1,170 @@
+"""Baselines: fingerprints with counts, which neither lines nor paths can change."""
+
+from __future__ import annotations
+
+import json
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from kiplint.engine.baseline import VERSION, Baseline, Entry, Stale, compare, extended, parse, render, without
+from kiplint.engine.config import Config
+from kiplint.engine.finding import Finding, Span
+from tools import check, complaint, definition, field
+
+FIVE = [field(f"F{number}", "int32", "0+") for number in range(5)]
+
+
+def found(*fields: dict[str, object], path: str = "XRequest.json", before: bytes = b"") -> list[Finding]:
+    """What style/about-missing finds in a request with these fields."""
+    return check({path: before + definition(*fields)}, Config(select=["style/about-missing"]))
+
+
+def recorded(*findings: Finding) -> Baseline:
+    return extended(Baseline(), findings, ["set"])
+
+
+def always(rule: str) -> bool:
+    return True
+
+
+def entry(count: int = 1, **others: str) -> Entry:
+    whole = {"message_name": "A", "rule": "tags/gap", "place": "/name", "fingerprint": "0" * 32, **others}
+    return Entry(count=count, **whole)
+
+
+def test_what_is_recorded_is_not_new() -> None:
+    findings = found(*FIVE)
+    assert len(findings) == 5
+    assert compare(recorded(*findings), findings, always) == ((), ())
+
+
+def test_only_what_is_new_is_left() -> None:
+    verdict = compare(recorded(*found(*FIVE[:4])), found(*FIVE), always)
+    assert [(one.rule, one.pointer) for one in verdict.new] == [("style/about-missing", "/fields/4/name")]
+    assert verdict.stale == ()
+
+
+def test_what_is_gone_is_stale() -> None:
+    verdict = compare(recorded(*found(*FIVE)), found(*FIVE[1:]), always)
+    assert verdict.new == ()
+    assert [(one.entry.place, one.left) for one in verdict.stale] == [("/fields[F0]/name", 0)]
+
+
+def test_neither_lines_nor_order_nor_the_file_matter() -> None:
+    moved = found(*reversed(FIVE), path="elsewhere/Y.json", before=b"// one\n" * 10)
+    assert compare(recorded(*found(*FIVE)), moved, always) == ((), ())
+
+
+def test_a_count_is_used_up_by_the_first() -> None:
+    (one,) = found(FIVE[0])
+    three = [replace(one, span=Span(line, 1, line, 2)) for line in (1, 2, 3)]
+    assert recorded(*three).findings[0].count == 3
+    verdict = compare(recorded(*three[:2]), three, always)
+    assert [finding.span.line for finding in verdict.new] == [3]
+
+
+def test_a_count_can_be_paid_in_part() -> None:
+    (one,) = found(FIVE[0])
+    (known,) = recorded(one, one, one).findings
+    assert compare(recorded(one, one, one), [one], always).stale == (Stale(known, 1),)
+    assert without(recorded(one, one, one), [Stale(known, 1)]) == recorded(one)
+    assert without(recorded(one), [Stale(known, 0)]).findings == ()
+
+
+def test_what_was_not_judged_is_not_stale() -> None:
+    baseline = recorded(*found(*FIVE))
+    assert compare(baseline, [], lambda rule: rule != "style/about-missing") == ((), ())
+    assert len(compare(baseline, [], always).stale) == 5
+
+
+def test_the_file_reads_well() -> None:
+    baseline = extended(recorded(*found(*FIVE[:2])), found(FIVE[0]), ["other", "set"])
+    assert render(baseline).decode() == (
+        '{\n  "version": 1,\n  "checked": [\n    "other",\n    "set"\n  ],\n  "findings": [\n'
+        '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F0]/name", "count": 2,'
+        f' "fingerprint": "{found(FIVE[0])[0].fingerprint}" }},\n'
+        '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F1]/name", "count": 1,'
+        f' "fingerprint": "{found(FIVE[1])[0].fingerprint}" }}\n  ]\n}}\n'
+    )
+    assert render(Baseline()) == b'{\n  "version": 1,\n  "checked": [],\n  "findings": []\n}\n'
+
+
+HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+ENTRIES = st.builds(
+    Entry, message_name=TEXT, rule=TEXT, place=TEXT, count=st.integers(1, 2**40), fingerprint=HEX
+)  # fmt: skip
+
+
+@given(st.lists(ENTRIES, unique_by=lambda one: one.fingerprint), st.lists(TEXT))
+def test_what_is_written_can_be_read(entries: list[Entry], checked: list[str]) -> None:
+    order = sorted(entries, key=lambda one: (one.message_name, one.rule, one.place, one.fingerprint))
+    baseline = Baseline(tuple(sorted(set(checked))), tuple(order))
+    text = render(baseline)
+    assert parse(text, "b.json") == baseline
+    assert json.loads(text)["version"] == VERSION
+    assert len(text.splitlines()) <= 6 + len(checked) + len(entries) + 2
+
+
+@given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 4), max_size=12))
+def test_recorded_and_found_add_up(debt: list[int], now: list[int]) -> None:
+    pool = found(*FIVE)
+    baseline, findings = recorded(*(pool[one] for one in debt)), [pool[one] for one in now]
+    new, stale = compare(baseline, findings, always)
+    paid = without(baseline, stale)
+    assert len(findings) - len(new) == paid.total
+    assert len(debt) - paid.total == sum(one.entry.count - one.left for one in stale)
+    assert compare(paid, findings, always) == (new, ())
+    assert compare(extended(paid, new, []), findings, always) == ((), ())
+
+
+def test_an_entry_that_a_merge_has_doubled_counts_twice() -> None:
+    text = render(Baseline(findings=(entry(),)))
+    (line,) = [one for one in text.split(b"\n") if b"fingerprint" in one]
+    assert parse(text.replace(line, line + b",\n" + line), "b.json").findings == (entry(count=2),)
+
+
+def test_names_that_act_on_terminals_are_harmless() -> None:
+    shown = entry(message_name="A\x1b[2J\n::error::x", place="/a\u202eb").where
+    assert shown == "tags/gap in A\\u001b[2J\\u000a::error::x at /a\\u202eb"
+    assert set(shown) <= set(string.printable) - set("\n\r\t\x0b\x0c")
+
+
+def test_odd_names_can_be_recorded() -> None:
+    odd = field('\x1b"\n\0')
+    (line,) = [one for one in render(recorded(*found(odd))).splitlines() if b"place" in one]
+    assert json.loads(line)["place"] == '/fields[\\u001b"\\u000a\\u0000]/name'
+    assert compare(recorded(*found(odd)), found(odd), always) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "b.json is not a baseline: Input data was truncated"),
+        (b"[]", "b.json is not a baseline: Expected `object`, got `array`"),
+        (b"<<<<<<< HEAD\n", "b.json is not a baseline: JSON is malformed: invalid character (byte 0)"),
+        (b'{"version": 2}', "b.json is a baseline of version 2; this kiplint reads version 1"),
+        (b'{"version": "2.1.0"}', "b.json is not a baseline: Expected `int`, got `str` - at `$.version`"),
+        (b'{"findings": []}', "b.json is not a baseline: Object missing required field `version`"),
+        (
+            b'{"version": 1, "findings": [], "summary": {}}',
+            "b.json is not a baseline: Object missing required field `checked`",
+        ),
+        (b'{"version": 1, "checked": ' + b"[" * 100_000, "b.json is not a baseline: "),
+        (b"[" * 1_000_000, "b.json is not a baseline: "),
+        (render(Baseline(findings=(entry(count=0),))), "Expected `int` >= 1 - at `$.findings[0].count`"),
+        (render(Baseline(findings=(entry(fingerprint="x"),))), "at `$.findings[0].fingerprint`"),
+        (b'{"version": 1, "checked": ["\xff"], "findings": []}', "b.json is not a baseline: "),
+    ],
+)
+def test_what_is_no_baseline_is_refused(text: bytes, message: str) -> None:
+    assert message in complaint(lambda: parse(text, "b.json"))
+
+
+def test_a_later_version_may_add_properties() -> None:
+    text = b'{"version": 1, "checked": [], "findings": [], "more": {"x": 1}}'
+    assert parse(text, "b.json") == Baseline()

@@ -1,0 +1,62 @@
+"""Reports made by hand, and what a format makes of them."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from kiplint.engine.finding import Finding, Severity, Span
+from kiplint.report.formats import load
+from kiplint.report.model import Report
+
+HOSTILE = "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"
+"""A name that tries to be a command, markup, an escape sequence and a link."""
+
+
+def finding(
+    rule: str = "tags/gap",
+    severity: Severity = "error",
+    message: str = "tag 1 of B comes after a gap",
+    path: str = "set/Tags.json",
+    span: tuple[int, int, int, int] = (9, 54, 9, 62),
+    identity: str = "",
+    **others: Any,
+) -> Finding:
+    """A finding; without an `identity` its rule and message tell it from others."""
+    return Finding(
+        rule=rule,
+        severity=severity,
+        message=message,
+        path=path,
+        span=Span(*span),
+        pointer=others.pop("pointer", "/fields/1/tag"),
+        message_name=others.pop("message_name", "Tags"),
+        source=others.pop("source", "KIP-482"),
+        identity=identity or f"{rule}\0{message}",
+        **others,
+    )
+
+
+def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any) -> Report:
+    """A report of those findings."""
+    return Report(findings, files, messages, **others)
+
+
+def written(name: str, one: Report) -> str:
+    """What a format writes."""
+    out = io.StringIO()
+    load(name)(one, out, color=False)
+    return out.getvalue()
+
+
+def many(number: int, severity: Severity = "error") -> list[Finding]:
+    """So many findings, in files of a hundred each."""
+    return [
+        finding(
+            message=f"finding {at}",
+            path=f"set/File{at // 100}.json",
+            severity=severity,
+            span=(at % 100 + 1, 1, at % 100 + 1, 2),
+        )
+        for at in range(number)
+    ]

@@ -1,0 +1,101 @@
+"""What SARIF 2.1.0 says of the objects that kiplint writes, as a JSON Schema.
+
+No package on the index carries the standard's own schema, so this is the part that concerns us, written from the
+standard: stricter in that only properties are allowed which are used here, and in what code scanning asks beyond it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+TEXT = {"type": "string", "minLength": 1}
+COUNT = {"type": "integer", "minimum": 1}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+
+
+def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {**required, **(optional or {})},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: dict[str, Any], **others: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items, **others}
+
+
+MESSAGE = _object({"text": TEXT})
+REGION = _object({name: COUNT for name in ("startLine", "startColumn", "endLine", "endColumn")})
+URI = {"type": "string", "pattern": r"^(file:///)?([A-Za-z0-9._~/-]|%[0-9A-F]{2})+$"}
+PLACE = {"physicalLocation": _object({"artifactLocation": _object({"uri": URI}), "region": REGION})}
+RULE = _object(
+    {
+        "id": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+$"},
+        "shortDescription": _object({"text": {**TEXT, "maxLength": 1024}}),
+        "fullDescription": _object({"text": {**TEXT, "maxLength": 1024}}),
+        "help": _object({"text": TEXT, "markdown": TEXT}),
+        "defaultConfiguration": _object({"level": LEVEL}),
+        "properties": _object(
+            {
+                "precision": {"enum": ["very-high", "high", "medium", "low"]},
+                "problem.severity": {"enum": ["error", "warning", "recommendation"]},
+                "tags": _list(TEXT, uniqueItems=True),
+            }
+        ),
+    }
+)
+RESULT = _object(
+    {
+        "ruleId": TEXT,
+        "ruleIndex": {"type": "integer", "minimum": 0},
+        "level": LEVEL,
+        "message": MESSAGE,
+        "partialFingerprints": _object({"primaryLocationLineHash": {"type": "string", "pattern": "^[0-9a-f]{32}"}}),
+    },
+    {
+        "locations": _list(_object(PLACE), minItems=1, maxItems=1),
+        "relatedLocations": _list(_object({**PLACE, "id": COUNT, "message": MESSAGE}), minItems=1),
+    },
+)
+DRIVER = _object(
+    {
+        "name": {"const": "kiplint"},
+        "semanticVersion": {"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
+        "rules": _list(RULE, uniqueItems=True),
+    }
+)
+INVOCATION = _object(
+    {"executionSuccessful": {"type": "boolean"}},
+    {"toolExecutionNotifications": _list(_object({"level": LEVEL, "message": MESSAGE}))},
+)
+RUN = _object(
+    {
+        "tool": _object({"driver": DRIVER}),
+        "automationDetails": _object({"id": {"type": "string", "pattern": "^kiplint/(check|diff|rollout)/$"}}),
+        "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+        "invocations": _list(INVOCATION, minItems=1, maxItems=1),
+        "results": _list(RESULT, maxItems=25_000),
+    }
+)
+LOG = _object(
+    {
+        "$schema": {"type": "string", "pattern": r"^https://.*sarif.*2\.1\.0.*\.json$"},
+        "version": {"const": "2.1.0"},
+        "runs": _list(RUN, minItems=1, maxItems=1),
+    }
+)
+SCHEMA = Draft202012Validator(LOG)
+
+
+def valid_run(document: Any) -> Any:
+    """The run of a log that holds to the schema and to what no schema can say: indices lead to the rules named."""
+    SCHEMA.validate(document)
+    (run,) = document["runs"]
+    ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert len(ids) == len({*ids})
+    assert [ids[one["ruleIndex"]] for one in run["results"]] == [one["ruleId"] for one in run["results"]]
+    return run

@@ -1,0 +1,158 @@
+"""Annotations of GitHub Actions, to the letter."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from kiplint.report.github import escape, escape_property
+from kiplint.report.github_summary import LIMIT, step_outputs, write_failure, write_summary
+from kiplint.report.model import Report
+
+from .findings import HOSTILE, finding, many, report, written
+
+REST = "GitHub shows 10 annotations of a level; the job summary and the other formats list all"
+
+
+def lines(one: Report) -> list[str]:
+    return written("github", one).splitlines()
+
+
+def test_one_line_for_each_level() -> None:
+    found = [finding(severity="info"), finding(severity="warning"), finding(severity="error")]
+    assert lines(report(*found)) == [
+        f"::{level} file=set/Tags.json,line=9,endLine=9,col=54,endColumn=62,title=tags/gap"
+        "::tag 1 of B comes after a gap"
+        for level in ("error", "warning", "notice")
+    ]
+
+
+def test_columns_only_where_one_line_has_both_ends() -> None:
+    (line,) = lines(report(finding(span=(3, 5, 6, 2))))
+    assert line == "::error file=set/Tags.json,line=3,endLine=6,title=tags/gap::tag 1 of B comes after a gap"
+
+
+def test_a_finding_without_a_file_has_no_place() -> None:
+    assert lines(report(finding(path=""))) == ["::error title=tags/gap::tag 1 of B comes after a gap"]
+
+
+def test_nothing_found_is_nothing_written() -> None:
+    assert written("github", report()) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "value"),
+    [
+        ("plain", "plain", "plain"),
+        ("100%", "100%25", "100%25"),
+        ("%0A", "%250A", "%250A"),
+        ("a\r\nb", "a%0D%0Ab", "a%0D%0Ab"),
+        ("a: b, c", "a: b, c", "a%3A b%2C c"),
+        ("::error::", "::error::", "%3A%3Aerror%3A%3A"),
+        ("\x1b[31m\x00", "\\u001b[31m\\u0000", "\\u001b[31m\\u0000"),
+        ("héllo 世界 🎉", "héllo 世界 🎉", "héllo 世界 🎉"),
+        ("C:\\set\\X.json", "C:\\set\\X.json", "C%3A\\set\\X.json"),
+        ("\ud800", "\\ud800", "\\ud800"),
+    ],
+)
+def test_what_is_escaped(text: str, data: str, value: str) -> None:
+    assert (escape(text), escape_property(text)) == (data, value)
+
+
+def test_a_hostile_name_stays_in_its_annotation() -> None:
+    (line,) = lines(report(finding(rule=f"{HOSTILE}/x", message=HOSTILE, path=HOSTILE)))
+    head, _, data = line.removeprefix("::error ").partition("::")
+    assert head.count("=") == 6 + 2  # the two of `file=x` in path and title
+    assert [part.partition("=")[0] for part in head.split(",")] == [
+        "file", "line", "endLine", "col", "endColumn", "title",
+    ]  # fmt: skip
+    assert data.startswith("A%0A::error file=x::boo%0D")
+    assert line.isprintable()
+
+
+def test_ten_of_a_level_and_then_how_many_more() -> None:
+    found = [*many(12, "info"), *many(11, "warning"), *many(25, "error")]
+    shown = lines(report(*found))
+    assert [line.split(" ", 1)[0] for line in shown] == [
+        *["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10,
+    ]  # fmt: skip
+    assert [line.rpartition("::")[2] for line in shown[:10]] == [f"finding {at}" for at in range(10)]
+    assert shown[-1] == f"::notice title=kiplint::15 more errors, 1 more warning and 3 more notes not shown: {REST}"
+
+
+def test_ten_of_each_are_all_shown() -> None:
+    found = [*many(10, "info"), *many(10, "warning"), *many(10, "error")]
+    assert [line.rpartition("::")[2] for line in lines(report(*found))] == [f"finding {at}" for at in range(10)] * 3
+
+
+def test_the_last_notice_takes_the_place_of_one() -> None:
+    shown = lines(report(*many(11, "error"), *many(10, "info")))
+    assert [line.split(" ", 1)[0] for line in shown] == ["::error"] * 10 + ["::notice"] * 10
+    assert shown[-1] == f"::notice title=kiplint::1 more error and 1 more note not shown: {REST}"
+
+
+def test_paths_are_those_of_the_repository() -> None:
+    (line,) = lines(report(finding(), in_repository=lambda path: f"clients/{path}"))
+    assert line.startswith("::error file=clients/set/Tags.json,line=9,")
+
+
+def summary(one: Report, room: int = LIMIT) -> str:
+    out = io.StringIO()
+    write_summary(one, out, room)
+    return out.getvalue()
+
+
+def test_summary() -> None:
+    one = report(finding(severity="info"), finding(message="a | <b>"), files=3, status="findings")
+    assert summary(one) == (
+        "## kiplint check\n"
+        "\n"
+        "1 error and 1 note in 3 files.\n"
+        "\n"
+        "| severity | rule | place | what |\n"
+        "| --- | --- | --- | --- |\n"
+        "| error | tags/gap | set/Tags.json:9 | a \\| &lt;b> |\n"
+        "| info | tags/gap | set/Tags.json:9 | tag 1 of B comes after a gap |\n"
+        "\n"
+    )
+
+
+def test_summary_of_nothing() -> None:
+    assert summary(report(files=203, command="diff")) == "## kiplint diff\n\nnothing found in 203 files.\n\n\n"
+    assert "nothing found in 2 files; something could not be read." in summary(report(files=2, status="error"))
+
+
+def test_summary_lists_what_the_annotations_leave_out() -> None:
+    assert summary(report(*many(200))).count("\n| error |") == 200
+
+
+def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
+    one = report(*many(20_000, "warning"), finding(message="the worst"))
+    text = summary(one)
+    assert LIMIT - 1000 < len(text.encode()) <= LIMIT
+    rows = text.splitlines()
+    assert rows[6].endswith("| the worst |")
+    assert rows[-1] == f"{20_001 - len(rows) + 6 + 2:,} more lines left out: a job summary holds 1 MiB."
+    assert all(row.endswith(" |") for row in rows[4:-2])
+
+
+def test_a_summary_counts_bytes_and_what_is_there_already() -> None:
+    one = report(*(finding(message=f"{at} 世界" * 20) for at in range(100)))
+    text = summary(one, 4000)
+    assert 3000 < len(text.encode()) <= 4000
+    assert "more lines left out" in text
+    assert summary(one, 10) == ""
+    assert summary(one, -5) == ""
+
+
+def test_step_outputs() -> None:
+    one = report(*many(3), *many(2, "warning"), *many(1, "info"), status="findings")
+    assert step_outputs(one) == "errors=3\nwarnings=2\ninfos=1\nstatus=findings\n"
+    assert step_outputs(report()) == "errors=0\nwarnings=0\ninfos=0\nstatus=ok\n"
+
+
+def test_failure() -> None:
+    out = io.StringIO()
+    write_failure("check", "no such file: <b>|\nx", out)
+    assert out.getvalue() == "## kiplint check\n\nIt could not run: no such file: &lt;b>\\|\\\\u000ax\n\n"

@@ -1,0 +1,58 @@
+"""GitLab's code quality report."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .findings import HOSTILE, finding, many, report, written
+
+
+def rows(*found: Any, **others: Any) -> Any:
+    return json.loads(written("gitlab", report(*found, **others)))
+
+
+def test_one_finding() -> None:
+    one = finding(span=(9, 54, 11, 2))
+    assert rows(one) == [
+        {
+            "description": "tags/gap: tag 1 of B comes after a gap",
+            "check_name": "tags/gap",
+            "fingerprint": one.fingerprint,
+            "severity": "major",
+            "location": {"path": "set/Tags.json", "lines": {"begin": 9, "end": 11}},
+        }
+    ]
+
+
+def test_nothing_found() -> None:
+    assert written("gitlab", report()) == "[]\n"
+
+
+def test_severities() -> None:
+    found = [finding(severity="error"), finding(severity="warning"), finding(severity="info")]
+    assert [row["severity"] for row in rows(*found)] == ["major", "minor", "info"]
+
+
+def test_fingerprints_are_unique_and_stay_as_lines_move() -> None:
+    def marks(*lines: int) -> list[str]:
+        return [row["fingerprint"] for row in rows(*(finding(span=(line, 1, line, 2)) for line in lines))]
+
+    assert marks(1, 2, 3) == marks(11, 12, 13)
+    assert len({*marks(1, 2, 3)}) == 3
+    assert len({row["fingerprint"] for row in rows(*many(500), *many(500))}) == 1000
+
+
+def test_paths_are_those_of_the_repository() -> None:
+    (row,) = rows(finding(), in_repository=lambda path: f"clients/{path}")
+    assert row["location"]["path"] == "clients/set/Tags.json"
+
+
+def test_a_finding_without_a_file_is_about_the_whole() -> None:
+    assert rows(finding(path=""))[0]["location"]["path"] == "."
+
+
+def test_a_hostile_name_is_text() -> None:
+    text = written("gitlab", report(finding(message=HOSTILE, path=HOSTILE)))
+    assert all(line.isprintable() for line in text.splitlines())
+    assert json.loads(text)[0]["description"].startswith("tags/gap: A\\u000a::error file=x::boo")

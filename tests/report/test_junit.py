@@ -1,0 +1,90 @@
+"""JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+import pytest
+
+from kiplint.report.junit import escape
+from kiplint.report.model import Report
+
+from .findings import HOSTILE, finding, many, report, written
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
+    """The suites with their cases, once all numbers have been found to be right."""
+    root = ElementTree.fromstring(written("junit", one))
+    assert root.tag == "testsuites"
+    found = [(suite, suite.findall("testcase")) for suite in root]
+    for suite, cases in found:
+        assert (suite.tag, len(suite)) == ("testsuite", len(cases))
+        numbers = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
+        assert numbers == [str(len(cases)), str(len(suite.findall("testcase/failure"))), "0", "0"]
+    assert root.get("tests") == str(sum(len(cases) for _, cases in found))
+    assert root.get("failures") == str(len(one.findings))
+    return [(suite.get("name", ""), cases) for suite, cases in found]
+
+
+def test_one_suite_for_each_file() -> None:
+    found = [finding(), finding("style/x", "info", path="set/B.json", source=""), finding(message='<"&')]
+    one = report(*found, paths=("set/A.json", "set/B.json"), command="check")
+    assert written("junit", one) == HEAD + (
+        '<testsuites name="kiplint check" tests="4" failures="3" errors="0">\n'
+        '  <testsuite name="set/A.json" tests="1" failures="0" errors="0" skipped="0">\n'
+        '    <testcase name="kiplint check" classname="set/A.json"/>\n'
+        "  </testsuite>\n"
+        '  <testsuite name="set/B.json" tests="1" failures="1" errors="0" skipped="0">\n'
+        '    <testcase name="style/x: tag 1 of B comes after a gap" classname="set/B.json">\n'
+        '      <failure type="info" message="tag 1 of B comes after a gap">'
+        "set/B.json:9:54: info style/x tag 1 of B comes after a gap</failure>\n"
+        "    </testcase>\n"
+        "  </testsuite>\n"
+        '  <testsuite name="set/Tags.json" tests="2" failures="2" errors="0" skipped="0">\n'
+        '    <testcase name="tags/gap: tag 1 of B comes after a gap" classname="set/Tags.json">\n'
+        '      <failure type="error" message="tag 1 of B comes after a gap">'
+        "set/Tags.json:9:54: error tags/gap tag 1 of B comes after a gap (KIP-482)</failure>\n"
+        "    </testcase>\n"
+        '    <testcase name="tags/gap: &lt;&quot;&amp;" classname="set/Tags.json">\n'
+        '      <failure type="error" message="&lt;&quot;&amp;">'
+        "set/Tags.json:9:54: error tags/gap &lt;&quot;&amp; (KIP-482)</failure>\n"
+        "    </testcase>\n"
+        "  </testsuite>\n"
+        "</testsuites>\n"
+    )
+    assert [name for name, _ in suites(one)] == ["set/A.json", "set/B.json", "set/Tags.json"]
+
+
+def test_a_clean_run_passes() -> None:
+    ((name, (case,)),) = suites(report(command="rollout"))
+    assert (name, case.get("name"), len(case)) == ("kiplint rollout", "kiplint rollout", 0)
+
+
+def test_findings_of_a_file_come_together() -> None:
+    found = [finding(path="a"), finding(path="b"), finding(path="a", message="more"), finding(path="")]
+    assert [(name, len(cases)) for name, cases in suites(report(*found))] == [("a", 2), ("b", 1), ("kiplint check", 1)]
+
+
+@pytest.mark.parametrize("sign", [chr(code) for code in (*range(32), *range(127, 160), 0xFFFE, 0xFFFF, 0xD800, 0xDFFF)])
+def test_what_xml_cannot_hold_is_escaped(sign: str) -> None:
+    code = f"\\u{ord(sign):04x}"
+    assert escape(f"a{sign}b") == f"a{code}b"
+    ((_, (case,)),) = suites(report(finding(message=sign, path=sign)))
+    assert case.get("name") == f"tags/gap: {code}"
+
+
+def test_a_hostile_name_is_text() -> None:
+    ((name, (case,)),) = suites(report(finding(message=HOSTILE, path=HOSTILE)))
+    failure = case[0]
+    assert name.startswith("A\\u000a::error file=x::boo\\u000d##[error]%0A|]]><script>&\\u001b[31m\\u0000")
+    assert failure.get("message") == name
+    assert (failure.text or "").startswith(f"{name}:9:54: error tags/gap A")
+    assert list(case.iter()) == [case, failure]
+
+
+def test_many_files() -> None:
+    found = suites(report(*many(1000)))
+    assert [(name, len(cases)) for name, cases in found] == [(f"set/File{at}.json", 100) for at in range(10)]

@@ -1,0 +1,61 @@
+"""Markdown: tables that no name can leave."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from kiplint.compat.rollout import Row
+from kiplint.report.markdown import inline
+from kiplint.report.rollout_markdown import write_rows
+
+from .findings import HOSTILE, finding, report, written
+
+
+def test_worst_first() -> None:
+    found = [finding("a/b", "info"), finding("a/c", "error"), finding("a/d", "warning"), finding("a/e", "error")]
+    assert [line.split(" | ")[1] for line in written("markdown", report(*found)).splitlines()] == [
+        "rule", "---", "a/c", "a/e", "a/d", "a/b",
+    ]  # fmt: skip
+
+
+def test_nothing_found_is_nothing_written() -> None:
+    assert written("markdown", report()) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a | b", "a \\| b"),
+        ("<script>&lt;", "&lt;script>&amp;lt;"),
+        ("`*_~[]$\\", "\\`\\*\\_\\~\\[\\]\\$\\\\"),
+        ("a\nb\r", "a\\\\u000ab\\\\u000d"),
+        ("@all", "@<!-- -->all"),
+        ("https://e.example, www.e.example", "https:<!-- -->//e.example, www<!-- -->.e.example"),
+        ("\x1b[31m\u202e\ud800", "\\\\u001b\\[31m\\\\u202e\\\\ud800"),
+        ("héllo 世界", "héllo 世界"),
+    ],
+)
+def test_what_is_escaped(text: str, expected: str) -> None:
+    assert inline(text) == expected
+
+
+def test_a_hostile_name_stays_in_its_cell() -> None:
+    text = written("markdown", report(finding(message=HOSTILE, path=HOSTILE)))
+    _, _, row = text.splitlines()
+    assert row.isprintable()
+    assert row.replace("\\|", "").count("|") == 5
+    assert "<script" not in row
+    assert "`@all`" not in row
+
+
+def test_a_hostile_name_stays_in_the_table_of_a_rollout() -> None:
+    row = Row(HOSTILE, 1, "wrong", "0-1", "0-2", {"0": 1, "1+": 2}, HOSTILE)
+    out = io.StringIO()
+    write_rows([row], 3, out)
+    head, empty, _, _, shown = out.getvalue().splitlines()
+    assert (head, empty) == ("### Request header 3: 1 wrong.", "")
+    assert shown.replace("\\|", "").count("|") == 8
+    assert "| 1 | wrong | 0-1 | 0-2 | 0: 1, 1+: 2 |" in shown
+    assert "<script" not in shown

@@ -1,0 +1,245 @@
+"""SARIF 2.1.0: what the standard asks, and what code scanning asks beyond it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import ValidationError
+
+from kiplint import __version__
+from kiplint.engine.finding import Finding, Span
+from kiplint.report import sarif
+from kiplint.report.model import Report, RuleInfo
+from kiplint.report.sarif import message_text, uri
+
+from .findings import HOSTILE, finding, many, report, written
+from .sarif_schema import SCHEMA, valid_run
+
+GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
+
+
+def run(one: Report) -> Any:
+    return valid_run(json.loads(written("sarif", one)))
+
+
+def marks(*found: Finding) -> list[str]:
+    return [one["partialFingerprints"]["primaryLocationLineHash"] for one in run(report(*found))["results"]]
+
+
+def test_one_finding() -> None:
+    one = finding()
+    document = json.loads(written("sarif", report(one, rules={"tags/gap": GAP}, status="findings")))
+    valid_run(document)
+    assert document == {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "kiplint",
+                        "semanticVersion": __version__,
+                        "rules": [
+                            {
+                                "id": "tags/gap",
+                                "shortDescription": {"text": "A gap in the tags"},
+                                "fullDescription": {"text": "Tags <count> up."},
+                                "help": {
+                                    "text": "Tags <count> up.\n\nSource: KIP-482\n\nSee kiplint explain tags/gap.",
+                                    "markdown": "**A gap in the tags**\n\nTags &lt;count> up.\n\nSource: KIP-482\n\n"
+                                    "See `kiplint explain tags/gap`.",
+                                },
+                                "defaultConfiguration": {"level": "error"},
+                                "properties": {
+                                    "precision": "very-high",
+                                    "problem.severity": "error",
+                                    "tags": ["tags"],
+                                },
+                            }
+                        ],
+                    }
+                },
+                "automationDetails": {"id": "kiplint/check/"},
+                "columnKind": "unicodeCodePoints",
+                "invocations": [{"executionSuccessful": True}],
+                "results": [
+                    {
+                        "ruleId": "tags/gap",
+                        "ruleIndex": 0,
+                        "level": "error",
+                        "message": {"text": "tag 1 of B comes after a gap"},
+                        "locations": [
+                            {
+                                "physicalLocation": {
+                                    "artifactLocation": {"uri": "set/Tags.json"},
+                                    "region": {"startLine": 9, "startColumn": 54, "endLine": 9, "endColumn": 62},
+                                }
+                            }
+                        ],
+                        "partialFingerprints": {"primaryLocationLineHash": one.fingerprint},
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def test_nothing_found() -> None:
+    found = run(report(command="diff"))
+    assert (found["results"], found["tool"]["driver"]["rules"]) == ([], [])
+    assert found["automationDetails"]["id"] == "kiplint/diff/"
+
+
+def test_what_could_not_be_read_is_no_success() -> None:
+    assert run(report(status="error"))["invocations"] == [{"executionSuccessful": False}]
+
+
+def test_each_rule_once_and_by_its_index() -> None:
+    found = run(report(finding("b/x", "info"), finding("a/y", "warning"), finding("b/x", "info", "other")))
+    assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["a/y", "b/x"]
+    assert [one["ruleIndex"] for one in found["results"]] == [1, 0, 1]
+    assert [one["level"] for one in found["results"]] == ["note", "warning", "note"]
+
+
+def test_a_rule_that_nobody_described_is_described_by_its_id() -> None:
+    (rule,) = run(report(finding("my-pack/odd-name", "warning")))["tool"]["driver"]["rules"]
+    assert rule["shortDescription"] == rule["fullDescription"] == {"text": "Odd name"}
+    assert rule["help"] == {"text": "Odd name", "markdown": "**Odd name**\n\nOdd name"}
+    assert rule["properties"] == {"precision": "high", "problem.severity": "warning", "tags": ["my-pack"]}
+
+
+def test_long_descriptions_are_cut() -> None:
+    long = RuleInfo("t" * 2000, "w" * 1025, "", "info", "")
+    (rule,) = run(report(finding(), rules={"tags/gap": long}))["tool"]["driver"]["rules"]
+    assert rule["fullDescription"]["text"] == "w" * 1021 + "..."
+    assert len(rule["shortDescription"]["text"]) == 1024
+    assert "w" * 1025 in rule["help"]["text"]
+
+
+def test_fingerprints_know_rule_message_and_field_and_no_line() -> None:
+    one = finding(span=(9, 54, 9, 62), identity="tags/gap\0Tags\0/fields/B/tag")
+    moved = finding(span=(19, 54, 19, 62), identity="tags/gap\0Tags\0/fields/B/tag")
+    other = finding(identity="tags/gap\0Tags\0/fields/C/tag")
+    assert marks(one) == marks(moved) != marks(other)
+
+
+def test_equal_fingerprints_are_counted() -> None:
+    one, other = finding(), finding(message="other")
+    assert marks(one, other, one, one) == [
+        one.fingerprint, other.fingerprint, f"{one.fingerprint}:2", f"{one.fingerprint}:3",
+    ]  # fmt: skip
+
+
+def test_the_place_before_a_change() -> None:
+    same, moved, new = finding(path="a.json"), finding(path="b.json"), finding(path="c.json")
+    before = ((same.path, same.span), ("4.0.0:old b.json", Span(2, 3, 2, 4)), None)
+    found = run(report(same, moved, new, before=before, in_repository=lambda path: path.removeprefix("4.0.0:")))
+    assert [one.get("relatedLocations") for one in found["results"]] == [
+        None,
+        [
+            {
+                "id": 1,
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "old%20b.json"},
+                    "region": {"startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 4},
+                },
+                "message": {"text": "before the change: 4.0.0:old b.json:2:3"},
+            }
+        ],
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("clients/X.json", "clients/X.json"),
+        ("a b/#1?.json", "a%20b/%231%3F.json"),
+        ("100%.json", "100%25.json"),
+        ("HEAD:X.json", "HEAD%3AX.json"),
+        ("a.jar!/X.json", "a.jar%21/X.json"),
+        ("/abs/X.json", "file:///abs/X.json"),
+        ("C:\\set\\X.json", "C%3A%5Cset%5CX.json"),
+        ("../X.json", "../X.json"),
+        ("世界.json", "%E4%B8%96%E7%95%8C.json"),
+        ("\udcff\n.json", "%5Cudcff%5Cu000a.json"),
+    ],
+)
+def test_uris(path: str, expected: str) -> None:
+    assert uri(path) == expected
+
+
+def test_paths_are_those_of_the_repository() -> None:
+    (result,) = run(report(finding(), in_repository=lambda path: f"clients/{path}"))["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "clients/set/Tags.json"
+
+
+def test_a_finding_without_a_file_has_no_place() -> None:
+    (result,) = run(report(finding(path="")))["results"]
+    assert "locations" not in result
+
+
+def test_a_name_cannot_make_a_link() -> None:
+    assert message_text("[]int32 (a)") == "[]int32 (a)"
+    assert message_text("[x](https://e.example)") == "[x\\](https://e.example)"
+
+
+def test_a_hostile_name_is_text() -> None:
+    info = RuleInfo(HOSTILE, HOSTILE, HOSTILE, "error", "")
+    text = written("sarif", report(finding(message=HOSTILE, path=HOSTILE), rules={"tags/gap": info}))
+    found = valid_run(json.loads(text))
+    assert all(line.isprintable() for line in text.splitlines())
+    assert found["results"][0]["message"]["text"].startswith("A\\u000a::error file=x::boo\\u000d##[error]%0A|]]>")
+    assert "<script>" not in found["tool"]["driver"]["rules"][0]["help"]["markdown"]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A run that holds less than the 25,000 results that code scanning takes."""
+    assert sarif.LIMIT == 25_000
+    monkeypatch.setattr(sarif, "LIMIT", 50)
+    return 50
+
+
+def test_a_run_that_is_too_large_says_what_it_leaves_out(small: int) -> None:
+    found = run(report(*many(small, "info"), *many(3, "warning"), *many(2)))
+    assert [one["level"] for one in found["results"]] == ["error"] * 2 + ["warning"] * 3 + ["note"] * (small - 5)
+    assert found["invocations"] == [
+        {
+            "executionSuccessful": True,
+            "toolExecutionNotifications": [
+                {
+                    "level": "warning",
+                    "message": {"text": "5 results of 55 left out, the least severe: a run holds 50"},
+                }
+            ],
+        }
+    ]
+
+
+def test_a_run_that_just_fits_keeps_its_order(small: int) -> None:
+    found = run(report(*many(small - 1, "info"), finding()))
+    assert found["results"][-1]["level"] == "error"
+    assert "toolExecutionNotifications" not in found["invocations"][0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda log: log.pop("version"),
+        lambda log: log["runs"][0].update(columnKind="bytes"),
+        lambda log: log["runs"][0]["results"][0].update(message={"text": ""}),
+        lambda log: log["runs"][0]["results"][0].update(level="info"),
+        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].pop("endColumn"),
+        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),
+        lambda log: log["runs"][0]["tool"]["driver"].update(informationUri=""),
+    ],
+)
+def test_the_schema_refuses_what_the_standard_refuses(change: Any) -> None:
+    log = json.loads(written("sarif", report(finding())))
+    SCHEMA.validate(log)
+    change(log)
+    with pytest.raises(ValidationError):
+        SCHEMA.validate(log)

@@ -1,0 +1,81 @@
+"""Ten thousand findings: every format says all of them, or how many it leaves out."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+
+from kiplint.report.formats import FORMATS, load
+from kiplint.report.model import Report
+
+from .findings import finding, many, report, written
+
+NUMBER = 10_000
+COUNTED: dict[str, Callable[[str], int]] = {
+    "text": lambda text: text.count("error[tags/gap]: "),
+    "concise": lambda text: text.count("\n"),
+    "json": lambda text: len(json.loads(text)["findings"]),
+    "jsonl": lambda text: len([json.loads(line) for line in text.splitlines()]),
+    "github": lambda text: text.count("::error ") + int(text.rpartition("title=kiplint::")[2].split()[0].replace(",", "")),
+    "sarif": lambda text: len(json.loads(text)["runs"][0]["results"]),
+    "junit": lambda text: len(ElementTree.fromstring(text).findall("testsuite/testcase/failure")),
+    "gitlab": lambda text: len(json.loads(text)),
+    "markdown": lambda text: text.count("\n| error |") ,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def large() -> Report:
+    sources = {f"set/File{at}.json": b"{}\n" * 101 for at in range(NUMBER // 100)}
+    return report(*many(NUMBER), sources=sources, files=len(sources))
+
+
+def test_every_format_is_tried() -> None:
+    assert list(COUNTED) == list(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_none_is_lost(name: str, large: Report) -> None:
+    assert COUNTED[name](written(name, large)) == NUMBER
+
+
+class _Pieces(io.StringIO):
+    """Counts what is written, and keeps none of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = self.longest = 0
+
+    def write(self, text: str) -> int:
+        self.total += len(text)
+        self.longest = max(self.longest, len(text))
+        return len(text)
+
+
+@pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
+def test_findings_are_written_one_by_one(name: str, large: Report) -> None:
+    out = _Pieces()
+    load(name)(large, out, color=False)
+    assert out.longest < 4096
+    assert out.total > (NUMBER * 30 if name != "github" else 1000)
+
+
+@pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
+def test_memory_grows_no_faster_than_findings(name: str, large: Report) -> None:
+    load(name)(large, _Pieces(), color=False)  # imports and caches
+    tracemalloc.start()
+    load(name)(large, _Pieces(), color=False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < NUMBER * 500
+
+
+def test_many_findings_in_one_file_are_one_suite() -> None:
+    text = written("junit", report(*(finding(message=str(at)) for at in range(NUMBER))))
+    assert text.count("<testsuite ") == 1
+    assert text.count("<failure ") == NUMBER

@@ -1,0 +1,179 @@
+"""Every rule about changes, over its own example: the set before and the set after."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from msgspec.structs import astuple
+from syrupy.assertion import SnapshotAssertion
+from syrupy.data import Snapshot, SnapshotCollection
+from test_rules import FIXTURES, SNAPSHOTS, OneFileEach
+
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import BREAKS, Judged, judge
+from kiplint.compat.tree import Tree, make_tree
+from kiplint.engine.check_rule import mistakes
+from kiplint.engine.config import Config
+from kiplint.engine.packs import shipped_rules
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.report.diff_text import write_diff
+from kiplint.text.lines import Lines, decode_text
+
+RULES = {rule.id: rule for rule in shipped_rules() if rule.spec.each == "change"}
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+
+COMPANIONS = {
+    "compat/frozen-bumped": {"compat/new-version"},
+    "compat/gap-in-versions": {"compat/new-version", "compat/version-dropped"},
+    "compat/new-field": {"compat/new-version"},
+    "compat/new-field-not-ignorable": {"compat/new-field", "compat/new-version"},
+    "compat/response-not-bumped": {"compat/new-version"},
+    "compat/tag-reused": {"compat/new-tag", "compat/tag-removed"},
+    "kip-1313/v3-on-released": {"compat/header-changed"},
+}
+"""What else has changed wherever the rule's change happens."""
+
+MISTAKES = {
+    ("compat/frozen-bumped", "new"): {"kip-1313/frozen-rpc"},
+    ("compat/released-unstable", "new"): {"style/latest-unstable"},
+    ("compat/response-not-bumped", "new"): {"rpc/versions-differ"},
+    ("compat/tag-changed", "old"): {"tags/gap"},
+}
+"""What `check` finds in one side of an example; in all others nothing, so that the change is all there is to see."""
+
+
+class OneFileForEachChange(OneFileEach):
+    """Keeps the snapshot of a rule in snapshots/pack/rule.txt."""
+
+    def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
+        file = Path(snapshot_location)
+        found = SnapshotCollection(location=snapshot_location)
+        found.add(Snapshot(name=f"{test_change_reads.__name__}[{file.parent.name}/{file.stem}]"))
+        return found
+
+
+@pytest.fixture
+def rendered(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(OneFileForEachChange)
+
+
+def side(rule: Rule, name: str) -> list[tuple[str, bytes]]:
+    """The files of one side of an example, their paths relative to the example."""
+    folder = FIXTURES / rule.id / name
+    return [(f"{name}/{file.name}", file.read_bytes()) for file in sorted(folder.glob("*.json"))]
+
+
+def compare(rule: Rule, old: list[tuple[str, bytes]], new: list[tuple[str, bytes]]) -> tuple[list[Judged], Tree, Tree]:
+    """What the default rules and the rule itself say of the changes between two sets."""
+    config = Config(select=["default", rule.id])
+    rules = make_ruleset(config, load_rules(config, ""))
+    before, after = make_tree("old", [("", old)]), make_tree("new", [("", new)])
+    assert not before.broken + after.broken
+    return judge(compare_trees(before, after), rules, before.sources, after.sources), before, after
+
+
+def text(changes: list[Judged], old: Tree, new: Tree) -> str:
+    out = io.StringIO()
+    write_diff(changes, sum(1 for _ in new.messages), {**old.sources, **new.sources}, out, color=False)
+    return out.getvalue()
+
+
+@every_rule
+def test_example_is_there(rule: Rule) -> None:
+    folder = FIXTURES / rule.id
+    assert {path.name for path in folder.iterdir()} == {"old", "new"}
+    for path, data in (*side(rule, "old"), *side(rule, "new")):
+        assert f'"name": "{Path(path).stem}"' in data.decode()
+
+
+@every_rule
+def test_change_reads(rule: Rule, rendered: SnapshotAssertion) -> None:
+    changes, old, new = compare(rule, side(rule, "old"), side(rule, "new"))
+    assert {one.rule for one in changes} == {rule.id} | COMPANIONS.get(rule.id, set())
+    assert text(changes, old, new) == rendered
+
+
+@every_rule
+def test_nothing_changed_where_both_are_equal(rule: Rule) -> None:
+    for name in ("old", "new"):
+        same = side(rule, name)
+        changes, old, new = compare(rule, same, [(f"other/{path}", data + b"\n") for path, data in same])
+        assert changes == []
+        assert text(changes, old, new) == ""
+
+
+@every_rule
+def test_the_way_back_is_a_change_too(rule: Rule) -> None:
+    changes, old, new = compare(rule, side(rule, "new"), side(rule, "old"))
+    assert bool(changes) is (rule.id != "compat/released-unstable")
+    assert bool(text(changes, old, new)) is bool(changes)
+
+
+@every_rule
+def test_changes_lie_inside_their_file(rule: Rule) -> None:
+    for one, other in (("old", "new"), ("new", "old")):
+        changes, old, new = compare(rule, side(rule, one), side(rule, other))
+        for change in changes:
+            places = [(change.path, change.span), (change.old_path, change.old_span)]
+            for path, span in places:
+                if span is None:
+                    assert path == ""
+                    continue
+                lines = Lines(decode_text({**old.sources, **new.sources}[path]))
+                line, column, end_line, end_column = astuple(span)
+                assert 1 <= line == end_line
+                assert 1 <= column < end_column <= len(lines.line(line)) + 1
+            assert change.path in (old.sources if change.rule == "compat/message-removed" else new.sources)
+
+
+@every_rule
+def test_example_has_no_other_mistake(rule: Rule) -> None:
+    config = Config()
+    rules = make_ruleset(config, load_rules(config, ""))
+    for name in ("old", "new"):
+        findings = check_set([Input(path, data) for path, data in side(rule, name)], rules).findings
+        assert {one.rule for one in findings} == MISTAKES.get((rule.id, name), set())
+
+
+@every_rule
+def test_breaks_are_proved(rule: Rule) -> None:
+    """Wire and storage breaks of a version that both sides have show its layout before and after."""
+    changes, _, _ = compare(rule, side(rule, "old"), side(rule, "new"))
+    without = {
+        "api-key-changed",
+        "header-changed",
+        "message-removed",
+        "type-changed",
+        "v3-on-released",
+        "version-dropped",
+    }
+    for one in changes:
+        assert one.breaks in BREAKS
+        if one.breaks in ("wire", "storage") and one.rule.partition("/")[2] not in without:
+            assert one.old["layout"]
+            assert one.new["layout"]
+            assert one.old["layout"] != one.new["layout"]
+
+
+@every_rule
+def test_rule_is_documented(rule: Rule) -> None:
+    assert rule.spec.breaks in BREAKS
+    assert rule.source
+    assert rule.title[0].isupper()
+    assert not rule.title.endswith(".")
+    assert rule.spec.why.endswith(".")
+
+
+@every_rule
+def test_rule_is_free_of_mistakes(rule: Rule) -> None:
+    assert list(mistakes(rule)) == []
+
+
+def test_every_example_and_snapshot_belongs_to_a_rule() -> None:
+    mine = [name for name in RULES if name.startswith("compat/")]
+    assert sorted(f"compat/{path.name}" for path in (FIXTURES / "compat").iterdir()) == sorted(mine)
+    assert sorted(f"compat/{path.stem}" for path in (SNAPSHOTS / "compat").iterdir()) == sorted(mine)

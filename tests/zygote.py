@@ -1,0 +1,112 @@
+"""A process that has imported kiplint's command line, and forks for each run of it: what takes long is done once.
+
+A run sees a process of its own: its arguments, directory, environment and standard streams. Only its imports are
+there already, so tests about imports and about starting the command do without.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+AVAILABLE = hasattr(os, "fork")
+SOURCE = Path(__file__).resolve().parent.parent / "src"
+IMPORTED = (
+    "kiplint.cli.app",
+    "kiplint.cli.checking",
+    "kiplint.cli.process",
+    "jsonschema",
+    "typer._adapters",  # with all of pydantic, once there are arguments to parse
+)
+STREAMS = ("stdin", "stdout", "stderr")
+
+
+class Zygote:
+    """The process, as a test sees it."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, str(Path(__file__).resolve())]
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        atexit.register(self.close)
+
+    def run(
+        self, words: Sequence[str], cwd: str, environment: Mapping[str, str], stdin: bytes
+    ) -> tuple[int, bytes, bytes]:
+        """The exit code of `kiplint` with these words, and what it wrote."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder, name) for name in STREAMS]
+            files[0].write_bytes(stdin)
+            request = {"words": words, "cwd": cwd, "environment": environment, "files": list(map(str, files))}
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+            code = int(self._process.stdout.readline())
+            return code, files[1].read_bytes(), files[2].read_bytes()
+
+    def close(self) -> None:
+        """Let the process end."""
+        self._process.communicate()
+
+
+@cache
+def zygote() -> Zygote:
+    """The one process of a test session."""
+    return Zygote()
+
+
+def _serve() -> None:
+    for name in IMPORTED:
+        with suppress(ImportError):
+            import_module(name)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _run(json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _run(request: dict[str, object]) -> NoReturn:
+    modes = (os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_CREAT)
+    for number, (name, mode) in enumerate(zip(request["files"], modes, strict=True)):  # type: ignore[call-overload]
+        os.dup2(os.open(name, mode), number)
+    os.environ.clear()
+    os.environ.update(request["environment"])  # type: ignore[call-overload]
+    os.chdir(str(request["cwd"]))
+    encoding, _, errors = os.environ.get("PYTHONIOENCODING", "utf-8").partition(":")
+    sys.stdin = open(0, encoding=encoding, closefd=False)
+    sys.stdout = open(1, "w", encoding=encoding, errors=errors or "strict", closefd=False)
+    sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace", closefd=False)
+    sys.argv = ["kiplint", *request["words"]]  # type: ignore[misc]
+    code: object = 1
+    try:
+        from kiplint.cli import main
+
+        main()
+    except SystemExit as done:
+        code = done.code
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+if __name__ == "__main__":
+    sys.path[0] = ""
+    _serve()
