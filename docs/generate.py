@@ -10,11 +10,12 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator import cli, facts, formats, hooks, rules, schemas
+from generator import action, cli, facts, formats, hooks, rules, schemas
 from generator.console import play, refreshed
 from generator.markdown import splice
 
 ROOT = Path(__file__).resolve().parent.parent
+ACTION = ROOT / "action.yml"
 
 
 def pages() -> dict[Path, str]:
@@ -29,6 +30,7 @@ def pages() -> dict[Path, str]:
         ".pre-commit-hooks.yaml": hooks.make(),
         "README.md": _with("README.md", packs=rules.overview(), commands=cli.overview()),
         "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),
+        "docs/guide/ci.md": _with("docs/guide/ci.md", inputs=action.inputs(ACTION), outputs=action.outputs(ACTION)),
         "docs/guide/pre-commit.md": _with("docs/guide/pre-commit.md", hooks=hooks.overview(), folders=hooks.folders()),
     }
     return {ROOT / file: text for file, text in made.items()}

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import astuple
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
-from test_rules import FIXTURES, SNAPSHOTS, OneFileEach
 
 from kiplint.compat.diff import compare_trees
 from kiplint.compat.judge import BREAKS, Judged, judge
@@ -22,6 +21,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.report.diff_text import write_diff
 from kiplint.text.lines import Lines, decode_text
+from test_rules import FIXTURES, SNAPSHOTS, OneFileEach
 
 RULES = {rule.id: rule for rule in shipped_rules() if rule.spec.each == "change"}
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

@@ -7,6 +7,7 @@ there already, so tests about imports and about starting the command do without.
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 AVAILABLE = hasattr(os, "fork")
 SOURCE = Path(__file__).resolve().parent.parent / "src"
@@ -80,18 +81,18 @@ def _serve() -> None:
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def _run(request: dict[str, object]) -> NoReturn:
+def _run(request: dict[str, Any]) -> NoReturn:
     modes = (os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_CREAT)
-    for number, (name, mode) in enumerate(zip(request["files"], modes, strict=True)):  # type: ignore[call-overload]
+    for number, (name, mode) in enumerate(zip(request["files"], modes, strict=True)):
         os.dup2(os.open(name, mode), number)
     os.environ.clear()
-    os.environ.update(request["environment"])  # type: ignore[call-overload]
-    os.chdir(str(request["cwd"]))
+    os.environ.update(request["environment"])
+    os.chdir(request["cwd"])
     encoding, _, errors = os.environ.get("PYTHONIOENCODING", "utf-8").partition(":")
-    sys.stdin = open(0, encoding=encoding, closefd=False)
-    sys.stdout = open(1, "w", encoding=encoding, errors=errors or "strict", closefd=False)
-    sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace", closefd=False)
-    sys.argv = ["kiplint", *request["words"]]  # type: ignore[misc]
+    sys.stdin = io.TextIOWrapper(io.FileIO(0), encoding)
+    sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), encoding, errors or "strict")
+    sys.stderr = io.TextIOWrapper(io.FileIO(2, "w"), encoding, "backslashreplace")
+    sys.argv = ["kiplint", *request["words"]]
     code: object = 1
     try:
         from kiplint.cli import main

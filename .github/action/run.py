@@ -15,7 +15,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,12 +62,12 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
         )
         said = done.stderr.decode(errors="replace")
         log(f"kiplint {command}", read(text) + said)
-        lines = tuple(line for line in done.stdout.decode(errors="replace").splitlines() if line.startswith("::"))
-        if done.returncode >= len(STATUS) or (done.returncode == STATUS.index("error") and not lines and show):
-            lines = (failure(f"kiplint {command}", said.strip() or "it was killed"),)
+        lines = tuple(line for line in done.stdout.decode(errors="replace").split("\n") if line.startswith("::"))
         values = dict(line.partition("=")[::2] for line in read(outputs).splitlines())
-    counts = {name: int(values.get(name, "0")) for name in COUNTS.values()}
-    return Run(min(done.returncode, 2) if done.returncode >= 0 else 2, lines, counts)
+    code = STATUS.index(values.get("status", "error"))
+    if code == STATUS.index("error") and not lines:
+        lines = (failure(f"kiplint {command}", said.strip() or f"it ended with {done.returncode}"),)
+    return Run(code, lines, {name: int(values.get(name, "0")) for name in COUNTS.values()})
 
 
 def read(file: Path) -> str:
@@ -162,11 +161,11 @@ def pairs(paths: Iterable[str], base: str) -> Iterator[tuple[str, str]]:
     """Each path that the base has too, as it was there and as it is now."""
     for path in paths:
         inside = os.path.relpath(path).replace(os.sep, "/")
-        if os.path.exists(path) and inside != ".." and not inside.startswith("../"):
+        if os.path.exists(path) and not f"{inside}/".startswith("../") and not os.path.isabs(inside):
             try:
                 git("cat-file", "-e", f"{base}:./{'' if inside == '.' else inside}")
             except ActionError:
-                print(f"{path} is not in the base, so there is nothing to compare it with")
+                print(f"{path!r} is not in the base, so there is nothing to compare it with")
             else:
                 yield f"{base}:./{inside}", path
 
@@ -203,7 +202,7 @@ def runs(inputs: Mapping[str, str]) -> Iterator[Run]:
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
         if base := find_base(inputs["BASE"], event):
             yield from compare(paths, base, inputs["FAIL_ON_BREAKS"], inputs["ROLLOUT"])
-    except (ActionError, ValueError) as error:
+    except (ActionError, OSError, ValueError) as error:
         yield Run(2, (failure("kiplint", str(error)),))
 
 

@@ -125,7 +125,9 @@ def _pretend_installed(copy: Path) -> None:
 
 
 def _environment(session: Path) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTEST"))}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTEST", "GITHUB"))
+    }
     path = [session / "site/bin", Path(sys.executable).parent, inherited.get("PATH", os.defpath)]
     return {
         **{name: value for name, value in inherited.items() if not name.startswith("PIP_")},

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import jsonpatch
 import pytest
-from verdicts import TRUNK
 
 from compat.evolution_exceptions import EXCEPTIONS
 from kiplint.compat.diff import compare_trees
@@ -17,6 +16,7 @@ from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.text.comments import blank_comments
+from verdicts import TRUNK
 
 SHARE = 0.99
 """The least share of cases in which the truth is met."""

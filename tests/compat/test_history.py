@@ -19,6 +19,7 @@ from kiplint.compat.diff import compare_trees
 from kiplint.compat.judge import Judged, judge
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.sources.cleanup import close
 
 WIRE = {
     ("2.3.1 2.4.0", "layout-changed", "RequestHeader 0"),
@@ -99,7 +100,10 @@ def tags(history: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def changes(history: Path, tags: list[str]) -> list[Told]:
     """All changes of all pairs; each tree is loaded once, and only two are kept."""
-    return list(_told(history, tags))
+    try:
+        return list(_told(history, tags))
+    finally:
+        close()
 
 
 def _told(history: Path, tags: list[str]) -> Iterator[Told]:

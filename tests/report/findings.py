@@ -9,7 +9,9 @@ from kiplint.engine.finding import Finding, Severity, Span
 from kiplint.report.formats import load
 from kiplint.report.model import Report
 
-HOSTILE = "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"
+HOSTILE = (
+    "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"
+)
 """A name that tries to be a command, markup, an escape sequence and a link."""
 
 

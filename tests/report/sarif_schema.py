@@ -29,7 +29,7 @@ def _list(items: dict[str, Any], **others: Any) -> dict[str, Any]:
 
 
 MESSAGE = _object({"text": TEXT})
-REGION = _object({name: COUNT for name in ("startLine", "startColumn", "endLine", "endColumn")})
+REGION = _object(dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), COUNT))
 URI = {"type": "string", "pattern": r"^(file:///)?([A-Za-z0-9._~/-]|%[0-9A-F]{2})+$"}
 PLACE = {"physicalLocation": _object({"artifactLocation": _object({"uri": URI}), "region": REGION})}
 RULE = _object(

@@ -69,7 +69,7 @@ def _report(rows: Sequence[Row], sources: Mapping[str, bytes], header: int) -> R
 
             write_rows(rows, header, out)
         else:
-            write_rollout(rows, header, form, out, color=color)
+            write_rollout(rows, header, out, color=color)
 
     return Report(
         findings=tuple(_finding(row, sources) for row in rows if row.rule),

@@ -104,7 +104,7 @@ def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
         other = "request" if new.type == "response" else "response"
         missing = bumped.get((other, new.api_key))
         if missing and missing - new.valid:
-            said = f"{new.name} has no version {missing - new.valid}, which its {other} was bumped to"
+            said = f"{new.name} has no {named(missing - new.valid)}, which its {other} was bumped to"
             yield _whole("response-not-bumped", f"{new.type}-not-bumped", old, new, missing - new.valid, said)
         frozen = FROZEN.get(new.base_name)
         if frozen and new.valid - frozen and not old.valid - frozen:

@@ -11,7 +11,10 @@ from kiplint.text.show import printable
 def difference(old: Slot, new: Slot, *, compare_compact: bool) -> Iterator[tuple[str, str]]:
     """The differences of two encodings, apart from what is inside structs, as a change's name and a description."""
     if (old.array, old.kind) != (new.array, new.kind):
-        yield "layout-changed", f"was {describe(old)} and is {describe(new)}"
+        was, now = describe(old), describe(new)
+        if old.compact == new.compact:  # both follow from the version being flexible, which is no part of the change
+            was, now = was.removeprefix("compact "), now.removeprefix("compact ")
+        yield "layout-changed", f"was {was} and is {now}"
         return
     if old.nullable != new.nullable:
         if new.nullable:

@@ -1,4 +1,4 @@
-"""A rollout as a table, in text and Markdown, and as JSON."""
+"""A rollout as a table of text, and as JSON."""
 
 from __future__ import annotations
 
@@ -31,12 +31,9 @@ def row_object(row: Row) -> dict[str, Any]:
     }
 
 
-def write_rollout(rows: Sequence[Row], header: int, form: str, out: TextIO, *, color: bool) -> None:
+def write_rollout(rows: Sequence[Row], header: int, out: TextIO, *, color: bool) -> None:
     """Write the table: what is missing or wrong first, then the rest, then how many there are of each."""
     ordered = sorted(rows, key=lambda row: (row.status not in ("wrong", "missing"), row.status != "wrong", row.name))
-    if form == "markdown":
-        _write_markdown(ordered, header, out)
-        return
     cells = [_cells(row) for row in ordered]
     widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
     out.write(paint(_line(COLUMNS, widths), BOLD, color) + "\n")
@@ -54,13 +51,6 @@ def closing(rows: Sequence[Row], header: int) -> str:
     counts = summary(rows)
     parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
     return f"Request header {header}: {listed(parts)}." if parts else f"Request header {header}: no RPCs."
-
-
-def _write_markdown(rows: Sequence[Row], header: int, out: TextIO) -> None:
-    out.write(f"### {closing(rows, header)}\n\n")
-    out.write("| " + " | ".join((*COLUMNS[:-1], "what")) + " |\n|" + " --- |" * len(COLUMNS) + "\n")
-    for row in rows:
-        out.write("| " + " | ".join(cell.replace("|", "\\|") or " " for cell in _cells(row)) + " |\n")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -1,0 +1,540 @@
+"""Changes between small definitions: what they are called, in which versions, and what they break."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.compat.limits import MOST_FIELDS
+from kiplint.compat.tree import Tree, make_tree
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.report.diff_json import diff_document
+from tools import complaint, definition, document, field
+
+Files = Mapping[str, bytes]
+FLUX = b"// This message is subject to incompatible changes.\n"
+
+
+def tree(name: str, files: Files | bytes) -> Tree:
+    """The sets of files by path below the tree; a lone text is XRequest.json."""
+    files = {"XRequest.json": files} if isinstance(files, bytes) else files
+    sets: dict[str, list[tuple[str, bytes]]] = {}
+    for path, data in files.items():
+        sets.setdefault(path.rpartition("/")[0], []).append((f"{name}/{path}", data))
+    return make_tree(name, sets.items())
+
+
+def changes(old: Files | bytes, new: Files | bytes, *select: str) -> list[Judged]:
+    """What the default rules say, and those selected."""
+    config = Config(select=["default", *select])
+    rules = make_ruleset(config, load_rules(config, ""))
+    before, after = tree("old", old), tree("new", new)
+    return judge(compare_trees(before, after), rules, before.sources, after.sources)
+
+
+def told(old: Files | bytes, new: Files | bytes, *select: str) -> list[str]:
+    """The same as `rule breaks versions field`, without the default rules' packs."""
+    found = changes(old, new, *select)
+    return [f"{one.rule.partition('/')[2]} {one.breaks} {one.versions} {one.field}".rstrip() for one in found]
+
+
+def record(*fields: dict[str, Any], **others: Any) -> bytes:
+    return definition(*fields, **{"type": "metadata", "name": "XRecord", **others})
+
+
+def response(*fields: dict[str, Any], **others: Any) -> bytes:
+    return definition(*fields, **{"type": "response", "name": "XResponse", **others})
+
+
+A, B, C = field("A"), field("B"), field("C", "string")
+TAG = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
+
+# Nothing
+
+
+def test_equal_definitions_have_no_changes() -> None:
+    assert changes(definition(A, C), definition(A, C)) == []
+
+
+def test_how_a_definition_is_written_is_no_change() -> None:
+    old = definition(A, field("C", "string", versions="0-32767", default="", ignorable=False))
+    new = b"// Notes.\n" + json.dumps(document(A, C, commonStructs=[])).encode()
+    assert told(old, new) == []
+
+
+# Bytes of released versions
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ([A], [A, B], ["layout-changed wire 0-5 B"]),
+        ([A, B], [A], ["layout-changed wire 0-5 B"]),
+        ([A], [field("A", "int64")], ["layout-changed wire 0-5 A"]),
+        ([A], [field("A", versions="2+")], ["layout-changed wire 0-1 A"]),
+        ([field("A", versions="2+")], [A], ["layout-changed wire 0-1 A"]),
+        ([field("A", versions="2-3")], [field("A", versions="1-4")], ["layout-changed wire 1, 4 A"]),
+        ([A, B], [B, A], ["fields-reordered wire 0-5 B"]),
+        ([A, C], [C, A], ["fields-reordered wire 0-5 C"]),
+        ([C], [field("C", "string", nullableVersions="2+")], ["nullability-widened wire 2-5 C"]),
+        ([field("C", "string", nullableVersions="0+")], [C], ["nullability-narrowed wire 0-5 C"]),
+        ([C], [field("C", "string", flexibleVersions="none")], ["flexible-changed wire 3-5 C"]),
+        ([field("A", **TAG)], [field("A", versions="3+")], ["tagged-moved wire 3-5 A"]),
+        ([field("A", **TAG)], [field("A", **{**TAG, "tag": 1})], ["tag-changed wire 3-5 A"]),
+        ([A, field("B", **TAG)], [A], ["tag-removed semantics 3-5 B"]),
+        ([A], [A, field("B", **TAG)], ["new-tag none 3-5 B"]),
+        ([field("B", **TAG)], [field("B", "int64", **TAG)], ["layout-changed wire 3-5 B"]),
+    ],
+)
+def test_changes_of_released_versions(old: list[Any], new: list[Any], wanted: list[str]) -> None:
+    assert told(definition(*old), definition(*new)) == wanted
+
+
+def test_records_on_disk_break_storage() -> None:
+    (one,) = changes(record(A), record(A, B))
+    assert (one.rule, one.breaks, one.severity) == ("compat/layout-changed", "storage", "error")
+
+
+def test_a_change_inside_a_struct_is_told_where_it_is() -> None:
+    def inner(*fields: dict[str, Any]) -> bytes:
+        return definition(field("Topics", "[]Topic", fields=[field("Parts", "[]Part", "2+", fields=list(fields))]))
+
+    assert told(inner(A), inner(A, C)) == ["layout-changed wire 2-5 Topics.Parts.C"]
+    (one,) = changes(inner(A), inner(field("A", "int8")))
+    assert (one.field, one.versions) == ("Topics.Parts.A", "2-5")
+    assert (one.old["layout"], one.new["layout"]) == ("A int32", "A int8")
+    assert one.message == "XRequest 2-5, Topics.Parts.A: A was int32 and is int8"
+
+
+def test_a_common_struct_is_told_of_once() -> None:
+    def common(kind: str) -> bytes:
+        structs = [{"name": "Part", "versions": "0+", "fields": [field("Id", kind)]}]
+        return definition(field("One", "Part", "1+"), field("Many", "[]Part", "3+"), commonStructs=structs)
+
+    assert told(common("int32"), common("int64")) == ["layout-changed wire 1-5 Part.Id"]
+
+
+def test_a_struct_in_itself_is_compared() -> None:
+    def node(kind: str) -> bytes:
+        structs = [{"name": "Node", "versions": "0+", "fields": [field("Id", kind), field("Inner", "[]Node")]}]
+        return definition(field("Root", "Node"), commonStructs=structs)
+
+    assert told(node("int32"), node("int64")) == ["layout-changed wire 0-5 Node.Id"]
+
+
+def test_flexible_versions_of_the_message() -> None:
+    found = changes(definition(A, C), definition(A, C, flexibleVersions="4+"))
+    assert [(one.rule, one.versions, one.message) for one in found] == [
+        ("compat/flexible-changed", "3", "XRequest: version 3 is flexible no more")
+    ]
+    assert found[0].old == {"flexibleVersions": "3+", "layout": "A int32, C compact string, tags {}"}
+    assert found[0].new == {"flexibleVersions": "4+", "layout": "A int32, C string"}
+
+
+# Equal bytes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ([A, B], [A, field("Bee")], ["field-renamed source 0-5 Bee"]),
+        ([field("A", **TAG)], [field("Aye", **TAG)], ["field-renamed source 3-5 Aye"]),
+        ([A, field("B", versions="2+")], [A, field("Bee", versions="2-5")], ["field-renamed source 2-5 Bee"]),
+        ([A, B], [B, field("D")], ["field-renamed source 0-5 A", "fields-reordered wire 0-5 B"]),
+        ([field("B", "bytes")], [field("B", "records")], ["type-retyped source 0-5 B"]),
+        ([field("B", "bytes", **TAG)], [field("B", "records", **TAG)], ["type-retyped source 3-5 B"]),
+        (
+            [field("B", "bytes", "3+")],
+            [field("Batch", "records", "3-32766")],
+            ["field-renamed source 3-5 Batch", "type-retyped source 3-5 Batch"],
+        ),
+        ([field("C", "string", "3+")], [field("C", "bytes", "3+")], ["layout-changed wire 3-5 C"]),
+        ([field("P", "A", fields=[A])], [field("P", "Aye", fields=[A])], ["struct-renamed source 0-5 P"]),
+    ],
+)
+def test_changes_that_leave_the_bytes_alone(old: list[Any], new: list[Any], wanted: list[str]) -> None:
+    assert told(definition(*old), definition(*new)) == wanted
+
+
+def test_an_array_that_became_one_of_structs() -> None:
+    old, new = field("Ids", "[]int32"), field("Ids", "[]Id", fields=[A])
+    never = {"flexibleVersions": "none"}
+    assert told(definition(old, **never), definition(new, **never)) == ["type-retyped source 0-5 Ids"]
+    assert told(definition(old), definition(new)) == ["layout-changed wire 3-5 Ids", "type-retyped source 0-2 Ids"]
+
+
+def test_bytes_of_records_on_disk_are_no_batches() -> None:
+    assert told(record(field("B", "bytes")), record(field("B", "records"))) == ["layout-changed storage 0-5 B"]
+
+
+def test_a_struct_whose_fields_stand_in_line_now() -> None:
+    never = {"flexibleVersions": "none"}
+    old = definition(field("Box", "Box", fields=[A, C]), B, **never)
+    (one,) = changes(old, definition(A, C, B, **never))
+    assert (one.rule, one.breaks) == ("compat/field-renamed", "source")
+    assert one.message == "XRequest 0-5, Box: Box is gone, and other fields have its bytes"
+
+
+# What no byte shows
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "breaks"),
+    [
+        ({"default": "1"}, {"default": "2"}, "default-changed", "semantics"),
+        ({}, {"default": "1"}, "default-changed", "semantics"),
+        ({"ignorable": True}, {}, "ignorable-changed", "semantics"),
+        ({}, {"entityType": "brokerId"}, "entity-type-changed", "source"),
+        ({"about": "One."}, {"about": "Two."}, "about-changed", "none"),
+    ],
+)
+def test_markers(old: dict[str, Any], new: dict[str, Any], rule: str, breaks: str) -> None:
+    found = told(definition(field(**old)), definition(field(**new)), "compat/about-changed")
+    assert found == [f"{rule} {breaks} 0-5 Field"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("int32", {}, {"default": "0"}),
+        ("int32", {"default": "16"}, {"default": "0x10"}),
+        ("int32", {"default": 1}, {"default": "1"}),
+        ("bool", {}, {"default": "false"}),
+        ("string", {}, {"default": ""}),
+        ("float64", {"default": "1"}, {"default": "1.0"}),
+        ("[]int32", {}, {"default": ""}),
+    ],
+)
+def test_defaults_that_are_the_same_value(kind: str, old: dict[str, Any], new: dict[str, Any]) -> None:
+    assert told(definition(field("F", kind, **old)), definition(field("F", kind, **new))) == []
+
+
+def test_what_is_described_differently_is_told_only_if_asked_for() -> None:
+    assert told(definition(field(about="One.")), definition(field(about="Two."))) == []
+
+
+# Versions of the message
+
+
+def test_new_versions_and_their_fields() -> None:
+    new = definition(A, field("B", versions="6+"), field("C", "string", "6+", ignorable=True), validVersions="0-6")
+    assert told(definition(A), new) == [
+        "new-version none 6",
+        "new-field-not-ignorable none 6 B",
+        "new-field none 6 B",
+        "new-field none 6 C",
+    ]
+
+
+def test_versions_that_are_gone() -> None:
+    (one,) = changes(definition(A), definition(A, validVersions="2-5"))
+    assert (one.rule, one.breaks, one.severity) == ("compat/version-dropped", "support", "warning")
+    assert one.message == "XRequest: versions 0-1 are no longer valid"
+    (one,) = changes(record(A), record(A, validVersions="2-5"))
+    assert (one.rule, one.breaks, one.severity) == ("compat/version-dropped", "storage", "error")
+
+
+def test_what_became_of_versions_that_are_gone_is_not_told() -> None:
+    assert told(definition(A, field("B", versions="0-1")), definition(A, validVersions="2-5")) == [
+        "version-dropped support 0-1"
+    ]
+
+
+def test_versions_that_came_back() -> None:
+    (one,) = changes(definition(A, validVersions="2-5"), definition(A))
+    assert (one.rule, one.message) == ("compat/new-version", "XRequest: versions 0-1 are valid again")
+
+
+def test_a_message_that_came_to_its_end_and_back() -> None:
+    dead = definition(validVersions="none", flexibleVersions="none")
+    assert told(definition(A), dead) == ["version-dropped support 0-5"]
+    assert told(dead, definition(A)) == ["new-version none 0-5", "new-field none 0-5 A"]
+
+
+def test_versions_that_do_not_meet() -> None:
+    assert told(definition(A), definition(A, validVersions="8-9")) == [
+        "gap-in-versions support 6-7",
+        "new-version none 8-9",
+        "version-dropped support 0-5",
+    ]
+
+
+# Unstable versions, and messages in flux
+
+
+def test_an_unstable_version_may_change_and_go() -> None:
+    old = definition(A, latestVersionUnstable=True)
+    assert told(old, definition(A, B)) == ["layout-changed wire 0-4 B"]
+    added = told(old, definition(A, field("B", versions="5+", ignorable=True)))
+    assert added == ["new-field none 5 B"]
+    assert told(old, definition(A, validVersions="0-4")) == []
+
+
+def test_the_response_of_an_unstable_request_is_unstable_too() -> None:
+    request = {"XRequest.json": definition(A, latestVersionUnstable=True)}
+    old = {"XResponse.json": response(A)}
+    new = {"XResponse.json": response(A, field("B", versions="5+", ignorable=True))}
+    assert told({**request, **old}, {**request, **new}) == ["new-field none 5 B"]
+    assert told(old, new) == ["layout-changed wire 5 B"]
+
+
+def test_a_released_version_cannot_become_unstable() -> None:
+    unstable = {"latestVersionUnstable": True}
+    assert told(definition(A), definition(A, **unstable)) == ["released-unstable support 5"]
+    assert told(definition(A), definition(A, validVersions="0-6", **unstable)) == ["new-version none 6"]
+    assert told(definition(A, **unstable), definition(A)) == []
+
+
+def test_a_message_in_flux_may_change_with_a_warning() -> None:
+    (one,) = changes(FLUX + definition(A), definition(A, B))
+    assert (one.rule, one.breaks, one.severity) == ("compat/layout-changed", "wire", "warning")
+    (one,) = changes(definition(A), FLUX + definition(A, B))
+    assert one.severity == "error"
+
+
+# Identity
+
+
+def test_keys_and_types() -> None:
+    assert told(definition(A), definition(A, apiKey=2)) == ["api-key-changed wire 0-5"]
+    (one,) = changes(definition(A, type="header", apiKey=None), definition(A, type="data", apiKey=None))
+    assert (one.rule, one.message) == ("compat/type-changed", "XRequest was of type header and is of type data")
+
+
+def test_records_change_their_kind_without_a_break() -> None:
+    old, new = record(A, type="data", apiKey=None), record(A, type="metadata", apiKey=1)
+    assert told(old, new) == []
+
+
+def test_a_message_with_another_name_is_known_by_its_key() -> None:
+    old, new = {"XRequest.json": definition(A)}, {"YRequest.json": definition(A, B, name="YRequest")}
+    assert told(old, new) == ["message-renamed source 0-5", "layout-changed wire 0-5 B"]
+
+
+def test_a_message_without_a_key_is_known_by_its_fields() -> None:
+    keyless = {"type": "data", "apiKey": None}
+    old = {"XData.json": definition(A, C, name="XData", **keyless)}
+    new = definition(A, C, field("D", versions="6+"), name="YData", validVersions="0-6", **keyless)
+    assert told(old, {"YData.json": new}) == ["message-renamed source 0-6", "new-version none 6", "new-field none 6 D"]
+    assert told(old, {"YData.json": definition(A, B, name="YData", **keyless)}) == [
+        "new-message none 0-5",
+        "message-removed storage 0-5",
+    ]
+
+
+def test_messages_come_and_go() -> None:
+    one, two = {"XRequest.json": definition(A)}, {"YRequest.json": definition(A, name="YRequest", apiKey=2)}
+    assert told(one, {**one, **two}) == ["new-message none 0-5"]
+    (gone,) = changes({**one, **two}, one)
+    assert (gone.rule, gone.breaks, gone.severity, gone.message) == (
+        "compat/message-removed",
+        "support",
+        "warning",
+        "YRequest is gone",
+    )
+    assert (gone.path, gone.old_path, gone.span.line) == ("old/YRequest.json", "old/YRequest.json", 2)
+
+
+def test_dead_messages_come_and_go_unnoticed() -> None:
+    dead = {"YRequest.json": definition(name="YRequest", apiKey=2, validVersions="none", flexibleVersions="none")}
+    one = {"XRequest.json": definition(A)}
+    assert told({**one, **dead}, one) == told(one, {**one, **dead}) == []
+
+
+# RPCs
+
+
+def test_one_half_bumped_alone() -> None:
+    old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
+    bumped = {**old, "XRequest.json": definition(A, validVersions="0-7")}
+    (lag,) = (one for one in changes(old, bumped) if one.breaks == "support")
+    assert (lag.rule, lag.kind, lag.versions) == ("compat/response-not-bumped", "response-not-bumped", "6-7")
+    assert lag.message == "XResponse has no versions 6-7, which its request was bumped to"
+    partly = {**bumped, "XResponse.json": response(A, validVersions="0-6")}
+    assert [one for one in told(old, partly) if "support" in one] == ["response-not-bumped support 7"]
+    other = {**old, "XResponse.json": response(A, validVersions="0-6")}
+    (lag,) = (one for one in changes(old, other) if one.breaks == "support")
+    assert (lag.message_name, lag.kind) == ("XRequest", "request-not-bumped")
+
+
+def test_the_frozen_rpc() -> None:
+    same = {"name": "SaslHandshakeRequest", "flexibleVersions": "none", "apiKey": 17}
+    old = {"SaslHandshakeRequest.json": definition(A, validVersions="0-1", **same)}
+    new = {"SaslHandshakeRequest.json": definition(A, validVersions="0-3", **same)}
+    found = changes(old, new)
+    assert [(one.rule, one.severity, one.versions) for one in found] == [
+        ("compat/frozen-bumped", "error", "2-3"),
+        ("compat/new-version", "info", "2-3"),
+    ]
+    assert changes(new, new) == []
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        (None, {"0-2": "1", "3+": "2"}, []),
+        ({"0-2": "1", "3+": "2"}, None, []),
+        (None, {"0-1": "1", "2+": "2"}, ["header-changed wire 2"]),
+        (None, {"0-2": "1", "3-4": "2", "5+": "3"}, ["header-changed wire 5", "v3-on-released wire 5"]),
+        ({"0-2": "1", "3+": "2"}, {"0-2": "1", "3-5": "2", "6+": "3"}, []),
+        ({"1+": "1"}, {"0+": "1"}, []),
+    ],
+)
+def test_headers(old: dict[str, str] | None, new: dict[str, str] | None, wanted: list[str]) -> None:
+    assert told(definition(A, headerVersions=old), definition(A, headerVersions=new)) == wanted
+
+
+def test_the_header_of_a_new_version_is_free() -> None:
+    headers = {"0-2": "1", "3-5": "2", "6+": "3"}
+    assert told(definition(A), definition(A, validVersions="0-6", headerVersions=headers)) == ["new-version none 6"]
+
+
+# Coordinator records
+
+
+def test_a_record_type_that_moved_into_the_api_key() -> None:
+    key = {"name": "XKey", "flexibleVersions": "none"}
+    old = definition(field(versions="2"), type="data", apiKey=None, validVersions="2", **key)
+    new = definition(field(versions="0"), type="coordinator-key", apiKey=2, validVersions="0", **key)
+    assert told(old, new) == ["record-type-moved source 2"]
+    wide = definition(field(kind="int64", versions="0"), type="coordinator-key", apiKey=2, validVersions="0", **key)
+    assert told(old, wide) == ["record-type-moved source 2", "layout-changed storage 2"]
+
+
+# Trees
+
+
+def test_sets_are_paired_by_directory() -> None:
+    old = {"clients/XRequest.json": definition(A), "server/XRequest.json": definition(B)}
+    new = {"clients/XRequest.json": definition(A), "server/XRequest.json": definition(B, C)}
+    (one,) = changes(old, new)
+    assert (one.rule, one.path) == ("compat/layout-changed", "new/server/XRequest.json")
+
+
+def test_one_set_on_each_side_is_paired_wherever_it_lies() -> None:
+    old, new = {"clients/message/XRequest.json": definition(A)}, {"schemas/XRequest.json": definition(A, B)}
+    assert told(old, new) == ["layout-changed wire 0-5 B"]
+
+
+def test_a_message_that_moved_to_another_set() -> None:
+    keep = {"clients/YRequest.json": definition(A, name="YRequest", apiKey=2), "server/Z.json": record(A, name="Z")}
+    old = {**keep, "clients/XRecord.json": record(A, apiKey=7)}
+    assert told(old, {**keep, "server/XRecord.json": record(A, apiKey=7)}) == []
+    assert told(old, {**keep, "server/XRecord.json": record(A, B, apiKey=7)}) == ["layout-changed storage 0-5 B"]
+
+
+def test_record_types_of_different_sets_have_nothing_in_common() -> None:
+    keep = {"one/A.json": record(A, name="A", apiKey=1), "two/B.json": record(A, name="B", apiKey=1)}
+    old, new = (
+        {**keep, "one/C.json": record(A, name="C", apiKey=2)},
+        {**keep, "two/D.json": record(A, name="D", apiKey=2)},
+    )
+    assert sorted(told(old, new)) == ["message-removed storage 0-5", "new-message none 0-5"]
+
+
+def test_a_definition_that_cannot_be_read_is_neither_new_nor_gone() -> None:
+    files = {"XRequest.json": definition(A), "YRequest.json": definition(A, name="YRequest", apiKey=2)}
+    broken = {"XRequest.json": b'{"validVersions": ', "YRequest.json": definition(A, B, name="YRequest", apiKey=2)}
+    assert tree("new", broken).broken
+    assert told(files, broken) == ["layout-changed wire 0-5 B"]
+    assert told(broken, files) == ["layout-changed wire 0-5 B"]
+
+
+# Places
+
+
+def test_places_are_in_the_new_file_and_what_was_before_is_related() -> None:
+    old, new = definition(A, B, C), definition(A, field("C", "string", nullableVersions="1+"))
+    gone, null = changes(old, new)
+    assert (gone.field, null.field) == ("B", "C")
+    assert (gone.path, gone.old_path) == ("new/XRequest.json", "old/XRequest.json")
+    assert new.splitlines()[gone.span.line - 1].strip() == b'"fields": ['
+    assert gone.old_span is not None
+    assert old.splitlines()[gone.old_span.line - 1].strip() == b'"name": "B",'
+    assert new.splitlines()[null.span.line - 1].strip() == b'"nullableVersions": "1+"'
+
+
+def test_the_json_document() -> None:
+    found = changes(definition(A, C), definition(A, field("C", "string", nullableVersions="0+")))
+    assert diff_document(found, 1) == {
+        "version": 1,
+        "changes": [
+            {
+                "rule": "compat/nullability-widened",
+                "severity": "error",
+                "breaks": "wire",
+                "kind": "nullability-widened",
+                "message_name": "XRequest",
+                "message_type": "request",
+                "versions": "0-5",
+                "field": "C",
+                "path": "new/XRequest.json",
+                "line": 17,
+                "column": 7,
+                "end_line": 17,
+                "end_column": 31,
+                "old": {"layout": "A int32, C string"},
+                "new": {"layout": "A int32, C nullable string"},
+                "message": "XRequest 0-5, C: C may be null now, which released peers do not expect",
+                "old_path": "old/XRequest.json",
+                "old_line": 14,
+                "old_column": 7,
+            }
+        ],
+        "summary": {
+            "messages": 1, "changes": 1, "wire": 1, "storage": 0, "support": 0, "semantics": 0, "source": 0, "none": 0
+        },
+    }  # fmt: skip
+
+
+# Hostile definitions
+
+
+def unfolding(depth: int, kind: str) -> bytes:
+    """Common structs inside one another, each twice in the one before."""
+    structs = [
+        {"name": f"S{n}", "versions": "0+", "fields": [field("A", f"S{n + 1}"), field("B", f"S{n + 1}")]}
+        for n in range(depth)
+    ]
+    structs.append({"name": f"S{depth}", "versions": "0+", "fields": [field("A", kind)]})
+    return definition(field("Root", "S0"), commonStructs=structs)
+
+
+def test_structs_that_unfold_without_end() -> None:
+    assert told(unfolding(8, "int32"), unfolding(8, "int64")) == ["layout-changed wire 0-5 S8.A"]
+    said = complaint(lambda: changes(unfolding(40, "int32"), unfolding(40, "int64")))
+    assert said == "old/XRequest.json: too large to compare: its structs and versions unfold into too many fields"
+
+
+def test_versions_that_unfold_without_end() -> None:
+    def many(count: int, kind: str) -> bytes:
+        fields = [field(f"F{number}", kind, f"{number}+") for number in range(count)]
+        return definition(*fields, validVersions="0-32767")
+
+    assert len(changes(many(100, "int32"), many(100, "int64"))) == 100
+    assert "too large to compare" in complaint(lambda: changes(many(2_000, "int32"), many(2_000, "int64")))
+
+
+def test_thousands_of_fields_are_compared() -> None:
+    def many(prefix: str) -> bytes:
+        return definition(*(field(f"{prefix}{number}") for number in range(5_000)))
+
+    assert MOST_FIELDS > 10_000
+    assert len(changes(many("A"), many("B"))) == 5_000
+
+
+def test_names_cannot_act_on_a_terminal() -> None:
+    evil = field("A\x1b[2J\n\u202e", "int64")
+    (one,) = changes(definition({**evil, "type": "int32"}, name="X\x07"), definition(evil, name="X\x07"))
+    shown = (one.message, one.message_name, one.field, one.old["layout"], one.new["layout"])
+    assert all(text.isprintable() for text in shown)
+    assert (one.message_name, one.field) == ("X\\u0007", "A\\u001b[2J\\u000a\\u202e")

@@ -1,0 +1,151 @@
+"""Tag numbers: once used, never free again, in this release or in any older one that is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.compat.tree import Tree, make_tree
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from tools import definition, field
+
+A = field("A")
+
+
+def tagged(name: str, tag: int = 0, kind: str = "int64", versions: str = "3+", **others: Any) -> dict[str, Any]:
+    return field(name, kind, versions, tag=tag, taggedVersions=versions, **others)
+
+
+def tree(name: str, data: bytes) -> Tree:
+    return make_tree(name, [("", [(f"{name}/X.json", data)])])
+
+
+def reused(old: bytes, new: bytes, *older: bytes) -> list[Judged]:
+    rules = make_ruleset(Config(), load_rules(Config(), ""))
+    before, after = tree("old", old), tree("new", new)
+    known = [tree(f"older{number}", data) for number, data in enumerate(older)]
+    found = judge(compare_trees(before, after, known), rules, before.sources, after.sources)
+    return [one for one in found if one.rule == "compat/tag-reused"]
+
+
+def told(old: bytes, new: bytes, *older: bytes) -> list[str]:
+    return [one.message.partition(": ")[2] for one in reused(old, new, *older)]
+
+
+# Between two releases
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([tagged("T")], [tagged("T")]),
+        ([tagged("T")], []),
+        ([], [tagged("T")]),
+        ([tagged("T")], [tagged("U")]),
+        ([tagged("T")], [tagged("U", 1)]),
+        ([tagged("T"), tagged("U", 1)], [tagged("U", 1), tagged("T")]),
+        ([field("T", "int64", "3+")], [tagged("T")]),
+    ],
+)
+def test_numbers_that_still_mean_the_same(old: list[Any], new: list[Any]) -> None:
+    assert told(definition(A, *old), definition(A, *new)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ([tagged("T")], [tagged("U", kind="string")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
+        ([tagged("T")], [tagged("U", versions="4+")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
+        ([tagged("T")], [tagged("T", 1), tagged("U")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
+        (
+            [tagged("T"), tagged("U", 1)],
+            [tagged("T", 1), tagged("U")],
+            [
+                "tag 1 belonged to U (int64); T needs a number of its own",
+                "tag 0 belonged to T (int64); U needs a number of its own",
+            ],
+        ),
+    ],
+)
+def test_numbers_with_another_meaning(old: list[Any], new: list[Any], wanted: list[str]) -> None:
+    assert told(definition(A, *old), definition(A, *new)) == wanted
+
+
+def test_the_change_in_full() -> None:
+    (one,) = reused(definition(A, tagged("T")), definition(A, tagged("U", kind="string")))
+    assert (one.breaks, one.severity, one.versions, one.field) == ("wire", "error", "3-5", "U")
+    assert one.old == {"tag": 0, "name": "T", "type": "int64", "layout": "A int32, tags {0: T int64}"}
+    assert one.new == {"tag": 0, "name": "U", "type": "string", "layout": "A int32, tags {0: U compact string}"}
+    assert (one.path, one.old_path) == ("new/X.json", "old/X.json")
+
+
+def test_numbers_of_structs_are_their_own() -> None:
+    def part(*fields: dict[str, Any]) -> bytes:
+        return definition(tagged("T"), field("Parts", "[]Part", fields=[A, *fields]))
+
+    assert told(part(), part(tagged("U", kind="string"))) == []
+    assert told(part(tagged("T")), part(tagged("U", kind="string"))) == [
+        "tag 0 belonged to T (int64); U needs a number of its own"
+    ]
+
+
+# Of older releases
+
+
+def test_a_number_given_up_in_between_is_burned() -> None:
+    old, new = definition(A), definition(A, tagged("U", kind="string"))
+    assert told(old, new) == []
+    assert told(old, new, definition(A)) == []
+    assert told(old, new, definition(A), definition(A, tagged("T"))) == [
+        "tag 0 belonged to T (int64); U needs a number of its own"
+    ]
+
+
+def test_what_looks_like_a_rename_is_none_after_the_number_was_given_up() -> None:
+    old, new, older = definition(A), definition(A, tagged("U")), definition(A, tagged("T"))
+    assert told(older, new) == []
+    assert told(old, new, older) == ["tag 0 belonged to T (int64); U needs a number of its own"]
+
+
+def test_a_real_rename_stays_one() -> None:
+    first, second, third = (definition(A, tagged(name)) for name in ("T", "U", "V"))
+    assert told(second, third, first) == []
+
+
+def test_a_field_that_comes_back_has_to_be_what_it_was() -> None:
+    older = definition(A, tagged("T"))
+    assert told(definition(A), definition(A, tagged("T")), older) == []
+    assert told(definition(A), definition(A, tagged("T", kind="string")), older) == [
+        "tag 0 belonged to T (int64); T needs a number of its own"
+    ]
+
+
+def test_one_field_is_told_of_once_however_many_releases_had_the_number() -> None:
+    older = [definition(A, tagged(name)) for name in ("T", "S")]
+    new = definition(A, tagged("U", kind="string"))
+    assert len(reused(definition(A), new, *older)) == 1
+    (one,) = reused(definition(A), new, *older)
+    assert one.old["name"] == "T"
+
+
+def test_a_new_message_has_its_numbers_burned_too() -> None:
+    rules = make_ruleset(Config(), load_rules(Config(), ""))
+    one, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
+    old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", one)
+    found = judge(compare_trees(old, new, [tree("older", older)]), rules, old.sources, new.sources)
+    assert "compat/tag-reused" in {change.rule for change in found}
+
+
+def test_the_numbers_of_a_renamed_message_stay_burned() -> None:
+    old, new = definition(A), definition(A, tagged("U", kind="string"), name="YRequest")
+    assert len(reused(old, new, definition(A, tagged("T")))) == 1
+
+
+def test_a_definition_without_a_change_is_compared_with_older_ones() -> None:
+    same = definition(A, tagged("U", kind="string"))
+    assert told(same, same) == []
+    assert told(same, same, definition(A, tagged("T"))) == ["tag 0 belonged to T (int64); U needs a number of its own"]

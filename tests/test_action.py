@@ -1,0 +1,495 @@
+"""The GitHub action: its steps, run as a runner runs them, over a repository with a base and a head."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from github_runner import Annotation, Finished, Runner
+from sources.support import git, make_repository, write
+from tools import definition, field, kiplint
+
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+MATCHER = ROOT / ".github/action/matcher.json"
+SUFFIXES = ("Request", "Response")
+
+
+def thing(**fields: dict[str, Any]) -> dict[str, bytes]:
+    """A request and a response; `request` and `response` name a field more of the one and the other."""
+    found = {}
+    for suffix in SUFFIXES:
+        more = [fields[suffix.lower()]] if suffix.lower() in fields else []
+        common: dict[str, Any] = {"validVersions": "0-1", "flexibleVersions": "0+", "type": suffix.lower()}
+        if suffix == "Request":
+            common["listeners"] = ["broker"]
+        one = definition(field("Id", "int32", about="Which thing."), *more, name=f"Thing{suffix}", **common)
+        found[f"schemas/Thing{suffix}.json"] = b"// Version 1 is like version 0.\n" + one + b"\n"
+    return found
+
+
+GAP = field("Size", "int64", about="How large.", tag=1, taggedVersions="0+")
+UNTOLD = field("Size", "int64", versions="1+")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A work tree whose one commit has a request and a response without any fault."""
+    return make_repository(tmp_path / "work tree", thing())
+
+
+@pytest.fixture
+def runner(workspace: Path, tmp_path: Path) -> Runner:
+    return Runner(workspace, tmp_path / "machine")
+
+
+def pull_request(runner: Runner, base: str = "", **inputs: str) -> Finished:
+    """A run for a pull request that goes into a base, the first commit unless another is given."""
+    base = base or git(runner.workspace, "rev-list", "--max-parents=0", "HEAD")
+    return runner.run("pull_request", {"pull_request": {"base": {"sha": base}}}, **inputs)
+
+
+def change(workspace: Path, files: Mapping[str, bytes]) -> str:
+    """Commit files; the id of the commit."""
+    write(workspace, files)
+    git(workspace, "add", "-A")
+    git(workspace, "commit", "-q", "-m", "head")
+    return git(workspace, "rev-parse", "HEAD")
+
+
+def test_nothing_is_wrong(runner: Runner) -> None:
+    done = pull_request(runner)
+    assert done.code == 0
+    assert done.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
+    assert done.log.annotations == []
+    assert done.log.groups == []
+    assert (
+        done.summary
+        == "## kiplint check\n\nnothing found in 2 files.\n\n\n## kiplint diff\n\nnothing found in 2 files.\n\n\n"
+    )
+
+
+GAP_SAID = "tag 1 of Size comes after a gap: no field of ThingRequest has tag 0; tags count up from 0 without gaps"
+UNTOLD_SAID = "Size has no about text; say in a sentence what it means"
+BROKEN_SAID = "ThingResponse 1, Size: Size is new in a released version"
+TAG_SAID = "ThingRequest 0-1, Size: Size comes with tag 1"
+FAULTS = [
+    Annotation("error", "schemas/ThingRequest.json:23:7-23:15", "tags/gap", GAP_SAID),
+    Annotation("error", "schemas/ThingResponse.json:18:7-18:23", "compat/layout-changed", BROKEN_SAID),
+    Annotation("warning", "schemas/ThingResponse.json:16:7-16:21", "style/about-missing", UNTOLD_SAID),
+    Annotation("notice", "schemas/ThingRequest.json:23:7-23:15", "compat/new-tag", TAG_SAID),
+]
+SUMMARY = f"""\
+## kiplint check
+
+1 error and 1 warning in 2 files.
+
+| severity | rule | place | what |
+| --- | --- | --- | --- |
+| error | tags/gap | schemas/ThingRequest.json:23 | {GAP_SAID} |
+| warning | style/about-missing | schemas/ThingResponse.json:16 | {UNTOLD_SAID} |
+
+## kiplint diff
+
+1 error and 1 note in 2 files.
+
+### 2 changes in 2 messages: 1 breaks wire and 1 nothing.
+
+| severity | breaks | rule | place | what |
+| --- | --- | --- | --- | --- |
+| error | wire | compat/layout-changed | schemas/ThingResponse.json:18 | {BROKEN_SAID} |
+| info | nothing | compat/new-tag | schemas/ThingRequest.json:23 | {TAG_SAID} |
+
+"""
+
+
+def test_a_pull_request_with_faults(runner: Runner) -> None:
+    change(runner.workspace, thing(request=GAP, response=UNTOLD))
+    done = pull_request(runner)
+    assert done.log.annotations == FAULTS
+    assert done.summary == SUMMARY
+    assert done.outputs == {"errors": "2", "warnings": "1", "infos": "1", "status": "findings"}
+    assert done.code == 1
+    assert done.log.groups == ["kiplint check", "kiplint diff"]
+    assert done.log.matchers == [str(MATCHER)]
+    assert f"\x1b[1;31merror[tags/gap]\x1b[0m: \x1b[1m{GAP_SAID}\x1b[0m" in done.log.lines
+
+
+def test_a_push_is_only_checked(runner: Runner) -> None:
+    change(runner.workspace, thing(request=GAP, response=UNTOLD))
+    done = runner.run("push")
+    assert done.log.annotations == [FAULTS[0], FAULTS[2]]
+    assert done.outputs == {"errors": "1", "warnings": "1", "infos": "0", "status": "findings"}
+
+
+class TestBase:
+    """What a run is compared with."""
+
+    @pytest.fixture
+    def origin(self, workspace: Path, tmp_path: Path) -> Path:
+        """A remote with the releases 1.0.0 and 2.0.0; only the former lacks the response's new field."""
+        change(workspace, thing(response=UNTOLD))
+        git(workspace, "tag", "2.0.0")
+        git(workspace, "clone", "-q", "--bare", str(workspace), str(tmp_path / "origin.git"))
+        return tmp_path / "origin.git"
+
+    @staticmethod
+    def rules(done: Finished) -> list[str]:
+        return [one.title for one in done.log.annotations if one.title.startswith("compat/")]
+
+    @pytest.mark.parametrize(
+        ("base", "found"), [("1.0.0", ["compat/layout-changed"]), ("trunk~1", ["compat/layout-changed"]), ("2.0.0", [])]
+    )
+    @pytest.mark.usefixtures("origin")
+    def test_a_revision_that_was_asked_for(self, runner: Runner, base: str, found: list[str]) -> None:
+        assert self.rules(runner.run("push", base=base)) == found
+
+    @pytest.mark.usefixtures("origin")
+    def test_none(self, runner: Runner) -> None:
+        event = {"pull_request": {"base": {"sha": git(runner.workspace, "rev-parse", "trunk~1")}}}
+        assert self.rules(runner.run("pull_request", event, base="none")) == []
+
+    @pytest.mark.parametrize("base", ["1.0.0", "origin/old"])
+    def test_a_shallow_clone_gets_what_it_lacks(self, origin: Path, tmp_path: Path, base: str) -> None:
+        git(origin, "branch", "old", "1.0.0")
+        shallow = tmp_path / "shallow"
+        git(tmp_path, "clone", "-q", "--depth=1", "--single-branch", "--no-tags", f"file://{origin}", str(shallow))
+        runner = Runner(shallow, tmp_path / "other machine")
+        assert self.rules(runner.run("push", base=base)) == ["compat/layout-changed"]
+
+    @pytest.mark.usefixtures("origin")
+    def test_a_merge_queue(self, runner: Runner) -> None:
+        base = git(runner.workspace, "rev-parse", "trunk~1")
+        done = runner.run("merge_group", {"merge_group": {"base_sha": base}})
+        assert self.rules(done) == ["compat/layout-changed"]
+
+    def test_a_merge_is_compared_with_its_first_parent(self, origin: Path, tmp_path: Path, workspace: Path) -> None:
+        """As actions/checkout leaves it: one commit, the merge. The base in the event is older than the merge."""
+        git(workspace, "checkout", "-q", "-b", "topic", "1.0.0")
+        change(workspace, {"README.md": b"unrelated\n"})
+        git(workspace, "checkout", "-q", "--detach", "2.0.0")
+        git(workspace, "merge", "-q", "--no-ff", "-m", "merge", "topic")
+        merge = git(workspace, "rev-parse", "HEAD")
+        git(workspace, "push", "-q", str(origin), "HEAD:refs/pull/7/merge")
+        there = make_repository(tmp_path / "shallow", {"x": b""})
+        git(there, "remote", "add", "origin", f"file://{origin}")
+        git(there, "fetch", "-q", "--depth=1", "origin", "refs/pull/7/merge")
+        git(there, "checkout", "-q", "FETCH_HEAD")
+        runner = Runner(there, tmp_path / "other machine")
+        event = {"pull_request": {"base": {"sha": git(workspace, "rev-parse", "1.0.0")}}}
+        assert self.rules(runner.run("pull_request", event, sha=merge)) == []
+        assert self.rules(runner.run("pull_request_target", event, sha="0" * 40)) == ["compat/layout-changed"]
+
+    def test_a_head_is_compared_with_the_merge_base(self, workspace: Path, runner: Runner) -> None:
+        git(workspace, "checkout", "-q", "-b", "topic")
+        change(workspace, {"README.md": b"unrelated\n"})
+        git(workspace, "checkout", "-q", "trunk")
+        later = change(workspace, thing(response=UNTOLD))
+        git(workspace, "checkout", "-q", "topic")
+        assert self.rules(pull_request(runner, later)) == []
+
+    @pytest.mark.parametrize(
+        ("base", "said"),
+        [
+            ("nowhere", "base: there is no revision nowhere, and it cannot be fetched: fatal: 'origin' does not"),
+            ("--upload-pack=x", "base: a revision cannot begin with a hyphen: --upload-pack=x"),
+            ("a\n::error::b", "base: there is no revision a\n::error::b, and it cannot be fetched"),
+        ],
+    )
+    def test_a_mistake_is_an_error(self, runner: Runner, base: str, said: str) -> None:
+        done = runner.run("push", base=base)
+        assert (done.code, done.outputs["status"]) == (2, "error")
+        (one,) = done.log.annotations
+        assert (one.level, one.place, one.title) == ("error", "", "kiplint")
+        assert one.text.startswith(said)
+
+    def test_a_place_that_is_no_repository(self, tmp_path: Path) -> None:
+        here = write(tmp_path / "plain", thing())
+        (here / ".git").write_text("gitdir: /nowhere\n")
+        done = Runner(here, tmp_path / "machine").run("push", base="HEAD")
+        assert (done.code, done.outputs["status"]) == (2, "error")
+        assert "not a git repository" in done.log.annotations[0].text
+
+
+class TestPaths:
+    """What is checked."""
+
+    def test_several_with_blanks(self, runner: Runner) -> None:
+        write(runner.workspace / "more here", thing())
+        git(runner.workspace, "add", "-A")
+        git(runner.workspace, "commit", "-q", "--amend", "-m", "base")
+        change(runner.workspace / "more here", thing(response=UNTOLD))
+        done = pull_request(runner, paths="schemas\n'more here'")
+        assert [one.place for one in done.log.annotations] == [
+            "more here/schemas/ThingResponse.json:18:7-18:23",
+            "more here/schemas/ThingResponse.json:16:7-16:21",
+        ]
+        assert done.summary.count("## kiplint diff") == 2
+
+    def test_one_that_the_base_has_not(self, runner: Runner) -> None:
+        change(runner.workspace / "more", thing(response=UNTOLD))
+        done = pull_request(runner, paths="more schemas")
+        assert [one.title for one in done.log.annotations] == ["style/about-missing"]
+        assert "'more' is not in the base, so there is nothing to compare it with" in done.log.lines
+        assert done.code == 0
+
+    def test_single_files(self, runner: Runner) -> None:
+        change(runner.workspace, thing(request=GAP, response=UNTOLD))
+        done = pull_request(runner, paths="schemas/ThingResponse.json")
+        assert [one.title for one in done.log.annotations] == ["compat/layout-changed", "style/about-missing"]
+
+    @pytest.mark.parametrize(
+        ("paths", "title", "said"),
+        [
+            ("nowhere", "kiplint check", "no such file or directory: nowhere"),
+            ("--help", "kiplint check", "no such file or directory: --help"),
+            ("'", "kiplint", "No closing quotation"),
+        ],
+    )
+    def test_mistakes(self, runner: Runner, paths: str, title: str, said: str) -> None:
+        done = runner.run("push", paths=paths)
+        assert (done.code, done.outputs["status"]) == (2, "error")
+        assert done.log.annotations == [Annotation("error", "", title, said)]
+
+
+class TestRollout:
+    """KIP-1313 in a pull request."""
+
+    @pytest.fixture
+    def declared(self, runner: Runner) -> Runner:
+        for file in (runner.workspace / "schemas").iterdir():
+            last = 2 if "Request" in file.name else 1
+            text = file.read_bytes().replace(b'"fields"', f'"headerVersions": {{"0+": "{last}"}}, "fields"'.encode())
+            file.write_bytes(text)
+        change(runner.workspace, {})
+        return runner
+
+    def test_it_is_not_spoken_of_before_there_are_header_versions(self, runner: Runner) -> None:
+        assert "rollout" not in pull_request(runner).summary
+
+    def test_it_is_summed_up_once_there_are(self, declared: Runner) -> None:
+        done = pull_request(declared)
+        assert done.code == 0
+        assert done.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
+        assert done.log.annotations == []
+        assert "## kiplint rollout\n" in done.summary
+        assert "### Request header 3: 1 missing." in done.summary
+
+    def test_it_is_an_error_when_it_is_asked_for(self, declared: Runner) -> None:
+        done = pull_request(declared, rollout="true")
+        assert (done.code, done.outputs["errors"], done.outputs["status"]) == (1, "1", "findings")
+        assert [(one.level, one.title) for one in done.log.annotations] == [("error", "kip-1313/v3-missing")]
+
+    def test_it_can_be_left_out(self, declared: Runner) -> None:
+        assert "rollout" not in pull_request(declared, rollout="false").summary
+
+    def test_nothing_else_can_be_asked_for(self, declared: Runner) -> None:
+        done = pull_request(declared, rollout="yes")
+        assert done.log.annotations == [Annotation("error", "", "kiplint", "rollout: auto, true or false, not yes")]
+        assert done.code == 2
+
+
+class TestFailing:
+    """When the step fails."""
+
+    def test_warnings_can_fail_it(self, runner: Runner) -> None:
+        change(runner.workspace, {"schemas/ThingResponse.json": thing(response=UNTOLD)["schemas/ThingResponse.json"]})
+        assert runner.run("push").code == 0
+        done = runner.run("push", fail_on="warning")
+        assert (done.code, done.outputs["status"], done.outputs["warnings"]) == (1, "findings", "1")
+
+    def test_nothing_need_fail_it(self, runner: Runner) -> None:
+        change(runner.workspace, thing(request=GAP, response=UNTOLD))
+        done = pull_request(runner, fail_on="never")
+        assert (done.code, done.outputs["status"], done.outputs["errors"]) == (0, "ok", "2")
+        assert done.log.annotations == FAULTS
+
+    def test_the_configuration_counts(self, runner: Runner) -> None:
+        config = b'ignore = ["tags", "compat/layout-changed"]\nfail-on = "warning"\n'
+        change(runner.workspace, {**thing(request=GAP, response=UNTOLD), "kiplint.toml": config})
+        done = pull_request(runner)
+        assert (done.code, done.outputs["errors"], done.outputs["warnings"]) == (1, "0", "1")
+
+    def test_a_stale_baseline_is_told(self, runner: Runner) -> None:
+        write(runner.workspace, {**thing(response=UNTOLD), "kiplint.toml": b'baseline = "known.json"\n'})
+        update = ("--update-baseline", "--allow-new")
+        assert kiplint("check", ".", *update, cwd=runner.workspace).code == 0
+        assert runner.run("push").log.annotations == []
+        write(runner.workspace, thing())
+        told = "  stale: style/about-missing in ThingResponse at /fields[Size]/name"
+        assert told in runner.run("push").log.lines
+
+    @pytest.mark.parametrize(
+        ("inputs", "said"),
+        [
+            ({"fail_on": "errors"}, "Invalid value for '--fail-on'"),
+            ({"fail_on_breaks": "wires"}, "--fail-on-breaks: nothing breaks wires; did you mean wire?"),
+            ({"formats": "sarfi=x"}, "there is no format sarfi; did you mean sarif?"),
+            ({"sarif_file": "no/where"}, "cannot write no/where: No such file or directory"),
+        ],
+    )
+    def test_mistakes_are_told(self, runner: Runner, inputs: dict[str, str], said: str) -> None:
+        done = pull_request(runner, **inputs)
+        assert (done.code, done.outputs["status"]) == (2, "error")
+        assert said in done.log.annotations[0].text
+
+    def test_what_cannot_be_read_is_an_error(self, runner: Runner) -> None:
+        change(runner.workspace, {"kiplint.toml": b"selct = []\n"})
+        done = runner.run("push")
+        assert (done.code, done.outputs["status"]) == (2, "error")
+        assert "selct is no key of the configuration; did you mean select?" in done.log.annotations[0].text
+        assert done.summary.startswith("## kiplint check\n\nIt could not run: ")
+
+
+def test_reports_are_written_to_files(runner: Runner) -> None:
+    change(runner.workspace, thing(request=GAP))
+    done = runner.run("push", sarif_file="kip lint.sarif", formats="junit=kiplint.xml\n'json=kip lint.json'")
+    assert done.log.annotations == [FAULTS[0]]
+    (log,) = json.loads((runner.workspace / "kip lint.sarif").read_text("utf-8"))["runs"]
+    assert [one["ruleId"] for one in log["results"]] == ["tags/gap"]
+    assert [one["rule"] for one in json.loads((runner.workspace / "kip lint.json").read_text())["findings"]] == [
+        "tags/gap"
+    ]
+    assert (runner.workspace / "kiplint.xml").is_file()
+
+
+def test_no_more_is_annotated_than_is_shown(runner: Runner) -> None:
+    """GitHub shows ten annotations of a level for a step, whichever command they come from."""
+    untold = [field(f"New{number}", "int64") for number in range(12)]
+    request = definition(field("Id", "int8", about="Which."), *untold, name="ThingRequest", listeners=["broker"])
+    change(runner.workspace, {"schemas/ThingRequest.json": request})
+    done = pull_request(runner, fail_on="info")
+    counts = {name: int(value) for name, value in done.outputs.items() if name != "status"}
+    levels = [one.level for one in done.log.annotations]
+    assert levels == sorted(levels, key=["error", "warning", "notice"].index)
+    shown = {name: levels.count(level) for name, level in (("errors", "error"), ("warnings", "warning"))}
+    assert counts["warnings"] == 12
+    assert shown == {"errors": min(10, counts["errors"]), "warnings": 10}
+    assert levels.count("notice") <= 10
+    assert done.log.annotations[-1].title == "kiplint"
+    assert "2 more warnings" in done.log.annotations[-1].text
+    assert done.summary.count("| style/about-missing |") == 12
+
+
+NASTY = "A\n::error file=x,line=1::forged\r\n##[error]forged %0A::error::forged\u2028::warning::forged"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "::error::forged",
+        NASTY,
+        "##[add-matcher]/tmp/x",
+        "x.json:1:1: error a/b forged",
+        "::stop-commands::x",
+        "::endgroup::",
+    ],
+)
+def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
+    both = definition(field("Id", "int32", about=name, tag=1), name=name, type="data", apiKey=None, about=name)
+    folder = "".join(char for char in name if char not in "/\r")
+    change(runner.workspace, {f"schemas/{folder}/X.json": both, **thing(response=field(name, "int64"))})
+    done = pull_request(runner)
+    for one in done.log.annotations:
+        assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", one.title), one
+        assert one.place.startswith("schemas/"), one
+        assert "\n" not in one.text
+        assert "\n" not in one.place
+    assert {one.title for one in done.log.annotations} >= {"compat/layout-changed", "compat/new-message"}
+    assert (done.log.groups, done.log.matchers) == (["kiplint check", "kiplint diff"], [str(MATCHER)])
+    assert set(done.outputs) == {"errors", "warnings", "infos", "status"}
+    counted = sum(int(value) for key, value in done.outputs.items() if key != "status")
+    assert counted == len(done.log.annotations)
+    assert not [line for line in done.summary.splitlines() if line.startswith(("::", "##["))]
+
+
+def test_what_lies_in_the_work_tree_is_not_run(runner: Runner) -> None:
+    trap = b"raise SystemExit('trapped')\n"
+    change(
+        runner.workspace,
+        {f"{name}.py": trap for name in ("kiplint", "typer", "msgspec", "json", "shlex", "sitecustomize")},
+    )
+    assert pull_request(runner).code == 0
+
+
+class TestMatcher:
+    """The problem matcher for later steps."""
+
+    PATTERNS: ClassVar[list[dict[str, Any]]] = [
+        one["pattern"][0] for one in json.loads(MATCHER.read_text("utf-8"))["problemMatcher"]
+    ]
+
+    def read(self, line: str) -> list[dict[str, str]]:
+        found = [(one, re.search(one["regexp"], line)) for one in self.PATTERNS]
+        keys = ("file", "line", "column", "severity", "code", "message")
+        return [{key: match[one[key]] for key in keys if key in one} for one, match in found if match]
+
+    @pytest.mark.parametrize("color", ["never", "always"])
+    def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
+        write(workspace, thing(request=GAP, response={**UNTOLD, "name": "size", "about": "How large."}))
+        ran = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
+        assert ("\x1b[" in ran.out) == (color == "always")
+        low = "size begins in lower case; fields of Kafka's messages begin with a capital letter"
+        assert [self.read(line) for line in ran.out.splitlines()] == [
+            [
+                {
+                    "file": "schemas/ThingRequest.json",
+                    "line": "23",
+                    "column": "7",
+                    "severity": "error",
+                    "code": "tags/gap",
+                    "message": GAP_SAID,
+                }
+            ],
+            [
+                {
+                    "file": "schemas/ThingResponse.json",
+                    "line": "16",
+                    "column": "7",
+                    "code": "style/field-case",
+                    "message": low,
+                }
+            ],
+        ]
+
+    def test_nothing_else_is_a_finding(self, runner: Runner) -> None:
+        change(runner.workspace, thing(request=GAP, response=UNTOLD))
+        for line in pull_request(runner).log.lines:
+            assert self.read(line) == []
+
+
+def test_the_steps_are_safe() -> None:
+    steps = ACTION["runs"]["steps"]
+    assert [step["name"] for step in steps] == ["Set up Python", "Install kiplint", "Run kiplint"]
+    assert [step for step in steps if "${{" in step.get("run", "")] == []
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert [one for one in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one)] == []
+    assert steps[0]["if"] == "inputs.python-version != ''"
+
+
+def test_every_input_reaches_the_script_and_every_output_comes_from_it() -> None:
+    step = ACTION["runs"]["steps"][-1]
+    assert {name for name in ACTION["inputs"] if f"${{{{ inputs.{name} }}}}" in step["env"].values()} == {
+        *ACTION["inputs"]
+    } - {"python-version"}
+    script = (ROOT / ".github/action/run.py").read_text("utf-8")
+    assert [
+        name for name in step["env"] if f'inputs["{name.removeprefix("INPUT_")}"]' not in script.replace("'", '"')
+    ] == []
+    assert {name: one["value"] for name, one in ACTION["outputs"].items()} == {
+        name: f"${{{{ steps.{step['id']}.outputs.{name} }}}}" for name in ACTION["outputs"]
+    }
+
+
+def test_github_takes_the_action() -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
