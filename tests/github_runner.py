@@ -95,14 +95,16 @@ class Finished(NamedTuple):
 class Runner:
     """A machine with a work tree, on which the action runs."""
 
-    def __init__(self, workspace: Path, machine: Path) -> None:
-        """Where the installation would be, the checkout stands for it."""
+    def __init__(self, workspace: Path, machine: Path, clone: Path | None = None) -> None:
+        """Without a `clone` to install from, this checkout stands where the installation would be."""
         self.workspace = workspace
         self.machine = machine
+        self.clone = clone or ROOT
         (machine / "temp").mkdir(parents=True)
-        for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
-            (machine / "temp" / name).symlink_to(ROOT / what)
-        self.action: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+        if not clone:
+            for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
+                (machine / "temp" / name).symlink_to(ROOT / what)
+        self.action: dict[str, Any] = yaml.safe_load((self.clone / "action.yml").read_text("utf-8"))
 
     def run(
         self, event: str = "push", payload: Mapping[str, Any] | None = None, sha: str = "", **given: str
@@ -111,8 +113,12 @@ class Runner:
         inputs = {name: str(one.get("default", "")) for name, one in self.action["inputs"].items()}
         chosen = {name.replace("_", "-"): value for name, value in given.items()}
         assert not chosen.keys() - inputs.keys()
-        step = self.action["runs"]["steps"][-1]
-        return self.step(step, {**inputs, **chosen}, {"GITHUB_EVENT_NAME": event, "GITHUB_SHA": sha}, payload or {})
+        env = {"GITHUB_EVENT_NAME": event, "GITHUB_SHA": sha}
+        return self.step(self.action["runs"]["steps"][-1], {**inputs, **chosen}, env, payload or {})
+
+    def install(self) -> Finished:
+        """Run the step that installs kiplint."""
+        return self.step(self.action["runs"]["steps"][-2], {}, {}, {})
 
     def step(
         self, step: Mapping[str, Any], inputs: Mapping[str, str], env: Mapping[str, str], payload: Mapping[str, Any]
@@ -132,7 +138,7 @@ class Runner:
                 **env,
                 CI="true",
                 GITHUB_ACTIONS="true",
-                GITHUB_ACTION_PATH=str(ROOT),
+                GITHUB_ACTION_PATH=str(self.clone),
                 GITHUB_EVENT_PATH=str(files["event.json"]),
                 GITHUB_OUTPUT=str(files["output"]),
                 GITHUB_STEP_SUMMARY=str(files["summary"]),

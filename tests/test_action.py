@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 
+import packages
 from conftest import ROOT
 from github_runner import Annotation, Finished, Runner
 from sources.support import git, make_repository, write
@@ -411,12 +412,14 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
     assert not [line for line in done.summary.splitlines() if line.startswith(("::", "##["))]
 
 
+TRAPS = {
+    f"{name}.py": b"raise SystemExit('trapped')\n"
+    for name in ("kiplint", "typer", "msgspec", "json", "shlex", "pip", "hatchling", "sitecustomize")
+}
+
+
 def test_what_lies_in_the_work_tree_is_not_run(runner: Runner) -> None:
-    trap = b"raise SystemExit('trapped')\n"
-    change(
-        runner.workspace,
-        {f"{name}.py": trap for name in ("kiplint", "typer", "msgspec", "json", "shlex", "sitecustomize")},
-    )
+    change(runner.workspace, TRAPS)
     assert pull_request(runner).code == 0
 
 
@@ -493,3 +496,36 @@ def test_github_takes_the_action() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+GUIDE = (ROOT / "docs/guide/ci.md").read_text("utf-8")
+EXAMPLES = dict(re.findall(r'^```yaml title="(.+?)"\n(.*?)^```$', GUIDE, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_of_the_guide_are_taken(tmp_path: Path, name: str) -> None:
+    schema = "vendor.gitlab-ci" if "gitlab" in name else "vendor.github-workflows"
+    file = tmp_path / Path(name).name
+    file.write_text(EXAMPLES[name], "utf-8")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_examples_give_only_inputs_that_there_are() -> None:
+    parts = re.findall(r"uses: OWNER/kiplint@\S+.*\n +with:\n((?: {10}.*\n)+)", GUIDE)
+    given = [name for part in parts for name in yaml.safe_load(part)]
+    assert len(parts) == 3
+    assert [name for name in given if name not in ACTION["inputs"]] == []
+
+
+def test_an_installation_from_the_checkout(workspace: Path, tmp_path: Path) -> None:
+    packages.need_index()
+    runner = Runner(workspace, tmp_path / "machine", packages.checkout(tmp_path / "clone"))
+    change(workspace, {**thing(request=GAP, response=UNTOLD), **TRAPS})
+    installed = runner.install()
+    assert installed.code == 0, installed.log.lines
+    assert (runner.machine / "temp/kiplint/kiplint/packs/tags.json").is_file()
+    done = pull_request(runner)
+    assert (done.log.annotations, done.summary) == (FAULTS, SUMMARY)
+    assert done.log.matchers == [str(runner.clone / ".github/action/matcher.json")]

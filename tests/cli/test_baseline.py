@@ -150,6 +150,17 @@ def test_rules_that_do_not_run_are_not_stale(known: Path) -> None:
     assert kiplint(*others, "--update-baseline", cwd=known).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
 
 
+def test_a_file_that_cannot_be_read_is_not_mended(known: Path) -> None:
+    file = known / "b/BRequest.json"
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"apiKey": 1,', b'"apiKey": 1'))
+    ran = run(known, "--select", "syntax", "--update-baseline")
+    assert ran.out.startswith("b/BRequest.json:4:13: error syntax/invalid-json ")
+    assert ran.err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+    file.write_bytes(whole)
+    assert run(known) == (0, "", "")
+
+
 def test_an_entry_of_a_rule_that_is_no_more_is_stale(known: Path) -> None:
     file = known / "known.json"
     file.write_text(file.read_text("utf-8").replace(RULE, "style/gone", 1), "utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from kiplint.engine.config import FILES, Config, RuleTable, config_schema, find_config, read_config
+from kiplint.engine.config import Config, RuleTable, config_schema, find_config, read_config
 from tools import complaint
 
 EVERYTHING = """
@@ -25,6 +25,8 @@ tags = "off"
 [rules."kip-1313/header-missing".params]
 require = true
 """
+FILES = ["kiplint.toml", ".kiplint.toml", "pyproject.toml"]
+"""The names, best first."""
 KEYS = "select, ignore, fail-on, rule-packs, baseline, exclude, severity, rules"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.engine.anchor import anchor
+from kiplint.engine.anchor import Anchor, anchor
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Rule, RuleSpec
@@ -15,7 +15,7 @@ from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.problem import Problem
 from kiplint.text.problem import Problem as Noted
-from tools import QUIET, check, definition, field, ids, message
+from tools import QUIET, check, definition, field, ids, message, rpc, schema_set
 
 CONFIG = Config(ignore=QUIET)
 
@@ -101,6 +101,12 @@ def test_places_of_elements() -> None:
         ("XRequest.json", "/fields/0", "x", "XRequest"),
         ("XRequest.json", "/headerVersions/0+", "x", "XRequest"),
     ]
+    request, response = rpc("A", 1, "0")
+    (pair,) = schema_set(request, response).rpcs
+    assert anchor(pair, "x")[:4] == ("ARequest.json", "", "x", "ARequest")
+    (half,) = schema_set(rpc("B", 2, "0")[1]).rpcs
+    assert anchor(half, "x").file == "BResponse.json"
+    assert anchor(schema_set(), "x") == Anchor("", "", "", "")
     assert anchor(whole.schemas, "x")[:2] == ("XRequest.json", "")
     noted = Noted("kind", "detail", "/a", 3, 5)
     assert tuple(anchor(Problem(noted, "f", "M"), "x")) == ("f", "/a", "", "M", 3, 5)

@@ -66,6 +66,7 @@ def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
         ([0, 0, 1], {}),
         ([-1, 0], {}),
         ([-1, 1], {"1:B": 0}),
+        ([-5, 0], {}),
         ([None, 1, None], {"1:B": 0}),
         ([0, 2**31 - 1], {"1:B": 1}),
         ([None], {}),

@@ -48,6 +48,10 @@ def test_what_is_no_object(value: object) -> None:
     ("name", "value", "result"),
     [
         ("ignorable", "true", True),
+        ("ignorable", "True", True),
+        ("ignorable", "TRUE", True),
+        ("ignorable", "false", False),
+        ("ignorable", "False", False),
         ("ignorable", "FALSE", False),
         ("ignorable", " True ", True),
         ("ignorable", "", False),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from kiplint.cli.checking import CheckOptions
 from kiplint.cli.terminal import use_color
-from kiplint.engine.baseline import Baseline, Stale, compare, extended, parse, render, without
+from kiplint.engine.baseline import Baseline, Entry, Stale, compare, extended, parse, render, without
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet
 from kiplint.report.colors import paint
@@ -19,6 +19,7 @@ from kiplint.sources.open import STDIN
 from kiplint.text.show import encodable, printable
 
 MOST_LISTED = 20
+UNREAD = ("syntax/", "shape/")  # what such rules find, when it belongs to no message, hides whatever else is wrong
 
 
 def with_baseline(
@@ -27,8 +28,8 @@ def with_baseline(
     """The report without what is recorded, and what there is to say of the baseline, line by line.
 
     `configured` is the file unless the options name one. An entry is stale when this run would have found what it
-    records: when its rule ran, and when everything was checked that was checked as the baseline was made. Raises
-    UsageError for options that do not go together, when the file cannot be read or written, and when its stale
+    records: when its rule ran, on a file that could be read, and everything was checked that the baseline is about.
+    Raises UsageError for options that do not go together, when the file cannot be read or written, and when its stale
     entries should go but not all of it was checked.
     """
     file = _file(options, configured)
@@ -36,8 +37,7 @@ def with_baseline(
     paths = [options.stdin_filename or one if one == STDIN else one for one in options.sets]
     checked = [_shown(path, file) for path in paths]
     missing = [one for one in before.checked if not _covered(one, checked, file)]
-    ran, known = {rule.id for rule in rules.rules}, {rule.id for rule in rules.known}
-    verdict = compare(before, report.findings, lambda rule: not missing and (rule in ran or rule not in known))
+    verdict = compare(before, report.findings, (lambda entry: False) if missing else _judge(report, rules))
     if not options.update_baseline:
         return replace(report, findings=verdict.new), list(_told(file, before, verdict.stale))
     if missing and not options.allow_new:
@@ -102,6 +102,18 @@ def _covered(recorded: str, checked: Sequence[str], file: str) -> bool:
 
 def _folder(file: str) -> str:
     return os.path.dirname(os.path.realpath(file))
+
+
+def _judge(report: Report, rules: RuleSet) -> Callable[[Entry], bool]:
+    """The test whether a run over everything would have found what an entry records, if it were still there."""
+    asleep = {rule.id for rule in rules.known} - {rule.id for rule in rules.rules}
+    unread = {_plain(one.path) for one in report.findings if not one.message_name and one.rule.startswith(UNREAD)}
+    return lambda entry: entry.rule not in asleep and _plain(entry.message_name) not in unread
+
+
+def _plain(name: str) -> str:
+    """The name of a message, or of the file that it is in, in one spelling: `fetch_request.json` has FetchRequest."""
+    return os.path.basename(name).removesuffix(".json").replace("_", "").lower()
 
 
 def _told(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import msgspec
 from kiplint.cli.checking import CheckOptions, load_config
 from kiplint.cli.process import CLEAN
 from kiplint.cli.terminal import use_color
+from kiplint.compat.examples import run_example
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
@@ -19,6 +20,7 @@ from kiplint.engine.ruleset import load_rules
 from kiplint.engine.selection import check_selector, matches
 from kiplint.engine.verify import check_example, examples
 from kiplint.report.colors import BOLD, DIM, paint
+from kiplint.report.diff_text import write_diff
 from kiplint.report.model import Report
 from kiplint.report.text import write
 
@@ -75,9 +77,6 @@ def _finding(rule: Rule, color: bool) -> str:
 
 def _change(rule: Rule, folder: Path, color: bool) -> str:
     """The report of the change from `old` to `new`, without the line that counts."""
-    from kiplint.compat.examples import run_example
-    from kiplint.report.diff_text import write_diff
-
     changes, old, new = run_example(rule, folder)
     out = io.StringIO()
     write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)

@@ -93,11 +93,11 @@ def render(baseline: Baseline) -> bytes:
     return text.encode()
 
 
-def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[str], bool]) -> Verdict:
+def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[Entry], bool]) -> Verdict:
     """Tell new findings from those that are put up with, in their order, and say which entries are stale.
 
-    Of equal findings the first are those put up with. `is_judged` says whether this run would have found what breaks
-    a rule; an entry of any other rule is not stale.
+    Of equal findings the first are those put up with. `is_judged` says whether this run would have found what an entry
+    records; any other is not stale.
     """
     left = Counter({one.fingerprint: one.count for one in baseline.findings})
     new = []
@@ -110,7 +110,7 @@ def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable
     stale = (
         Stale(one, one.count - left[one.fingerprint])
         for one in baseline.findings
-        if left[one.fingerprint] and is_judged(one.rule)
+        if left[one.fingerprint] and is_judged(one)
     )
     return Verdict(tuple(new), tuple(stale))
 

@@ -218,11 +218,6 @@ class Field(FieldStart):
     # The rest
 
     @fact
-    def about(self) -> str:
-        """The description, empty when there is none."""
-        return given(self.spec.about, "")
-
-    @fact
     def about_breaks_java(self) -> bool:
         """Whether the description holds characters that the generated Java string does not escape."""
         return '"' in self.about or "\\" in self.about

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET
 
-from kiplint.model.element import read_range
+from kiplint.model.element import given, read_range
 from kiplint.model.spec import FieldSpec
 from kiplint.model.types import TypeRef, parse_type
 from kiplint.versions import NONE
@@ -28,7 +28,6 @@ _LEFT_OUT: dict[str, dict[str, object]] = {
     "ignorable": {"ignorable": False},
     "map_key": {"map_key": False},
     "zero_copy": {"zero_copy": False},
-    "about": {"about": ""},
 }
 _PLAIN = {name: value for facts in _LEFT_OUT.values() for name, value in facts.items()}
 _GIVEN = tuple((attribute, tuple(facts)) for attribute, facts in _LEFT_OUT.items())
@@ -50,6 +49,7 @@ class FieldStart:
     owner: Annotated[Container, "The message or struct whose field this is."]
     position: Annotated[int, "The number of fields before this one in its message or struct."]
     top_level: Annotated[bool, "Whether the field stands directly in the message."]
+    about: Annotated[str, "The description, empty when there is none."]
 
     def __init__(self, spec: FieldSpec, message: Message, owner: Container, index: int) -> None:
         self.spec = spec
@@ -57,6 +57,7 @@ class FieldStart:
         self.owner = owner
         self.index = self.position = index
         self.top_level = owner is message
+        self.about = given(spec.about, "")
         self.kind: TypeRef = parse_type(spec.type)
         known = self.__dict__
         known.update(_name_facts(spec.name))

@@ -1,0 +1,491 @@
+"""`kiplint diff`: what is compared, how it is written, and the exit code."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from sources.support import commit, git, make_repository, write
+from tools import Ran, definition, field, kiplint
+
+FIXTURES = ROOT / "fixtures"
+SNAPSHOTS = ROOT / "tests/snapshots"
+COMPAT = sorted(path.name for path in (FIXTURES / "compat").iterdir())
+LAYOUT = FIXTURES / "compat/layout-changed"
+
+A, B, C = field("A"), field("B"), field("C", "string")
+TAG = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
+ONE = {"message/XRequest.json": definition(A), "message/YRequest.json": definition(A, name="YRequest", apiKey=2)}
+TWO = {**ONE, "message/XRequest.json": definition(A, B)}
+
+
+def diff(*words: str | Path, cwd: Path, **others: Any) -> Ran:
+    return kiplint("diff", *words, cwd=cwd, **others)
+
+
+def concise(*words: str | Path, cwd: Path, **others: Any) -> list[str]:
+    """The changes as `path rule`."""
+    ran = diff(*words, "--output-format", "concise", cwd=cwd, **others)
+    rows = [line.split(" ", 3) for line in ran.out.splitlines()]
+    return [f"{row[0].rsplit(':', 3)[0]} {row[2].partition('/')[2]}" for row in rows]
+
+
+def sides(where: Path, old: dict[str, bytes], new: dict[str, bytes]) -> Path:
+    write(where / "old", old)
+    write(where / "new", new)
+    return where
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    """A directory with `old` and `new`, between which a field came into a released version."""
+    return sides(tmp_path, ONE, TWO)
+
+
+@pytest.fixture
+def kafka(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two tags, between which a field came into a released version."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    where = make_repository(tmp_path / "kafka", ONE)
+    return commit(where, TWO, "2.0.0")
+
+
+# Outputs
+
+
+@pytest.mark.parametrize("rule", COMPAT)
+def test_text(rule: str) -> None:
+    ran = diff("old", "new", "--isolated", "--select", f"default,compat/{rule}", cwd=FIXTURES / "compat" / rule)
+    assert ran.out == (SNAPSHOTS / f"compat/{rule}.txt").read_text("utf-8")
+    assert ran.err == ""
+    assert ran.code == ("error[" in ran.out)
+
+
+CHANGE = {
+    "rule": "compat/layout-changed",
+    "severity": "error",
+    "breaks": "wire",
+    "kind": "field-added",
+    "message_name": "ListMovesResponse",
+    "message_type": "response",
+    "versions": "0",
+    "field": "Moves.BytesLeft",
+    "path": "new/ListMovesResponse.json",
+    "line": 18,
+    "column": 47,
+    "end_line": 18,
+    "end_column": 63,
+    "old": {"layout": "TopicName compact string, PartitionIndex int32"},
+    "new": {"layout": "TopicName compact string, PartitionIndex int32, BytesLeft int64"},
+    "message": "ListMovesResponse 0, Moves.BytesLeft: BytesLeft is new in a released version",
+}
+COUNTS = {"wire": 1, "storage": 0, "support": 0, "semantics": 0, "source": 0, "none": 0}
+
+
+def test_json() -> None:
+    ran = diff("old", "new", "--output-format", "json", cwd=LAYOUT)
+    document = {"version": 1, "changes": [CHANGE], "summary": {"messages": 2, "changes": 1, **COUNTS}}
+    assert ran == (1, json.dumps(document, indent=2) + "\n", "")
+
+
+def test_jsonl() -> None:
+    ran = diff("old", "new", "--output-format", "jsonl", cwd=LAYOUT)
+    assert ran == (1, json.dumps(CHANGE, separators=(",", ":")) + "\n", "")
+
+
+def test_concise() -> None:
+    ran = diff("old", "new", "--output-format", "concise", cwd=LAYOUT)
+    place = f"{CHANGE['path']}:18:47"
+    assert ran == (1, f"{place}: error compat/layout-changed {CHANGE['message']}\n", "")
+
+
+def test_markdown() -> None:
+    ran = diff("old", "new", "--output-format", "markdown", cwd=LAYOUT)
+    assert ran == (
+        1,
+        "### 1 change in 2 messages: 1 breaks wire.\n"
+        "\n"
+        "| severity | breaks | rule | place | what |\n"
+        "| --- | --- | --- | --- | --- |\n"
+        f"| error | wire | compat/layout-changed | new/ListMovesResponse.json:18 | {CHANGE['message']} |\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "jsonl", "concise", "markdown"])
+def test_nothing_changed(form: str) -> None:
+    assert diff("old", "old", "--output-format", form, cwd=LAYOUT) == (0, "", "")
+
+
+def test_nothing_changed_in_json() -> None:
+    ran = diff("new", "new", "--output-format", "json", cwd=LAYOUT)
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out)["summary"] == {"messages": 2, "changes": 0, **dict.fromkeys(COUNTS, 0)}
+
+
+def test_files_and_silence(tmp_path: Path) -> None:
+    file = tmp_path / "changes.json"
+    ran = diff("old", "new", "-q", "--output-format", f"json={file}", "--output-format", "text", cwd=LAYOUT)
+    assert ran == (1, "", "")
+    assert json.loads(file.read_text("utf-8"))["changes"] == [CHANGE]
+
+
+def test_statistics() -> None:
+    ran = diff("old", "new", "--statistics", cwd=FIXTURES / "compat/new-field-not-ignorable")
+    assert ran == (
+        0,
+        "2  info     compat/new-version\n1  info     compat/new-field\n1  warning  compat/new-field-not-ignorable\n",
+        "",
+    )
+
+
+def test_colours_are_asked_for() -> None:
+    assert "\x1b[" not in diff("old", "new", cwd=LAYOUT).out
+    coloured = diff("old", "new", "--color", "always", cwd=LAYOUT).out
+    assert coloured.startswith("\x1b[1;31merror[compat/layout-changed]\x1b[0m: ")
+
+
+@pytest.mark.parametrize("command", [(sys.executable, "-m", "kiplint"), ()])
+def test_the_short_way_and_the_long_way_are_one(command: tuple[str, ...]) -> None:
+    """Two plain paths are compared without the option parser."""
+    short = diff("old", "new", cwd=LAYOUT, command=command)
+    assert short == diff("old", "new", "--color", "auto", cwd=LAYOUT, command=command)
+    assert short.code == 1
+
+
+# Exit codes
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "code"),
+    [
+        ("new-tag", (), 0),
+        ("version-dropped", (), 0),
+        ("version-dropped", ("--fail-on-breaks", "support"), 1),
+        ("version-dropped", ("--fail-on-breaks", "wire, support"), 1),
+        ("default-changed", ("--fail-on-breaks", "semantics"), 1),
+        ("default-changed", ("--fail-on-breaks", "wire,storage,support,source,none"), 0),
+        ("default-changed", ("--severity", "compat/default-changed=error"), 1),
+        ("field-renamed", ("--fail-on-breaks", "source"), 1),
+        ("new-version", ("--fail-on-breaks", "none"), 1),
+        ("layout-changed", (), 1),
+        ("layout-changed", ("--fail-on-breaks", "storage"), 1),
+        ("layout-changed", ("--fail-on-breaks", ""), 1),
+        ("layout-changed", ("--severity", "compat/layout-changed=warning"), 1),
+        ("layout-changed", ("--severity", "compat/layout-changed=warning", "--fail-on-breaks", "storage"), 0),
+        ("layout-changed", ("--ignore", "compat/layout-changed"), 0),
+        ("layout-changed", ("--select", "compat/new-*"), 0),
+        ("tag-changed", (), 1),
+        ("tag-changed", ("--fail-on-breaks", "wire", "--severity", "compat=warning"), 0),
+        ("tag-changed", ("--fail-on-breaks", "storage", "--severity", "compat=warning"), 1),
+        ("frozen-bumped", (), 1),
+        ("response-not-bumped", (), 1),
+    ],
+)
+def test_exit_codes(rule: str, options: tuple[str, ...], code: int) -> None:
+    assert diff("old", "new", *options, cwd=FIXTURES / "compat" / rule).code == code
+
+
+def test_a_message_in_flux_still_breaks(tmp_path: Path) -> None:
+    note = b"// This message is subject to incompatible changes.\n"
+    sides(tmp_path, {"XRequest.json": note + definition(A)}, {"XRequest.json": note + definition(A, B)})
+    ran = diff("old", "new", cwd=tmp_path)
+    assert (ran.code, ran.out.split(":")[0]) == (1, "warning[compat/layout-changed]")
+    assert diff("old", "new", "--fail-on-breaks", "storage", cwd=tmp_path).code == 0
+
+
+def test_rules_that_are_off_are_selected_by_name() -> None:
+    where = FIXTURES / "compat/about-changed"
+    assert diff("old", "new", cwd=where) == (0, "", "")
+    assert concise("old", "new", "--select", "compat/about-changed", cwd=where) == [
+        "new/ThrottleMovesResponse.json about-changed"
+    ]
+
+
+def test_the_configuration_counts(pair: Path) -> None:
+    (pair / "new/kiplint.toml").write_text('ignore = ["compat/layout-changed"]\n')
+    assert diff("old", "new", cwd=pair) == (0, "", "")
+    assert diff("old", "new", "--isolated", cwd=pair).code == 1
+
+
+# Revisions
+
+
+def test_two_revisions(kafka: Path) -> None:
+    found = ["2.0.0:message/XRequest.json layout-changed"]
+    assert concise("1.0.0:", "2.0.0:", cwd=kafka) == found
+    assert concise("1.0.0:message", "2.0.0:message", cwd=kafka) == found
+    assert concise("1.0.0:./", "2.0.0:./", cwd=kafka / "message") == found
+    one = concise("HEAD~1:message/XRequest.json", "HEAD:message/XRequest.json", cwd=kafka)
+    assert one == ["HEAD:message/XRequest.json layout-changed"]
+    assert concise("2.0.0:", "HEAD:", cwd=kafka) == []
+
+
+def test_a_revision_and_the_working_tree(kafka: Path) -> None:
+    write(kafka, {"message/YRequest.json": definition(A, C, name="YRequest", apiKey=2)})
+    assert concise("HEAD:", ".", cwd=kafka) == ["message/YRequest.json layout-changed"]
+    assert concise("HEAD:", "message", cwd=kafka) == ["message/YRequest.json layout-changed"]
+
+
+def test_the_text_shows_lines_of_a_revision(kafka: Path) -> None:
+    ran = diff("1.0.0:", "2.0.0:", cwd=kafka)
+    assert "--> 2.0.0:message/XRequest.json:16:7\n" in ran.out
+    assert '16 |       "versions": "0+"\n' in ran.out
+    assert "  before  A int32\n   after  A int32, B int32\n" in ran.out
+
+
+@pytest.mark.parametrize("form", ["bundle", "bare", "tree"])
+def test_the_repository_may_be_elsewhere(kafka: Path, tmp_path: Path, form: str) -> None:
+    there = {"bundle": tmp_path / "kafka.bundle", "bare": tmp_path / "kafka.git", "tree": kafka}[form]
+    if form == "bundle":
+        git(kafka, "bundle", "create", "-q", str(there), "--all")
+    elif form == "bare":
+        git(tmp_path, "clone", "-q", "--bare", str(kafka), str(there))
+    where = tmp_path / "elsewhere"
+    where.mkdir()
+    ran = diff("1.0.0:", "2.0.0:", "--repo", there, "--output-format", "concise", cwd=where)
+    assert (ran.code, ran.out.count("\n"), ran.err) == (1, 1, "")
+    assert ran.out.startswith("2.0.0:message/XRequest.json:16:7: error compat/layout-changed ")
+
+
+def test_an_archive_and_a_revision(kafka: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "kafka-clients-1.0.jar", "w") as jar:
+        for name, data in ONE.items():
+            jar.writestr(f"common/{name}", data)
+    ran = concise(tmp_path / "kafka-clients-1.0.jar", "2.0.0:", cwd=kafka)
+    assert ran == ["2.0.0:message/XRequest.json layout-changed"]
+
+
+# Older sets
+
+
+def test_tag_numbers_of_older_sets_stay_burned(tmp_path: Path) -> None:
+    def text(*fields: dict[str, Any]) -> dict[str, bytes]:
+        return {"XRequest.json": definition(A, *fields)}
+
+    sides(tmp_path, text(), text(field("New", **TAG)))
+    write(tmp_path / "older", text(field("Old", "string", **TAG)))
+    write(tmp_path / "oldest", text())
+    assert concise("old", "new", cwd=tmp_path) == ["new/XRequest.json new-tag"]
+    assert concise("old", "new", "--also", "oldest", cwd=tmp_path) == ["new/XRequest.json new-tag"]
+    ran = diff("old", "new", "--also", "oldest", "--also", "older", cwd=tmp_path)
+    assert ran.code == 1
+    assert ran.out.startswith("error[compat/tag-reused]: XRequest 3-5, New: tag 0 belonged to Old (string); New needs")
+    assert diff("old", "new", "--also", "nowhere", cwd=tmp_path) == (
+        2,
+        "",
+        "error: no such file or directory: nowhere\n",
+    )
+
+
+def test_older_revisions(kafka: Path) -> None:
+    for tag, number in (("3.0.0", "Old"), ("4.0.0", None), ("5.0.0", "New")):
+        fields = [field(number, "string" if number == "Old" else "int64", **TAG)] if number else []
+        commit(kafka, {"message/XRequest.json": definition(A, B, *fields)}, tag)
+    words = ("4.0.0:", "5.0.0:", "--also", "1.0.0:", "--also")
+    assert concise(*words, "2.0.0:", cwd=kafka) == ["5.0.0:message/XRequest.json new-tag"]
+    assert concise(*words, "3.0.0:", cwd=kafka) == [
+        "5.0.0:message/XRequest.json new-tag",
+        "5.0.0:message/XRequest.json tag-reused",
+    ]
+
+
+# Pairing
+
+
+def test_sets_are_paired_by_relative_directory(tmp_path: Path) -> None:
+    same = {"clients/XRequest.json": definition(A), "server/XRequest.json": definition(B)}
+    sides(tmp_path, same, {**same, "server/XRequest.json": definition(B, C)})
+    assert concise("old", "new", cwd=tmp_path) == ["new/server/XRequest.json layout-changed"]
+
+
+def test_single_sets_are_paired_wherever_they_lie(tmp_path: Path) -> None:
+    sides(tmp_path, {"common/message/XRequest.json": definition(A)}, {"XRequest.json": definition(A, B)})
+    assert concise("old", "new", cwd=tmp_path) == ["new/XRequest.json layout-changed"]
+    assert concise("new", "old", cwd=tmp_path) == ["old/common/message/XRequest.json layout-changed"]
+
+
+def test_a_message_that_moved_between_sets(tmp_path: Path) -> None:
+    keep = {"clients/YRequest.json": ONE["message/YRequest.json"], "server/ZRequest.json": definition(name="ZRequest")}
+    old = {**keep, "clients/XRequest.json": definition(A, apiKey=3)}
+    sides(tmp_path, old, {**keep, "server/XRequest.json": definition(A, apiKey=3)})
+    assert diff("old", "new", cwd=tmp_path) == (0, "", "")
+    write(tmp_path / "new", {"server/XRequest.json": definition(A, B, apiKey=3)})
+    assert concise("old", "new", cwd=tmp_path) == ["new/server/XRequest.json layout-changed"]
+
+
+def test_two_files(pair: Path) -> None:
+    found = concise("old/message/XRequest.json", "new/message/XRequest.json", cwd=pair)
+    assert found == ["new/message/XRequest.json layout-changed"]
+
+
+# Definitions that cannot be read
+
+
+@pytest.mark.parametrize("text", [b'{"validVersions": ', b"", b'{"validVersions": "0"}', b'"\xff" validVersions'])
+def test_an_unreadable_definition_is_named_and_the_rest_compared(pair: Path, text: bytes) -> None:
+    (pair / "new/message/YRequest.json").write_bytes(text)
+    ran = diff("old", "new", "--output-format", "concise", cwd=pair)
+    warning = "new/message/YRequest.json cannot be read, so it is not compared; see `kiplint check`"
+    assert (ran.code, ran.err) == (2, f"warning: {warning}\n")
+    assert [line.split()[2] for line in ran.out.splitlines()] == ["compat/layout-changed"]
+
+
+def test_an_unreadable_definition_of_the_base(pair: Path) -> None:
+    (pair / "old/message/YRequest.json").write_bytes(b'{"validVersions": ')
+    ran = diff("old", "new", cwd=pair)
+    assert (ran.code, ran.err.count("\n"), ran.out.count("[compat/")) == (2, 1, 1)
+    assert ran.err.startswith("warning: old/message/YRequest.json cannot be read")
+
+
+EVIL = "X\x1b[31m\nRequest::\u202e<script>"
+
+
+@pytest.mark.parametrize("form", ["text", "concise", "markdown", "json", "jsonl"])
+def test_hostile_names_are_never_written_as_they_are(tmp_path: Path, form: str) -> None:
+    old, new = ({**field("A\x1b[2J\x9b::error", kind), "default": "\x07"} for kind in ("string", "bytes"))
+    sides(
+        tmp_path,
+        {"X.json": definition(old, field("Part", "[]P", fields=[C]), name=EVIL)},
+        {"X.json": definition(new, field("Part", "[]P", fields=[A]), field("T\n", **TAG), name=EVIL)},
+    )
+    ran = diff("old", "new", "--output-format", form, cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out
+    assert all(line.isprintable() for line in ran.out.split("\n"))
+    if form == "markdown":
+        assert "<script>" not in ran.out
+    elif form.startswith("json"):
+        rows = (
+            [json.loads(line) for line in ran.out.splitlines()] if form == "jsonl" else json.loads(ran.out)["changes"]
+        )
+        assert all(row["message"].isprintable() for row in rows)
+
+
+def test_structs_that_unfold_without_end(tmp_path: Path) -> None:
+    def text(kind: str) -> bytes:
+        inner = [
+            {"name": f"S{n}", "versions": "0+", "fields": [field("A", f"S{n + 1}"), field("B", f"S{n + 1}")]}
+            for n in range(40)
+        ]
+        inner.append({"name": "S40", "versions": "0+", "fields": [field("A", kind)]})
+        return definition(field("Root", "S0"), commonStructs=inner)
+
+    sides(tmp_path, {"XRequest.json": text("int32")}, {"XRequest.json": text("int64")})
+    said = "too large to compare: its structs and versions unfold into too many fields"
+    assert diff("old", "new", cwd=tmp_path) == (2, "", f"error: old/XRequest.json: {said}\n")
+
+
+# What cannot be opened
+
+
+def bomb() -> bytes:
+    """An archive of 300 MiB of blanks."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for number in range(300):
+            archive.writestr(f"X{number}.json", b" " * (1 << 20))
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def refuse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with all that cannot be opened."""
+    where = make_repository(tmp_path_factory.mktemp("refuse") / "kafka", ONE)
+    (where / "empty").mkdir()
+    (where / "corrupt.jar").write_bytes(b"PK\x03\x04 and no more")
+    (where / "torn.tar.gz").write_bytes(b"\x1f\x8b\x08 and no more")
+    (where / "other.json").write_text('{"replicas": 3}')
+    return where
+
+
+BAD = [
+    ("missing", "no such file or directory: missing"),
+    ("message/Missing.json", "no such file or directory: message/Missing.json"),
+    ("1.0.1:", "no such revision: 1.0.1; did you mean 1.0.0?"),
+    ("1.0.0", "no such file or directory: 1.0.0; for the revision, write 1.0.0:"),
+    ("1.0.0:massage", "no such path in 1.0.0: massage; did you mean message?"),
+    (":message", ":message names no revision before the colon, as HEAD:path does"),
+    ("empty", "nothing to check: no message definition in empty"),
+    ("corrupt.jar", "cannot read corrupt.jar: the archive is damaged (File is not a zip file)"),
+    ("other.json", "other.json is JSON, but not a message definition (it has no validVersions)"),
+]
+
+
+@pytest.mark.parametrize(("name", "problem"), BAD, ids=[name for name, _ in BAD])
+def test_one_clear_line(refuse: Path, name: str, problem: str) -> None:
+    for words in ((name, "message"), ("message", name), ("message", "message", "--also", name)):
+        assert diff(*words, cwd=refuse) == (2, "", f"error: {problem}\n")
+
+
+def test_an_archive_bomb(refuse: Path) -> None:
+    (refuse / "bomb.zip").write_bytes(bomb())
+    problem = "cannot read bomb.zip: unpacked, it has more than 256 MiB"
+    assert diff("message", "bomb.zip", cwd=refuse) == (2, "", f"error: {problem}\n")
+
+
+def test_a_torn_archive(refuse: Path) -> None:
+    ran = diff("torn.tar.gz", "message", cwd=refuse)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith("error: cannot read torn.tar.gz: ")
+
+
+def test_no_repository(tmp_path: Path) -> None:
+    write(tmp_path, ONE)
+    alone = {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    ran = diff("HEAD:", "message", cwd=tmp_path, env=alone)
+    assert ran == (2, "", f"error: not a git repository: {tmp_path} (and no such file: HEAD:)\n")
+    for name, problem in (
+        ("message", "not a git repository: message"),
+        ("nowhere", "cannot read the repository nowhere: No such file or directory"),
+        ("message/XRequest.json", "neither a git repository nor a bundle: message/XRequest.json"),
+    ):
+        ran = diff("HEAD:", "message", "--repo", name, cwd=tmp_path, env=alone)
+        assert ran == (2, "", f"error: {problem}\n")
+
+
+def test_a_revision_that_begins_with_a_hyphen(refuse: Path) -> None:
+    ran = diff("--", "--output=evil:", "message", cwd=refuse)
+    assert ran == (2, "", "error: a revision cannot begin with a hyphen: --output=evil:\n")
+    ran = diff("--output=evil:", "message", cwd=refuse)
+    assert (ran.code, ran.out) == (2, "")
+    assert "No such option: --output" in ran.err
+    assert not (refuse / "evil:").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--fail-on-breaks", "wires"), "--fail-on-breaks: nothing breaks wires; did you mean wire?"),
+        (
+            ("--fail-on-breaks", "zzz"),
+            "--fail-on-breaks: nothing breaks zzz: wire, storage, support, semantics, source, none",
+        ),
+        (
+            ("--select", "compat/layout-chnged"),
+            "no rule matches compat/layout-chnged; did you mean compat/layout-changed?",
+        ),
+        (("--output-format", "jsn"), "there is no format jsn; did you mean json?"),
+        (("--severity", "compat=bad"), "bad is no severity"),
+    ],
+)
+def test_options_that_mean_nothing(words: tuple[str, ...], problem: str) -> None:
+    ran = diff("old", "new", *words, cwd=LAYOUT)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"error: {problem}")
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [(), ("old",), ("old", "new", "newer")])
+def test_it_takes_two(words: tuple[str, ...]) -> None:
+    ran = diff(*words, cwd=LAYOUT)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Usage: kiplint diff" in ran.err

@@ -1,0 +1,264 @@
+"""`kiplint rollout`: the report in every form, findings, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from sources.support import commit, make_repository, write
+from tools import Ran, definition, field, kiplint
+
+FIXTURES = ROOT / "fixtures"
+BASE, HEAD = "sets/broker/clients", "kip-1313"
+SLIP = "the request ends at version 3, the response at 2; bump the two together"
+A = field("A")
+V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
+
+
+def rollout(*words: str | Path, cwd: Path = FIXTURES, **others: Any) -> Ran:
+    return kiplint("rollout", *words, cwd=cwd, **others)
+
+
+def rpc(name: str, key: int, valid: str, headers: dict[str, str] | None = None, **others: Any) -> dict[str, bytes]:
+    """The two files of an RPC; headers are those of the request."""
+    same = {"apiKey": key, "validVersions": valid, **others}
+    return {
+        f"{name}Request.json": definition(A, name=f"{name}Request", headerVersions=headers, **same),
+        f"{name}Response.json": definition(A, name=f"{name}Response", type="response", **same),
+    }
+
+
+SASL = rpc("SaslHandshake", 17, "0-1", flexibleVersions="none")
+OLD = {**rpc("Alpha", 1, "0-5"), **rpc("Beta", 2, "0-5"), **SASL}
+DONE = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-6", V3), **SASL}
+HALF = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-5"), **SASL}
+
+
+@pytest.fixture
+def releases(tmp_path: Path) -> Path:
+    """A directory with `old`, `half` and `done`."""
+    for name, files in (("old", OLD), ("half", HALF), ("done", DONE)):
+        write(tmp_path / name, files)
+    return tmp_path
+
+
+def statuses(*words: str | Path, cwd: Path) -> dict[str, str]:
+    document = json.loads(rollout(*words, "--output-format", "json", cwd=cwd).out)
+    return {row["name"]: row["status"] for row in document["rpcs"]}
+
+
+# Outputs
+
+
+def test_text() -> None:
+    assert rollout(HEAD) == (
+        1,
+        "RPC                        key  status  base  versions  request headers\n"
+        f"DeleteGroups               42   wrong         0-3       0-1: 1, 2: 2, 3: 3  {SLIP}\n"
+        "GetTelemetrySubscriptions  71   done          0-1       0: 2, 1: 3          version 1 uses header 3\n"
+        "OffsetDelete               47   done          0-1       0: 1, 1: 3          version 1 uses header 3\n"
+        "PushTelemetry              72   done          0-1       0: 2, 1: 3          version 1 uses header 3\n"
+        "SaslHandshake              17   exempt        0-1       0-1: 1              "
+        "frozen at versions 0-1: it never carries the client instance id\n"
+        "\n"
+        "Request header 3: 3 done, 1 wrong and 1 exempt.\n",
+        "",
+    )
+
+
+def test_text_of_what_is_to_be_done_comes_first(releases: Path) -> None:
+    ran = rollout("old", "half", cwd=releases)
+    assert ran == (
+        1,
+        "RPC            key  status   base  versions  request headers\n"
+        "Beta           2    missing  0-5   0-5       0-2: 1, 3-5: 2        "
+        "the latest version of Beta (5) uses header 2; bump it to 6 with header 3\n"
+        "Alpha          1    done     0-5   0-6       0-2: 1, 3-5: 2, 6: 3  version 6 uses header 3\n"
+        "SaslHandshake  17   exempt   0-1   0-1       0-1: 1                "
+        "frozen at versions 0-1: it never carries the client instance id\n"
+        "\n"
+        "Request header 3: 1 done, 1 missing and 1 exempt.\n",
+        "",
+    )
+
+
+def test_json() -> None:
+    ran = rollout(BASE, HEAD, "--output-format", "json")
+    document = json.loads(ran.out)
+    assert (ran.code, ran.err) == (1, "")
+    assert list(document) == ["version", "header", "rpcs", "summary"]
+    assert (document["version"], document["header"]) == (1, 3)
+    assert document["summary"] == {"done": 3, "missing": 0, "wrong": 1, "new": 0, "exempt": 1, "dead": 6}
+    assert document["rpcs"][2] == {
+        "name": "DeleteGroups",
+        "api_key": 42,
+        "status": "wrong",
+        "base_versions": "0-2",
+        "versions": "0-3",
+        "header_versions": {"0-1": 1, "2": 2, "3": 3},
+        "message": SLIP,
+    }
+
+
+def test_jsonl_has_a_line_for_each_rpc() -> None:
+    ran = rollout(HEAD, "--output-format", "jsonl")
+    document = json.loads(rollout(HEAD, "--output-format", "json").out)
+    assert [json.loads(line) for line in ran.out.splitlines()] == document["rpcs"]
+
+
+def test_markdown() -> None:
+    assert rollout(HEAD, "--output-format", "markdown") == (
+        1,
+        "### Request header 3: 3 done, 1 wrong and 1 exempt.\n"
+        "\n"
+        "| RPC | key | status | base | versions | request headers | what |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n"
+        f"| DeleteGroups | 42 | wrong |   | 0-3 | 0-1: 1, 2: 2, 3: 3 | {SLIP} |\n"
+        "| GetTelemetrySubscriptions | 71 | done |   | 0-1 | 0: 2, 1: 3 | version 1 uses header 3 |\n"
+        "| OffsetDelete | 47 | done |   | 0-1 | 0: 1, 1: 3 | version 1 uses header 3 |\n"
+        "| PushTelemetry | 72 | done |   | 0-1 | 0: 2, 1: 3 | version 1 uses header 3 |\n"
+        "| SaslHandshake | 17 | exempt |   | 0-1 | 0-1: 1 | "
+        "frozen at versions 0-1: it never carries the client instance id |\n",
+        "",
+    )
+
+
+def test_concise_has_the_findings(releases: Path) -> None:
+    slip = f"kip-1313/DeleteGroupsResponse.json:13:3: error rpc/versions-differ {SLIP}\n"
+    assert rollout(HEAD, "--output-format", "concise") == (1, slip, "")
+    ran = rollout("old", "half", "--output-format", "concise", cwd=releases)
+    said = "the latest version of Beta (5) uses header 2; bump it to 6 with header 3"
+    assert ran.out == f"half/BetaRequest.json:5:3: error kip-1313/v3-missing {said}\n"
+
+
+@pytest.mark.parametrize("form", ["github", "sarif", "junit", "gitlab"])
+def test_findings_in_every_form(releases: Path, form: str) -> None:
+    ran = rollout("old", "half", "--output-format", form, cwd=releases)
+    assert (ran.code, ran.err) == (1, "")
+    assert "kip-1313/v3-missing" in ran.out
+    assert "half/BetaRequest.json" in ran.out
+    assert rollout("old", "done", "--output-format", form, cwd=releases).code == 0
+
+
+def test_files_and_silence(releases: Path) -> None:
+    ran = rollout("old", "half", "-q", "--output-format", "json=out.json", "--output-format", "text", cwd=releases)
+    assert ran == (1, "", "")
+    assert json.loads((releases / "out.json").read_text("utf-8"))["summary"]["missing"] == 1
+
+
+def test_colours_are_asked_for() -> None:
+    assert "\x1b[" not in rollout(HEAD).out
+    assert "\x1b[1;31mwrong \x1b[0m" in rollout(HEAD, "--color", "always").out
+
+
+# What is compared
+
+
+def test_exit_codes(releases: Path) -> None:
+    assert rollout("old", "done", cwd=releases).code == 0
+    assert rollout("done", cwd=releases).code == 0
+    assert rollout("old", "half", cwd=releases).code == 1
+    assert rollout("old", cwd=releases).code == 1
+    assert rollout("old", "done", "--header", "4", cwd=releases).code == 1
+    assert rollout("old", "old", "--header", "2", cwd=releases).code == 0
+
+
+@pytest.mark.parametrize(
+    ("files", "rpc_name", "rule"),
+    [
+        ({**DONE, **rpc("SaslHandshake", 17, "0-2", flexibleVersions="none")}, "SaslHandshake", "kip-1313/frozen-rpc"),
+        ({**DONE, **rpc("Beta", 2, "0-5", {"0-2": "1", "3+": "3"})}, "Beta", "kip-1313/v3-on-released"),
+        ({**DONE, "BetaResponse.json": OLD["BetaResponse.json"]}, "Beta", "rpc/versions-differ"),
+    ],
+)
+def test_what_is_wrong(releases: Path, files: dict[str, bytes], rpc_name: str, rule: str) -> None:
+    write(releases / "wrong", files)
+    assert statuses("old", "wrong", cwd=releases) == {
+        **dict.fromkeys(("Alpha", "Beta"), "done"),
+        "SaslHandshake": "exempt",
+        rpc_name: "wrong",
+    }
+    ran = rollout("old", "wrong", "--output-format", "concise", cwd=releases)
+    assert (ran.code, ran.out.count("\n"), ran.out.split()[2]) == (1, 1, rule)
+
+
+def test_new_and_gone(releases: Path) -> None:
+    gamma = rpc("Gamma", 3, "0", {"0+": "3"}, flexibleVersions="0+")
+    write(releases / "new", {**DONE, **gamma})
+    assert statuses("old", "new", cwd=releases)["Gamma"] == "new"
+    assert statuses("new", "done", cwd=releases)["Gamma"] == "dead"
+    write(releases / "late", {**DONE, **rpc("Gamma", 3, "0", flexibleVersions="0+")})
+    assert statuses("old", "late", cwd=releases)["Gamma"] == "missing"
+
+
+def test_the_set_with_the_rpcs_is_looked_at(tmp_path: Path) -> None:
+    """However many records other sets have."""
+    coordinator = {
+        f"coordinator/K{n}{suffix}.json": definition(A, name=f"K{n}{suffix}", type=kind, apiKey=n)
+        for n in range(5)
+        for suffix, kind in (("Key", "coordinator-key"), ("Value", "coordinator-value"))
+    }
+    clients = {f"message/{name}": data for name, data in HALF.items()}
+    write(tmp_path / "tree", {**coordinator, **clients})
+    assert statuses("tree", cwd=tmp_path) == {"Alpha": "done", "Beta": "missing", "SaslHandshake": "exempt"}
+
+
+def test_revisions(tmp_path: Path) -> None:
+    kafka = make_repository(tmp_path / "kafka", {f"message/{name}": data for name, data in OLD.items()})
+    commit(kafka, {f"message/{name}": data for name, data in HALF.items()}, "2.0.0")
+    assert statuses("1.0.0:", "2.0.0:", cwd=kafka)["Beta"] == "missing"
+    write(kafka, {f"message/{name}": data for name, data in DONE.items()})
+    assert rollout("1.0.0:", ".", cwd=kafka).code == 0
+    assert rollout("1.0.0:message", "2.0.0:message", "--repo", kafka, cwd=tmp_path).code == 1
+
+
+# What cannot be done
+
+
+def test_an_unreadable_definition_is_named(releases: Path) -> None:
+    (releases / "done/BetaRequest.json").write_bytes(b'{"validVersions": ')
+    ran = rollout("old", "done", "--output-format", "json", cwd=releases)
+    warning = "done/BetaRequest.json cannot be read, so it is not compared; see `kiplint check`"
+    assert (ran.code, ran.err) == (2, f"warning: {warning}\n")
+    assert json.loads(ran.out)["summary"]["done"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("missing",), "no such file or directory: missing"),
+        (("old", "missing"), "no such file or directory: missing"),
+        (("old", "empty"), "nothing to check: no message definition in empty"),
+        (("old", "HEAD:"), "not a git repository: "),
+        (("--", "-x:"), "a revision cannot begin with a hyphen: -x:"),
+        (("old", "half", "done"), "rollout takes one set, or a base and a head, not 3 sets"),
+        (("old", "--output-format", "txt"), "there is no format txt; did you mean text?"),
+    ],
+)
+def test_one_clear_line(releases: Path, words: tuple[str, ...], problem: str) -> None:
+    (releases / "empty").mkdir()
+    ran = rollout(*words, cwd=releases, env={"GIT_CEILING_DIRECTORIES": str(releases.parent)})
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(f"error: {problem}")
+
+
+@pytest.mark.parametrize("words", [(), ("old", "--header", "0"), ("old", "--header", "three")])
+def test_usage(releases: Path, words: tuple[str, ...]) -> None:
+    ran = rollout(*words, cwd=releases)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Usage: kiplint rollout" in ran.err
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "jsonl", "concise"])
+def test_hostile_names_are_never_written_as_they_are(tmp_path: Path, form: str) -> None:
+    write(tmp_path / "set", {"X.json": definition(A, name="X\x1b[31m\n\u202e<script>Request")})
+    ran = rollout("set", "--output-format", form, cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out
+    assert all(line.isprintable() for line in ran.out.split("\n"))
+    if form == "markdown":
+        assert "<script>" not in ran.out

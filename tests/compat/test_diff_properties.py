@@ -1,0 +1,148 @@
+"""No change of bytes is ever missed, and none is invented: diffs of generated definitions against their layouts."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.compat.tree import make_tree
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.model.layout import Body, Tokens, layout, slot_tokens, tokens
+from kiplint.model.message import Message
+from tools import document, field
+
+RULES = make_ruleset(Config(), load_rules(Config(), ""))
+KINDS = ["int32", "int64", "uuid", "string", "bytes", "records", "[]int32", "[]string"]
+NULLABLE = ("string", "bytes", "records")
+HIGHEST = 5
+JSON = dict[str, Any]
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> str:
+    low = draw(st.integers(0, HIGHEST))
+    return draw(st.sampled_from([f"{low}+", f"{low}-{HIGHEST}" if low < HIGHEST else f"{low}", f"{low}", "0+"]))
+
+
+@st.composite
+def plain_fields(draw: st.DrawFn, name: str, extra: tuple[str, ...] = ()) -> JSON:
+    kind = draw(st.sampled_from([*KINDS, *extra]))
+    made = field(name, kind, draw(ranges()))
+    if kind in NULLABLE or kind.startswith("[]"):
+        made["nullableVersions"] = draw(st.sampled_from(["none", "none", "0+", "2+"]))
+    return made
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> JSON:
+    """A definition with a struct in place, a common one used at two places, and a tagged field; flexible from 3 on."""
+    fields = [draw(plain_fields(f"F{n}", ("[]Common", "Common"))) for n in range(draw(st.integers(1, 4)))]
+    inner = [draw(plain_fields(f"I{n}")) for n in range(draw(st.integers(1, 3)))]
+    fields.append(field("Struct", draw(st.sampled_from(["Box", "[]Box"])), draw(ranges()), fields=inner))
+    if draw(st.booleans()):
+        fields.append(field("Tagged", draw(st.sampled_from(["string", "int32"])), "3+", tag=0, taggedVersions="3+"))
+    common = [draw(plain_fields(f"C{n}")) for n in range(draw(st.integers(1, 2)))]
+    return document(*fields, commonStructs=[{"name": "Common", "versions": "0+", "fields": common}])
+
+
+@st.composite
+def evolved(draw: st.DrawFn) -> tuple[JSON, JSON]:
+    """A definition, and the same after one to three mutations of any of its lists of fields."""
+    old = draw(documents())
+    new = copy.deepcopy(old)
+    for _ in range(draw(st.integers(1, 3))):
+        lists = [new["fields"], new["commonStructs"][0]["fields"], *(one["fields"] for one in new["fields"] if "fields" in one)]
+        fields = draw(st.sampled_from(lists))
+        mutate(draw, fields)
+    return old, new
+
+
+def mutate(draw: st.DrawFn, fields: list[JSON]) -> None:
+    at = draw(st.integers(0, len(fields) - 1))
+    what = draw(st.sampled_from(["remove", "add", "swap", "type", "versions", "nullable", "rename", "untag", "retag"]))
+    one = fields[at]
+    if what == "remove" and len(fields) > 1:
+        del fields[at]
+    elif what == "add" and not any(field["name"] == "New" for field in fields):
+        fields.insert(at, draw(plain_fields("New")))
+    elif what == "swap":
+        other = draw(st.integers(0, len(fields) - 1))
+        fields[at], fields[other] = fields[other], fields[at]
+    elif what == "rename" and not any(field["name"] == "Other" for field in fields):
+        one["name"] = "Other"
+    elif what == "versions" and "tag" not in one:
+        one["versions"] = draw(ranges())
+    elif what == "nullable" and (one["type"] in NULLABLE or one["type"].startswith("[]")) and "tag" not in one:
+        one["nullableVersions"] = draw(st.sampled_from(["none", "0+", "2+", "4+"]))
+    elif what == "type" and "fields" not in one and "nullableVersions" not in one:
+        one["type"] = draw(st.sampled_from(["int32", "int64", "uuid", "string"]))
+    elif what == "untag":
+        one.pop("tag", None)
+        one.pop("taggedVersions", None)
+    elif what == "retag" and "tag" in one:
+        one["tag"] = 1
+
+
+def changes(old: JSON, new: JSON) -> tuple[list[Judged], Message, Message]:
+    trees = [make_tree(name, [("", [("X.json", json.dumps(one).encode())])]) for name, one in (("o", old), ("n", new))]
+    found = judge(compare_trees(*trees), RULES, trees[0].sources, trees[1].sources)
+    one, other = (next(tree.messages) for tree in trees)
+    return found, one, other
+
+
+def broken(found: list[Judged], made: Message) -> set[int]:
+    """The versions in which something breaks the wire."""
+    return {
+        version
+        for one in found
+        if one.breaks == "wire"
+        for version in range(HIGHEST + 1)
+        if any(_covers(part.strip(), version) for part in one.versions.split(","))
+    }
+
+
+def _covers(text: str, version: int) -> bool:
+    low, _, high = text.partition("-")
+    return int(low.rstrip("+")) <= version <= int(high or (32767 if text.endswith("+") else low))
+
+
+def whole(body: Body) -> Tokens:
+    """The tokens of a layout with those of the fields in its tag sections, at every depth."""
+    tags = tuple((one.field.tag, slot_tokens(one), whole(one.body) if one.body else ()) for one in body.tags or ())
+    inner = tuple(whole(one.body) for one in body.slots if one.body)
+    return (tokens(body), tags, inner)
+
+
+def names(body: Body) -> Tokens:
+    return tuple((one.field.name, names(one.body) if one.body else ()) for one in (*body.slots, *(body.tags or ())))
+
+
+@settings(max_examples=400)
+@given(evolved())
+def test_other_bytes_are_never_missed(pair: tuple[JSON, JSON]) -> None:
+    found, old, new = changes(*pair)
+    differing = {v for v in range(HIGHEST + 1) if tokens(layout(old, v)) != tokens(layout(new, v))}
+    assert differing <= broken(found, new)
+
+
+@settings(max_examples=400)
+@given(evolved())
+def test_versions_that_are_the_same_are_never_broken(pair: tuple[JSON, JSON]) -> None:
+    found, old, new = changes(*pair)
+    one, other = ([layout(made, v) for v in range(HIGHEST + 1)] for made in (old, new))
+    same = {v for v in range(HIGHEST + 1) if (whole(one[v]), names(one[v])) == (whole(other[v]), names(other[v]))}
+    assert not same & broken(found, new)
+
+
+@given(documents())
+def test_a_definition_does_not_differ_from_itself(made: JSON) -> None:
+    other = copy.deepcopy(made)
+    other["fields"][0]["about"] = "Said anew."
+    assert changes(made, other)[0] == []
