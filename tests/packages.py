@@ -44,10 +44,8 @@ def checkout(where: Path) -> Path:
 
 @cache
 def _missing() -> str:
-    """Why the build backend cannot be found on an index; empty when it can."""
-    wanted = next(line for line in PINNED.read_text("utf-8").splitlines() if line.startswith("hatchling=="))
-    command = ["install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--retries=0", wanted]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", *command], env=environment(), capture_output=True, text=True, check=False
-    )
+    """Why the build backend cannot be found on an index, in whatever version; empty when it can."""
+    command = ["install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--retries=0", "hatchling"]
+    env = {name: value for name, value in environment().items() if not name.endswith("_CONSTRAINT")}
+    done = subprocess.run([sys.executable, "-m", "pip", *command], env=env, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["pip fails"])[-1]

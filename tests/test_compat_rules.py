@@ -226,7 +226,6 @@ def test_a_pack_of_one_s_own(tmp_path: Path) -> None:
     assert kiplint("explain", "house/no-tags", cwd=tmp_path).code == 0
 
 
-@pytest.mark.xfail(reason="only commands that import kiplint.compat know changes", strict=True)
 def test_a_pack_with_rules_about_changes_leaves_check_alone(tmp_path: Path) -> None:
     write(
         tmp_path, {"house.json": (PACK % ("tags", "new-tag")).encode(), "kiplint.toml": b'rule-packs = ["house.json"]'}

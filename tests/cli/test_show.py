@@ -178,7 +178,6 @@ def test_unreadable_definitions_beside_it_are_named(folder: Path) -> None:
     assert ran.err == "warning: Y.json cannot be read, so it is not compared; see `kiplint check`\n"
 
 
-@pytest.mark.xfail(reason="report.layout_report writes names as they are", strict=True)
 def test_hostile_names_are_never_written_as_they_are(tmp_path: Path) -> None:
     name = "X\x1b[31m\nY"
     write(tmp_path, {"X.json": definition(field("A\x1b[2J\u202e"), name=name)})

@@ -58,7 +58,11 @@ def evolved(draw: st.DrawFn) -> tuple[JSON, JSON]:
     old = draw(documents())
     new = copy.deepcopy(old)
     for _ in range(draw(st.integers(1, 3))):
-        lists = [new["fields"], new["commonStructs"][0]["fields"], *(one["fields"] for one in new["fields"] if "fields" in one)]
+        lists = [
+            new["fields"],
+            new["commonStructs"][0]["fields"],
+            *(one["fields"] for one in new["fields"] if "fields" in one),
+        ]
         fields = draw(st.sampled_from(lists))
         mutate(draw, fields)
     return old, new

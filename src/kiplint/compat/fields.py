@@ -51,7 +51,7 @@ def compare_fields(context: Context, within: VersionRange) -> Iterator[Change]:
     budget = Budget(context.new)
     for old, new, pairs, versions in _twins(context, within):
         found: dict[Difference, VersionRange] = {}
-        pieces = list(boundaries([*ranges_of(old), *ranges_of(new)], versions))
+        pieces = list(boundaries({*_ranges_below(old), *_ranges_below(new)}, versions))
         for side in (old, new):
             budget.spend(side, len(pieces))
         for piece in pieces:
@@ -59,6 +59,18 @@ def compare_fields(context: Context, within: VersionRange) -> Iterator[Change]:
                 found[one] = found.get(one, piece) | piece
         for one, affected in found.items():
             yield _change(context, one, old, new, affected)
+
+
+def _ranges_below(container: Container) -> Iterator[VersionRange]:
+    """Every range that bears on the layout of the container, structs inside it included."""
+    seen = {id(container)}
+    waiting = [container]
+    while waiting:
+        one = waiting.pop()
+        yield from ranges_of(one)
+        inner = [field.struct for field in one.fields if field.is_struct and field.struct]
+        waiting += [struct for struct in inner if id(struct) not in seen]
+        seen.update(map(id, inner))
 
 
 def _twins(context: Context, within: VersionRange) -> Iterable[Twins]:

@@ -49,13 +49,14 @@ def intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which the message's layout does not change, lowest first."""
     ranges = [message.flexible, *(one for struct in (message, *message.structs) for one in ranges_of(struct))]
     pieces: list[VersionRange] = []
+    drawn: list[tuple[int, str, str, str]] = []
     for piece in boundaries(ranges, message.valid):
-        joined = pieces and tokens(layout(message, pieces[-1].lowest)) == tokens(layout(message, piece.lowest))
-        same = joined and _names(layout(message, pieces[-1].lowest)) == _names(layout(message, piece.lowest))
-        if same and pieces[-1].highest + 1 == piece.lowest:
+        rows = list(lines(layout(message, piece.lowest)))
+        if pieces and rows == drawn and pieces[-1].highest + 1 == piece.lowest:
             pieces[-1] |= piece
         else:
             pieces.append(piece)
+        drawn = rows
     return tuple(pieces)
 
 
@@ -118,10 +119,6 @@ def _primitive(kind: str, compact: bool, nullable: bool) -> Any:
         return kind
     # A compact length is one unsigned varint whatever it counts; the old ones are two bytes for strings, else four.
     return ("compact" if compact else "string" if kind == "string" else "bytes", nullable)
-
-
-def _names(body: Body) -> Tokens:
-    return tuple((one.field.name, _names(one.body) if one.body else ()) for one in (*body.slots, *(body.tags or ())))
 
 
 def width(one: Slot) -> str:

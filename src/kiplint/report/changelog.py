@@ -7,7 +7,9 @@ from itertools import groupby
 from typing import TextIO
 
 from kiplint.compat.judge import Judged
+from kiplint.report.markdown import inline
 from kiplint.report.model import listed, plural
+from kiplint.text.show import printable
 
 Chooser = Callable[[Judged], bool]
 
@@ -36,7 +38,7 @@ SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
 
 def write_changelog(changes: Sequence[Judged], old: str, new: str, out: TextIO) -> None:
     """Write the page; one sentence when nothing changed."""
-    out.write(f"# From {old} to {new}\n")
+    out.write(f"# From {inline(old)} to {inline(new)}\n")
     left = [one for one in changes if one.rule != "compat/new-field-not-ignorable"]
     if not left:
         out.write("\nNothing changed.\n")
@@ -47,14 +49,14 @@ def write_changelog(changes: Sequence[Judged], old: str, new: str, out: TextIO) 
             out.write(f"\n## {title}\n\n" + (f"{lead}\n\n" if lead else ""))
             mine.sort(key=lambda one: one.message_name)
             for name, group in groupby(mine, key=lambda one: one.message_name):
-                out.write(f"- **{name}**{_sentence(list(group))}\n")
+                out.write(f"- **{inline(name)}**{_sentence(list(group))}\n")
 
 
 def _sentence(group: list[Judged]) -> str:
     """All that a section says of one message."""
     name = group[0].message_name
     if all(one.rule in ("compat/new-message", "compat/message-removed") for one in group):
-        return f" {group[0].message.removeprefix(name).strip()}."
+        return f" {inline(group[0].message.removeprefix(name).strip(': ').removeprefix(name).strip())}."
     parts = list(dict.fromkeys(_part(one) for one in group))
     shown = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
     return f": {listed(shown)}."
@@ -64,7 +66,8 @@ def _part(one: Judged) -> str:
     said = one.message.removeprefix(one.message_name).lstrip(": ")
     if one.field:
         said = said.partition(": ")[2]
-        where = f" (in `{one.field.rpartition('.')[0]}`)" if "." in one.field else ""
+        owner = printable(one.field.rpartition(".")[0]).replace("`", "'")
+        where = f" (in `{owner}`)" if owner else ""
         versions = f" in version {one.versions}" if one.breaks in ("wire", "storage") and one.versions else ""
-        return f"{said}{where}{versions}"
-    return said
+        return f"{inline(said)}{where}{versions}"
+    return inline(said)

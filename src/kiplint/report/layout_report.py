@@ -9,6 +9,7 @@ from kiplint.model.header_map import header_of
 from kiplint.model.layout import Body, Slot, describe, intervals, layout, lines, width
 from kiplint.model.message import Message
 from kiplint.report.colors import BOLD, DIM, paint
+from kiplint.text.show import printable
 from kiplint.versions import VersionRange
 
 
@@ -22,8 +23,8 @@ def write_layouts(message: Message, ranges: Sequence[VersionRange], out: TextIO,
     drawings = []
     for versions in ranges:
         body = layout(message, versions.lowest)
-        rows = [(f"{'  ' * depth}{name}", encoding, size) for depth, name, encoding, size in lines(body)]
-        head = f"{message.name} {versions}{_header(message, versions.lowest)}"
+        rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
+        head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
         flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
         first = max((len(name) for name, _, _ in rows), default=0)
         second = max((len(encoding) for _, encoding, _ in rows), default=0)
