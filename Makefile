@@ -48,7 +48,7 @@ docs: $(VENV)/installed-docs ## write what is generated in README.md and docs/, 
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 snapshots: $(VENV)/installed-dev ## accept what the rules now say about their fixtures
-	@$(BIN)/pytest tests/test_rules.py --snapshot-update
+	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update
 
 clean: ## remove .venv, caches and build results
 	@rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

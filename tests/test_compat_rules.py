@@ -12,6 +12,7 @@ from msgspec.structs import astuple
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 
+from kiplint.cli.explaining import explain_rule
 from kiplint.compat.diff import compare_trees
 from kiplint.compat.examples import messages_of, run_example
 from kiplint.compat.judge import BREAKS, Judged, judge
@@ -235,12 +236,12 @@ def test_a_pack_with_rules_about_changes_leaves_check_alone(tmp_path: Path) -> N
 
 
 @every_rule
-def test_explain_shows_the_change(rule: Rule, tmp_path: Path) -> None:
-    ran = kiplint("explain", rule.id, cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")
+def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain_rule(rule.id) == 0
+    said = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
     assert {one.rule for one in example.changes} == {rule.id}
     report = text(*example).rstrip().rpartition("\n")[0].rstrip()
-    shown = ran.out.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
+    shown = said.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
     assert shown == textwrap.indent(report, "  ")
-    assert "Wrong" not in ran.out.splitlines()
+    assert "Wrong" not in said.splitlines()

@@ -9,6 +9,7 @@ import msgspec
 from kiplint.cli.process import CLEAN
 from kiplint.cli.terminal import use_color
 from kiplint.cli.trees import open_tree, warn_of_broken
+from kiplint.compat.limits import Budget
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.report.layout_report import layout_document, pieces, write_layouts
@@ -26,6 +27,7 @@ def run_show(wanted: str, source: str, repository: str | None, output_format: st
         known = [message.name for message in tree.messages]
         raise UsageError(f"there is no message {name} in {source}{did_you_mean(name, known, 0.5)}")
     message = found[0]
+    Budget(message).spend(message)
     ranges = pieces(message, _version(version, message) if at else None)
     if output_format == "json":
         document = layout_document(message, ranges)

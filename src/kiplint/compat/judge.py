@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from kiplint.compat.change import Change, Place
 from kiplint.engine.finding import Severity, Span
 from kiplint.engine.rule import Breaks
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
@@ -58,23 +58,38 @@ class _Locators:
         return Span(*locator.span(place.pointer if missing else wanted))
 
 
+class Told(NamedTuple):
+    """A change that a rule is about, what it breaks, and what there is to say; not yet where it stands."""
+
+    breach: Breach
+    change: Change
+    breaks: Breaks
+    message: str
+
+
+def tell(changes: Iterable[Change], rules: RuleSet) -> Iterator[Told]:
+    """The changes that rules are about, without their places, which cost the most."""
+    for breach in rules.breaches("change", changes):
+        if breach.severity != "off":
+            change, spec = cast("Change", breach.element), breach.rule.spec
+            breaks = _breaks(change, spec.breaks or "none", spec.breaks_on_disk)
+            yield Told(breach, change, breaks, printable(_told(change, breach.message)))
+
+
 def judge(
     changes: Iterable[Change], rules: RuleSet, old_sources: Mapping[str, bytes], new_sources: Mapping[str, bytes]
 ) -> list[Judged]:
     """The changes that rules are about, in the order of files and lines."""
     before, after = _Locators(old_sources), _Locators(new_sources)
     judged = []
-    for breach in rules.breaches("change", changes):
-        change = cast("Change", breach.element)
-        if breach.severity == "off":
-            continue
-        spec = breach.rule.spec
+    for told in tell(changes, rules):
+        breach, change = told.breach, told.change
         here = change.place or change.before or Place("")
         judged.append(
             Judged(
                 rule=breach.rule.id,
-                severity=breach.severity,
-                breaks=_breaks(change, spec.breaks or "none", spec.breaks_on_disk),
+                severity=cast("Severity", breach.severity),
+                breaks=told.breaks,
                 kind=change.kind,
                 message_name=printable(change.message_name),
                 message_type=change.message_type,
@@ -84,7 +99,7 @@ def judge(
                 span=(after if change.place else before).span(here),
                 old=change.old,
                 new=change.new,
-                message=printable(_told(change, breach.message)),
+                message=told.message,
                 source=breach.rule.source,
                 old_path=change.before.file if change.before else "",
                 old_span=before.span(change.before) if change.before else None,

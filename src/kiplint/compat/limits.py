@@ -22,7 +22,7 @@ class Budget:
         self._left -= times * unfolded(container, self._left // max(times, 1))
         if self._left < 0:
             raise UsageError(
-                f"{self._file}: too large to compare: its structs and versions unfold into too many fields"
+                f"{self._file}: too large: its structs and versions unfold into too many fields"
             )
 
 

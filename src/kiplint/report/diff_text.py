@@ -53,7 +53,7 @@ def summary_line(changes: Iterable[Judged], compared: int) -> str:
     """`12 changes in 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`"""
     counts = Counter(one.breaks for one in changes)
     parts = [f"{counts[what]} {'nothing' if what == 'none' else what}" for what in BREAKS if counts[what]]
-    parts[0] = parts[0].replace(" ", " break " if counts.most_common()[0][1] != 1 else " breaks ", 1)
+    parts[0] = parts[0].replace(" ", " breaks " if parts[0].startswith("1 ") else " break ", 1)
     return f"{plural(sum(counts.values()), 'change')} in {plural(compared, 'message')}: {listed(parts)}."
 
 
