@@ -521,7 +521,7 @@ def test_versions_that_unfold_without_end() -> None:
         return definition(*fields, validVersions="0-32767")
 
     assert len(changes(many(100, "int32"), many(100, "int64"))) == 100
-    assert "too large to compare" in complaint(lambda: changes(many(2_000, "int32"), many(2_000, "int64")))
+    assert "too large" in complaint(lambda: changes(many(2_000, "int32"), many(2_000, "int64")))
 
 
 def test_thousands_of_fields_are_compared() -> None:

@@ -21,9 +21,7 @@ class Budget:
         """Account for some layouts of a message or struct."""
         self._left -= times * unfolded(container, self._left // max(times, 1))
         if self._left < 0:
-            raise UsageError(
-                f"{self._file}: too large: its structs and versions unfold into too many fields"
-            )
+            raise UsageError(f"{self._file}: too large: its structs and versions unfold into too many fields")
 
 
 def unfolded(container: Container, most: int) -> int:
