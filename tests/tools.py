@@ -95,7 +95,9 @@ class Ran(NamedTuple):
     err: str
 
 
-_SHAPING = re.compile(r"(PYTHON|LC_|LANG|XDG_CONFIG|GITHUB_|PIP_(BUILD_)?CONSTRAINT|CI$|KIPLINT|(NO_|FORCE_|CLI)COLOR|TERM$|COLUMNS|LINES)")
+_SHAPING = re.compile(
+    r"(PYTHON|LC_|LANG|XDG_CONFIG|GITHUB_|PIP_(BUILD_)?CONSTRAINT|CI$|KIPLINT|(NO_|FORCE_|CLI)COLOR|TERM$|COLUMNS|LINES)"
+)
 
 
 def environment(**others: str) -> dict[str, str]:
