@@ -70,10 +70,10 @@ $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-# Dependency groups need pip 25.1, which no supported Python is sure to bring along.
+# Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.
 $(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) install --upgrade pip
-	@$(PIP) install --group dev
+	@$(PIP) install --group dev --editable '.[pipeline]'
 	@touch $@
 
 # The site's generator is as large as everything else together, and only `make docs` needs it.

@@ -6,8 +6,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -87,11 +89,16 @@ def test_every_function_is_described() -> None:
 
 def test_every_command_and_option_is_described() -> None:
     page = _page("cli")
-    group = typer.main.get_command(app)
-    commands = {"kiplint": group, **{f"kiplint {name}": one for name, one in vars(group)["commands"].items()}}
+    commands = dict(_commands("kiplint", typer.main.get_command(app)))
     assert _headings(page)[1:] == list(commands)
     for command in commands.values():
         assert [word for one in command.params for word in one.opts if word[0] == "-" and f"`{word}" not in page] == []
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    yield name, command
+    for inner, one in getattr(command, "commands", {}).items():
+        yield from _commands(f"{name} {inner}", one)
 
 
 def test_every_format_has_its_section() -> None:

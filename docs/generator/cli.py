@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer.main
@@ -17,9 +18,14 @@ INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND -
 def make() -> str:
     """The page `reference/cli.md`."""
     group: Any = typer.main.get_command(app)
-    functions = {one.name: one.callback for one in app.registered_commands}
-    commands = [_command(name, command, functions[name]) for name, command in group.commands.items()]
-    return page("Commands", INTRODUCTION, _command("", group, None), *commands)
+    return page("Commands", INTRODUCTION, *(_command(name, command) for name, command in _commands("", group)))
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """A command and those inside it, each with its whole name."""
+    yield name, command
+    for inner, one in getattr(command, "commands", {}).items():
+        yield from _commands(f"{name} {inner}".strip(), one)
 
 
 def overview() -> str:
@@ -36,12 +42,13 @@ def _first(text: str) -> str:
     return _reflow(text.partition("\n\n")[0])
 
 
-def _command(name: str, command: Any, function: Callable[..., Any] | None) -> str:
-    choices = _choices(function) if function else {}
+def _command(name: str, command: Any) -> str:
+    is_group = hasattr(command, "commands")
+    choices = {} if is_group else _choices(inspect.unwrap(command.callback))
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     options = [one for one in command.params if one.param_type_name == "option"]
     full = f"kiplint {name}".strip()
-    words = ["[OPTIONS]" if options else "", *map(_usage, arguments), "" if name else "COMMAND ..."]
+    words = ["[OPTIONS]" if options else "", *map(_usage, arguments), "COMMAND ..." if is_group else ""]
     parts = [
         f"## {full}",
         fence(" ".join([full, *filter(None, words)])),

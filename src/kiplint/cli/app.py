@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kiplint import __version__
-from kiplint.cli import changelog, check, diff, explain, negotiate, rollout, rules, schema, show, upgrade_path
+from kiplint.cli import changelog, check, diff, explain, negotiate, pipeline, rollout, rules, schema, show, upgrade_path
 
 app = typer.Typer(
     name="kiplint",
@@ -26,6 +26,7 @@ app.command("negotiate", epilog=negotiate.EPILOG)(negotiate.negotiate)
 app.command("upgrade-path", epilog=upgrade_path.EPILOG)(upgrade_path.upgrade_path)
 app.command("show", epilog=show.EPILOG)(show.show)
 app.command("changelog", epilog=changelog.EPILOG)(changelog.changelog)
+app.add_typer(pipeline.app, name="pipeline")
 app.command("rules", epilog=rules.EPILOG)(rules.rules)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 app.command("schema", epilog=schema.EPILOG)(schema.schema)

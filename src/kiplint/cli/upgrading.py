@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 
 import msgspec
@@ -18,6 +17,7 @@ from kiplint.compat.upgrade_path import upgrade_path
 from kiplint.compat.upgrade_result import Mode
 from kiplint.engine.errors import UsageError
 from kiplint.report import negotiation_json, upgrade_text
+from kiplint.sources.history import version_key
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.suggest import did_you_mean
 
@@ -85,16 +85,6 @@ def tags_of(repository: str | None) -> list[str]:
     if not found:
         raise UsageError(f"{repository or 'the repository'} has no tag with a version; name the sets by --over instead")
     return found
-
-
-def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
-    """What sorts tags by version: the numbers of the first dotted group, a release candidate before its release."""
-    match = re.search(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", tag)
-    if match is None:
-        return [], False, [], tag
-    rest = tag[match.end() :]
-    later = [int(number) for number in re.findall(r"[0-9]{1,9}", rest)]
-    return [int(number) for number in match[0].split(".")], not rest, later, tag
 
 
 def _open(name: str, options: UpgradeOptions) -> Tree | None:

@@ -53,6 +53,8 @@ class RuleSet:
     def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
         """Each rule of the kind that an element breaks."""
         compiled = self._compiled(kind)
+        if not compiled.rules:
+            return []
         hits: list[tuple[int, Any]] = []
         elements = tuple(elements)
         try:

@@ -48,7 +48,7 @@ def check_set(inputs: Iterable[Input], rules: RuleSet, *, directory: str = "", p
             reported.add(path)
     messages = tuple(one.message for one in definitions if one.message)
     schemas = SchemaSet(messages, directory, partial)
-    breaches = [*_file_breaches(definitions, reported, rules), *_set_breaches(schemas, rules)]
+    breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules)]
     by_file: dict[str, list[Breach]] = {}
     for breach in breaches:
         if breach.anchor.file in reported:
@@ -61,11 +61,11 @@ def check_set(inputs: Iterable[Input], rules: RuleSet, *, directory: str = "", p
 
             result.findings += place(one, found, rules)
             result.sources[one.file] = one.data
-    _take_apart(schemas)
+    take_apart(schemas)
     return result
 
 
-def _take_apart(schemas: SchemaSet) -> None:
+def take_apart(schemas: SchemaSet) -> None:
     """Break the circles between the elements of a set, so that its memory is free for the next one at once."""
     for message in schemas.messages:
         for element in (*message.structs, *message.all_fields):
@@ -74,20 +74,25 @@ def _take_apart(schemas: SchemaSet) -> None:
     vars(schemas).clear()
 
 
-def _file_breaches(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Breach]:
+def file_breaches(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Breach]:
+    """What breaks the rules about the parts of one file, in the files that are reported."""
     wanted = [one for one in definitions if one.file in reported]
     messages = [one.message for one in wanted if one.message]
-    problems = [
-        Problem(noted, one.file, one.message.name if one.message else "") for one in wanted for noted in one.problems
-    ]
-    problems += [
-        Problem(noted, message.file, message.name) for message in messages for noted in range_problems(message)
-    ]
-    yield from rules.breaches("problem", problems)
+    yield from rules.breaches("problem", _problems(wanted))
     yield from rules.breaches("message", messages)
     yield from rules.breaches("field", _fields(messages))
     yield from rules.breaches("struct", (struct for message in messages for struct in message.structs))
     yield from rules.breaches("header_range", (entry for message in messages for entry in message.header_ranges))
+
+
+def _problems(definitions: list[Definition]) -> Iterator[Problem]:
+    for one in definitions:
+        for noted in one.problems:
+            yield Problem(noted, one.file, one.message.name if one.message else "")
+    for one in definitions:
+        if one.message:
+            for noted in range_problems(one.message):
+                yield Problem(noted, one.file, one.message.name)
 
 
 def _fields(messages: list[Message]) -> Iterator[object]:
@@ -95,6 +100,7 @@ def _fields(messages: list[Message]) -> Iterator[object]:
         yield from message.all_fields
 
 
-def _set_breaches(schemas: SchemaSet, rules: RuleSet) -> Iterator[Breach]:
+def set_breaches(schemas: SchemaSet, rules: RuleSet) -> Iterator[Breach]:
+    """What breaks the rules about RPCs and the set as a whole."""
     yield from rules.breaches("rpc", schemas.rpcs)
     yield from rules.breaches("set", (schemas,))

@@ -41,6 +41,10 @@ class fact(Generic[T]):  # noqa: N801
         return value
 
 
+class set_fact(fact[T]):  # noqa: N801
+    """A fact that other messages of the schema set have a say in, so that a lone definition does not tell it."""
+
+
 def facts_of(kind: type) -> dict[str, Fact]:
     """The facts of one kind of element, by name, inherited ones included."""
     import inspect  # slow to import, and only needed to check rules

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kiplint.model.element import Ranged, escape, required_range
-from kiplint.model.fact import fact
+from kiplint.model.fact import fact, set_fact
 from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class HeaderRange:
         """The versions that the previous entry covers too."""
         return self.versions & self.previous.versions if self.previous else NONE
 
-    @fact
+    @set_fact
     def header_message(self) -> Message | None:
         """RequestHeader or ResponseHeader of the same set, whichever the message uses; None when absent."""
         schemas = self.message.schemas

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kiplint.model.element import Ranged, given, optional_range, required_range
-from kiplint.model.fact import fact
+from kiplint.model.fact import fact, set_fact
 from kiplint.model.field import Field
 from kiplint.model.header import HeaderRange
 from kiplint.model.spec import MessageSpec
@@ -68,13 +68,13 @@ class Message(WrittenMessage):
         """Whether the name can be that of a Java class."""
         return self.name.isidentifier()
 
-    @fact
+    @set_fact
     def name_owner(self) -> str:
         """The file of an earlier message of the set with the same name, or empty."""
         first = self.schemas.by_name.get(self.name, self)
         return "" if first is self else first.file_name
 
-    @fact
+    @set_fact
     def api_key_owner(self) -> str:
         """The name of an earlier message of the set with the same type and API key, or empty."""
         if self.api_key is None:
@@ -82,7 +82,7 @@ class Message(WrittenMessage):
         first = self.schemas.key_owners.get((self.type, self.api_key), self)
         return "" if first is self else first.name
 
-    @fact
+    @set_fact
     def schemas(self) -> SchemaSet:
         """The schema set that the message belongs to; one of its own until it is put into another."""
         from kiplint.model.schemas import SchemaSet

@@ -16,7 +16,8 @@ MOST_ENTRIES = 1_000_000
 DEEPEST = 200
 AT_ONCE = 64
 
-_FOLDER, _FILE = b"40000", b"100"
+FOLDER, FILE = b"40000", b"100"
+"""The mode of a folder, and how the modes of files begin."""
 
 
 class Entry(NamedTuple):
@@ -44,9 +45,9 @@ def open_revision(name: str, repository: str | None = None) -> tuple[Tree, str]:
     walked: list[str] = []
     for at, part in enumerate(parts, 1):
         entry = _entry(revision, walked, part, root)
-        if entry.mode.startswith(_FILE) and at == len(parts):
+        if entry.mode.startswith(FILE) and at == len(parts):
             return _tree(name, revision, walked, _siblings(root, entry), objects), part
-        if entry.mode != _FOLDER:
+        if entry.mode != FOLDER:
             what = {b"120000": "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
             raise SourceError(f"cannot read {revision}:{'/'.join([*walked, part])}: it is {what}")
         walked.append(part)
@@ -105,15 +106,16 @@ def _no_revision(revision: str, objects: Objects) -> NoReturn:
 
 
 def _entry(revision: str, walked: list[str], part: str, tree: Found) -> Entry:
-    entries = {entry.name: entry for entry in _entries(tree)}
-    if part not in entries:
+    found = {entry.name: entry for entry in entries(tree)}
+    if part not in found:
         before = "".join(f"{folder}/" for folder in walked)
-        hint = nearest(part, entries, before)
+        hint = nearest(part, found, before)
         raise SourceError(f"no such path in {revision}: {before}{part}{hint}")
-    return entries[part]
+    return found[part]
 
 
-def _entries(tree: Found) -> Iterator[Entry]:
+def entries(tree: Found) -> Iterator[Entry]:
+    """The entries of a tree object; raises SourceError when it is cut off."""
     data, at = tree.data, 0
     while at < len(data):
         space = data.find(b" ", at)
@@ -129,7 +131,7 @@ def _entries(tree: Found) -> Iterator[Entry]:
 
 def _siblings(tree: Found, chosen: Entry) -> dict[str, dict[str, str]]:
     """The files of one folder, as `_folders` gives them; the chosen one whatever it is called."""
-    files = {entry.name: entry.id for entry in _entries(tree) if _is_json(entry)}
+    files = {entry.name: entry.id for entry in entries(tree) if is_json(entry)}
     return {"": {**files, chosen.name: chosen.id}}
 
 
@@ -141,13 +143,13 @@ def _folders(name: str, top: Found, objects: Objects) -> dict[str, dict[str, str
     seen = 0
     while waiting:
         for path, tree in waiting:
-            entries = list(_entries(tree))
-            seen += len(entries)
+            found = list(entries(tree))
+            seen += len(found)
             if seen > MOST_ENTRIES:
                 raise SourceError(f"{name} holds more than {MOST_ENTRIES} files")
             before = f"{path}/" if path else ""
-            ahead += [(before + one.name, one.id) for one in entries if one.mode == _FOLDER and is_walked(one.name)]
-            if files := {one.name: one.id for one in entries if _is_json(one)}:
+            ahead += [(before + one.name, one.id) for one in found if one.mode == FOLDER and is_walked(one.name)]
+            if files := {one.name: one.id for one in found if is_json(one)}:
                 folders[path] = files
         taken, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
         if any(path.count("/") >= DEEPEST for path, _ in taken):
@@ -157,8 +159,9 @@ def _folders(name: str, top: Found, objects: Objects) -> dict[str, dict[str, str
     return folders
 
 
-def _is_json(entry: Entry) -> bool:
-    return entry.mode.startswith(_FILE) and entry.name.endswith(".json")
+def is_json(entry: Entry) -> bool:
+    """Whether an entry is a regular file that is called JSON."""
+    return entry.mode.startswith(FILE) and entry.name.endswith(".json")
 
 
 def _tree(name: str, revision: str, walked: list[str], folders: dict[str, dict[str, str]], objects: Objects) -> Tree:

@@ -26,8 +26,7 @@ def open_repository(repository: str | None) -> Objects:
 
 def _open(repository: str, place: str) -> Objects:
     if os.path.isdir(place):
-        bare = os.path.isfile(os.path.join(place, "HEAD")) and os.path.isdir(os.path.join(place, "objects"))
-        options = (f"--git-dir={place}",) if bare else ("-C", place)
+        options = (f"--git-dir={place}",) if _is_bare(place) else ("-C", place)
         return Objects(repository, options, elsewhere=True)
     try:
         with open(place, "rb") as file:
@@ -36,21 +35,41 @@ def _open(repository: str, place: str) -> Objects:
         raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
     if beginning.startswith(b"gitdir:"):
         return Objects(repository, (f"--git-dir={place}",), elsewhere=True)
-    if beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n"):
-        return Objects(repository, (f"--git-dir={_unpack(repository, place)}",), elsewhere=True)
+    if is_bundle(place):
+        return Objects(repository, (f"--git-dir={_unpacked(repository, place)}",), elsewhere=True)
     raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
 
 
-def _unpack(repository: str, bundle: str) -> str:
-    """A bare repository with all that a bundle holds, in a temporary directory."""
-    from shutil import rmtree
-    from tempfile import mkdtemp
+def is_bundle(path: str) -> bool:
+    """Whether a file is a git bundle."""
+    with open(path, "rb") as file:
+        beginning = file.read(16)
+    return beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n")
 
-    directory = mkdtemp(prefix="kiplint-")
-    at_end(lambda: rmtree(directory, ignore_errors=True))
+
+def is_repository(path: str) -> bool:
+    """Whether a directory is a git repository: the top of a work tree, or a bare one."""
+    return os.path.lexists(os.path.join(path, ".git")) or _is_bare(path)
+
+
+def unpack(repository: str, bundle: str, directory: str) -> None:
+    """Make an empty directory a bare repository with all that a bundle holds; raises SourceError for a broken one."""
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     process = start(["-c", f"core.hooksPath={os.devnull}", *command], environment(elsewhere=True))
     _, stderr = process.communicate()
     if process.returncode:
         raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
+
+
+def _unpacked(repository: str, bundle: str) -> str:
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    directory = mkdtemp(prefix="kiplint-")
+    at_end(lambda: rmtree(directory, ignore_errors=True))
+    unpack(repository, bundle, directory)
     return directory
+
+
+def _is_bare(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))

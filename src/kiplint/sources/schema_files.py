@@ -52,6 +52,11 @@ def is_definition(data: bytes) -> bool:
     return b"apiKey" in data and b"type" in data
 
 
+def kind_of(data: bytes) -> str:
+    """What a JSON file is, as far as one file tells: `definition`, `broken` (empty, or no text), or `other`."""
+    return "definition" if is_definition(data) else "broken" if _is_broken(data) else "other"
+
+
 def is_other_json(data: bytes) -> bool:
     """Whether bytes are JSON that is no definition: an object or list with something in it, for another use."""
     if is_definition(data) or not any(mark in data for mark in (b":", b",")):
@@ -71,7 +76,8 @@ def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFi
     """
     found = list(files)
     certain = certain or any(is_definition(one.data) for one in found)
-    return tuple(one for one in found if is_definition(one.data) or (certain and _is_broken(one.data)))
+    kinds = ("definition", "broken") if certain else ("definition",)
+    return tuple(one for one in found if kind_of(one.data) in kinds)
 
 
 def is_walked(folder: str) -> bool:

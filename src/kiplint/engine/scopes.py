@@ -1,0 +1,84 @@
+"""Checking in two steps: what one definition tells by itself, and what only its set can tell.
+
+Over many sets that share files, each distinct file is checked alone once, and each distinct set for the rest. The two
+steps together find what `check_set` finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kiplint.engine.finding import Finding
+from kiplint.engine.language import KINDS
+from kiplint.engine.place import place
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import Breach, RuleSet
+from kiplint.engine.run import IGNORE_MARK, file_breaches, set_breaches, take_apart
+from kiplint.model.fact import set_fact
+from kiplint.model.load import load
+from kiplint.model.schemas import SchemaSet
+
+
+class Scopes(NamedTuple):
+    """The rules of a run: all, those that one definition is enough for, and the others."""
+
+    whole: RuleSet
+    alone: RuleSet
+    together: RuleSet
+
+
+def scopes_of(rules: RuleSet) -> Scopes:
+    """The rules, parted by whether they need the set."""
+    parts: tuple[list[Rule], list[Rule]] = ([], [])
+    for rule in rules.rules:
+        if rule.spec.each != "change":
+            parts[needs_set(rule)].append(rule)
+    return Scopes(rules, RuleSet(parts[0], rules.known), RuleSet(parts[1], rules.known))
+
+
+def needs_set(rule: Rule) -> bool:
+    """Whether a rule looks beyond one definition: at an RPC, the set, or a fact that the set has a say in."""
+    if rule.spec.each in ("rpc", "set"):
+        return True
+    spec = rule.spec
+    written = [spec.when, spec.expect, spec.message, spec.at, *(level.when for level in spec.levels)]
+    return not _set_facts().isdisjoint(re.findall(r"\w+", " ".join(written)))
+
+
+def check_alone(file: str, data: bytes, rules: Scopes) -> list[Finding]:
+    """What one definition breaks by itself.
+
+    Nothing where it has ignore comments, which are about the rules of the set too: `check_together` does all of it.
+    """
+    if IGNORE_MARK in data:
+        return []
+    definition = load(file, data)
+    breaches = list(file_breaches([definition], {file}, rules.alone))
+    findings = place(definition, breaches, rules.whole) if breaches else []
+    if definition.message:
+        take_apart(SchemaSet((definition.message,)))
+    return findings
+
+
+def check_together(files: Iterable[tuple[str, bytes]], rules: Scopes) -> Iterator[Finding]:
+    """What the definitions of one set, given as path and bytes, break beside what `check_alone` finds."""
+    definitions = [load(file, data) for file, data in files]
+    schemas = SchemaSet(tuple(one.message for one in definitions if one.message))
+    marked = {one.file for one in definitions if IGNORE_MARK in one.data}
+    breaches: dict[str, list[Breach]] = {}
+    for breach in (
+        *file_breaches(definitions, {one.file for one in definitions}, rules.together),
+        *file_breaches(definitions, marked, rules.alone),
+        *set_breaches(schemas, rules.together),
+    ):
+        breaches.setdefault(breach.anchor.file, []).append(breach)
+    for one in definitions:
+        if one.file in breaches or one.file in marked:
+            yield from place(one, breaches.get(one.file, []), rules.whole)
+    take_apart(schemas)
+
+
+def _set_facts() -> set[str]:
+    return {name for kind in KINDS.values() for name, value in vars(kind).items() if isinstance(value, set_fact)}

@@ -1,0 +1,1 @@
+"""Whole histories and many forks on Spark: the engine of `check` and `diff` on executors, once for each content."""

@@ -1,0 +1,1 @@
+"""What people ask a lake, one module for each question."""

@@ -1,0 +1,59 @@
+"""A query over the tables of a lake, in Spark's SQL."""
+
+from __future__ import annotations
+
+import json
+import logging
+from itertools import islice
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.catalog import TABLES
+from kiplint.pipeline.grid import Answer, Grid
+from kiplint.pipeline.lake import Lake, Snapshot
+from kiplint.pipeline.tables.changes import Changes, changes_in_sets
+from kiplint.pipeline.tables.files import Files
+from kiplint.pipeline.tables.findings import Findings, found_in_sets
+from kiplint.pipeline.tables.sets import Sets
+from kiplint.pipeline.tables.trees import Trees
+from kiplint.pipeline.work import Work
+
+
+def query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: int) -> Answer:
+    """The rows of a query, at most `limit`; raises UsageError, with what Spark says, for a query that fails."""
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would say the same, with the stack
+    make_views(Work(spark, lake, snapshot, dict(snapshot.tables)))
+    try:
+        found = spark.sql(sql)
+        rows = found.limit(limit + 1).toArrow().to_pylist()
+    except PySparkException as error:
+        raise UsageError(_said(error)) from None
+    columns = tuple(found.columns)
+    told = list(islice(rows, limit))
+    note = f"only the first {limit:,} rows; --limit shows more" if len(rows) > limit else ""
+    texts = [tuple("" if value is None else _text(value) for value in row.values()) for row in told]
+    document = {"version": 1, "columns": list(columns), "rows": json.loads(json.dumps(told, default=str))}
+    return Answer(document, [Grid(f"{len(told):,} {'row' if len(told) == 1 else 'rows'}", columns, texts, note)])
+
+
+def make_views(work: Work) -> None:
+    """Name the tables of a lake for queries, and two that put things together."""
+    for kind in TABLES:
+        work.frame(kind).df.createOrReplaceTempView(kind.NAME)
+    sets = work.frame(Sets).df
+    found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, sets)
+    found.createOrReplaceTempView("set_findings")
+    changes_in_sets(work.frame(Changes).df, sets).createOrReplaceTempView("set_changes")
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, default=str) if isinstance(value, (dict, list)) else str(value)
+
+
+def _said(error: PySparkException) -> str:
+    """The first lines of Spark's message, without the plan and the stack."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    kept = list(islice((line for line in lines if line and not line.startswith(("'", "+-", "==", "at "))), 2))
+    return "the query fails: " + " ".join(kept).rstrip(";")

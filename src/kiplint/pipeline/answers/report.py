@@ -1,0 +1,213 @@
+"""The report on a lake: what is in it, what was wrong when, what broke, who interoperates, where forks collide."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from kiplint.compat.negotiation_result import TROUBLE
+from kiplint.engine.finding import SEVERITIES
+from kiplint.pipeline.grid import Answer, Grid, plain, ranged, short, shown
+from kiplint.pipeline.reader import Reader, Row, equals
+from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.tables.changes import Changes
+from kiplint.pipeline.tables.drift import COLLISION, Drift
+from kiplint.pipeline.tables.files import Files
+from kiplint.pipeline.tables.findings import Findings
+from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables.messages import Messages
+from kiplint.pipeline.tables.problems import Problems
+from kiplint.pipeline.tables.sources import Sources
+from kiplint.pipeline.tables.spans import CHANGE, FINDING, Spans
+from kiplint.pipeline.tables.trees import Trees
+from kiplint.sources.history import TAGS
+
+GRAVE = ("wire", "storage")
+COUNTED = (Blobs, Trees, Files, Messages, Findings, Changes)
+UNRELEASED = "never: between no two releases, as the versions were not out yet, or it was taken back"
+NAMED = 3
+"""How many messages a line of the report names before it only counts."""
+
+
+def report(reader: Reader, severity: str = "error") -> Answer:
+    """The report; findings in time are told down to `severity`, and the rest counted. Raises UsageError."""
+    sources = sorted(reader.rows(Sources), key=lambda row: (row["source"], row["lineage"]))
+    spans = sorted(reader.rows(Spans), key=_in_time)
+    findings = [row for row in spans if row["what"] == FINDING]
+    grave = [row for row in spans if row["what"] == CHANGE and row["breaks"] in GRAVE]
+    collisions = reader.rows(Drift, where=equals(status=COLLISION)) if reader.count(Drift) else []
+    drift = Counter((row["source"], row["lineage"], row["status"]) for row in _drift(reader))
+    problems = reader.rows(Problems) if reader.count(Problems) else []
+    statuses = Counter(row["status"] for row in _matrix(reader))
+    counts = {kind.NAME: reader.count(kind) for kind in COUNTED}
+    document = {
+        "version": 1,
+        "sources": sources,
+        "counts": counts,
+        "findings": list(map(plain, findings)),
+        "breaks": list(map(plain, grave)),
+        "matrix": dict(statuses),
+        "drift": [_named(key, count) for key, count in sorted(drift.items())],
+        "collisions": list(map(plain, collisions)),
+        "problems": problems,
+    }
+    released = {row["source"] for row in sources if _is_tags(row)}
+    branched = {row["source"] for row in sources if not _is_tags(row)}
+
+    def once(row: Row) -> bool:
+        """Whether a row is not told on another line too: releases repeat what their branch says."""
+        return not (_is_tags(row) and row["source"] in branched)
+
+    told = SEVERITIES[: SEVERITIES.index(severity) + 1]
+    grids = [
+        _sources(sources, counts),
+        _open(findings),
+        *_in_history(list(filter(once, findings)), told, released),
+        *_breaking(list(filter(once, grave)), released),
+        _interoperation(statuses),
+        *_drifting(drift, collisions),
+        *([_problems(problems)] if problems else []),
+    ]
+    return Answer(document, grids)
+
+
+def _in_time(row: Row) -> tuple[Any, ...]:
+    begun = row["introduced_time"]
+    return (row["source"], row["lineage"], begun.timestamp() if begun else 0, row["rule"], row["message_name"])
+
+
+def _line(row: Row) -> tuple[str, str]:
+    return row["source"], row["lineage"]
+
+
+def _titled(line: tuple[str, str]) -> str:
+    return " ".join(filter(None, line))
+
+
+def _is_tags(row: Row) -> bool:
+    return str(row["lineage"]).partition("=")[0] == TAGS
+
+
+def _sources(sources: list[Row], counts: dict[str, int]) -> Grid:
+    rows = [(row["source"], row["lineage"], row["kind"], shown(row["sets"]), row["location"]) for row in sources]
+    told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    return Grid("Sources", ("source", "line", "kind", "sets", "location"), rows, f"Distinct: {told}")
+
+
+def _open(findings: list[Row]) -> Grid:
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for row in findings:
+        line = counts.setdefault((row["source"], row["lineage"]), Counter())
+        line[row["severity"]] += row["open"]
+        line["fixed"] += not row["open"]
+    rows = [(*line, *(shown(found[name]) for name in (*SEVERITIES, "fixed"))) for line, found in sorted(counts.items())]
+    return Grid("Findings in the newest set of each line", ("source", "line", *SEVERITIES, "fixed before"), rows)
+
+
+def _in_history(findings: list[Row], told: tuple[str, ...], released: set[str]) -> Iterator[Grid]:
+    chosen = [row for row in findings if row["severity"] in told]
+    columns = ("introduced", "commit", "fixed", "commit", "first release", "fixed in", "rule", "messages")
+    for line, rows in groupby(chosen, key=_line):
+        events = [_event(row, names, released) for row, names in _together(rows)]
+        yield Grid(f"{' and '.join(told).capitalize()} findings in time: {_titled(line)}", columns, events)
+
+
+def _event(row: Row, names: str, released: set[str]) -> tuple[str, ...]:
+    return (
+        shown(row["introduced_time"]),
+        short(row["introduced_commit"]),
+        "open" if row["open"] else shown(row["fixed_time"]),
+        short(row["fixed_commit"]),
+        _first_release(row, released),
+        row["fixed_release"] or "",
+        row["rule"],
+        names,
+    )
+
+
+def _first_release(row: Row, released: set[str]) -> str:
+    return row["first_release"] or ("never" if row["source"] in released else "")
+
+
+def _together(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
+    """What one rule said from one revision to another, as one row with the messages that it was said of."""
+
+    def ends(row: Row) -> tuple[Any, ...]:
+        what = row["introduced_position"], row["introduced_commit"], row["rule"], row["breaks"] or ""
+        return (*what, row["fixed_commit"] or "", row["first_release"] or "", row["fixed_release"] or "")
+
+    for _, some in groupby(sorted(rows, key=ends), key=ends):
+        group = list(some)
+        yield group[0], _names(one["message_name"] or one["path"] for one in group)
+
+
+def _names(names: Iterable[str]) -> str:
+    known = sorted(set(names))
+    rest = f" and {len(known) - NAMED} more" if len(known) > NAMED + 1 else ""
+    return ", ".join(known[: NAMED if rest else NAMED + 1]) + rest
+
+
+def _breaking(grave: list[Row], released: set[str]) -> Iterator[Grid]:
+    columns = ("when", "commit", "first release", "breaks", "rule", "messages")
+    for line, rows in groupby(grave, key=_line):
+        told = [
+            (
+                shown(row["introduced_time"]),
+                short(row["introduced_commit"]),
+                _first_release(row, released),
+                row["breaks"],
+                row["rule"],
+                names,
+            )
+            for row, names in _together(rows)
+        ]
+        note = UNRELEASED if any(release == "never" for _, _, release, *_ in told) else ""
+        yield Grid(f"What broke bytes or records: {_titled(line)}", columns, told, note)
+
+
+def _matrix(reader: Reader) -> list[Row]:
+    return reader.rows(Matrix, ["status"]) if reader.count(Matrix) else []
+
+
+def _interoperation(statuses: Counter[str]) -> Grid:
+    rows = [(status, shown(count), "trouble" if status in TROUBLE else "") for status, count in statuses.most_common()]
+    note = "`kiplint pipeline matrix LAKE` says which releases." if rows else "No releases: name a source with #tags."
+    return Grid("RPCs between all releases, as client and broker", ("status", "pairs and RPCs", ""), rows, note)
+
+
+def _drift(reader: Reader) -> list[Row]:
+    return reader.rows(Drift, ["source", "lineage", "status"]) if reader.count(Drift) else []
+
+
+def _drifting(drift: Counter[tuple[str, str, str]], collisions: list[Row]) -> Iterator[Grid]:
+    if drift:
+        rows = [(source, lineage, status, shown(count)) for (source, lineage, status), count in sorted(drift.items())]
+        yield Grid("Forks beside upstream", ("source", "line", "status", "layouts"), rows)
+    if collisions:
+        told = sorted(
+            (
+                row["source"],
+                row["message_name"],
+                ranged(row["lowest"], row["highest"]),
+                row["path"],
+                row["upstream_release"] or short(row["upstream_commit"]),
+            )
+            for row in collisions
+        )
+        yield Grid(
+            "Collisions: one version number, two layouts",
+            ("fork", "message", "versions", "file", "upstream's own is in"),
+            told,
+        )
+
+
+def _problems(problems: list[Row]) -> Grid:
+    rows = [(row["stage"], row["subject"], row["problem"]) for row in problems]
+    return Grid("Problems", ("stage", "at", "what"), rows)
+
+
+def _named(key: tuple[str, str, str], count: int) -> dict[str, Any]:
+    source, lineage, status = key
+    return {"source": source, "lineage": lineage, "status": status, "layouts": count}

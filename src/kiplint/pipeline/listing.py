@@ -1,0 +1,118 @@
+"""What there is to ingest: the revisions of each source, in order, before anything is looked into."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from kiplint.engine.errors import UsageError
+from kiplint.sources.history import TAGS, Revision, branch, tags
+from kiplint.sources.open import ARCHIVES
+from kiplint.sources.repository import is_bundle, is_repository, open_repository, unpack
+from kiplint.sources.schema_files import SourceError, is_walked
+
+GIT, FILES = "git", "files"
+
+
+class Source(NamedTuple):
+    """A source as it was asked for; `ref` is a branch, `tags`, `tags=GLOB`, or empty for the current branch."""
+
+    name: str
+    path: str
+    ref: str
+
+
+class Listed(NamedTuple):
+    """One revision: `key` stands for its content before that is known, `tree` is what git walks."""
+
+    key: str
+    tree: str = ""
+    commit: str = ""
+    time: datetime | None = None
+    release: str | None = None
+
+
+class Line(NamedTuple):
+    """One line of history: `kind` is git or files; the revisions go from the oldest to the newest.
+
+    `location` is where executors read it, `path` where it was said to be.
+    """
+
+    source: str
+    lineage: str
+    kind: str
+    path: str
+    location: str
+    revisions: tuple[Listed, ...]
+
+
+def read_source(text: str) -> Source:
+    """`NAME=PATH[#branch|tags[=GLOB]]`; raises UsageError for anything else."""
+    name, equals, rest = text.partition("=")
+    path, _, ref = rest.rpartition("#") if "#" in rest and not os.path.lexists(rest) else (rest, "", "")
+    if not equals or not name or not path:
+        raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {text}")
+    return Source(name, path, ref)
+
+
+def list_source(source: Source, repositories: Path, patterns: tuple[str, ...]) -> Line:
+    """The revisions of a source; a bundle is unpacked below `repositories`. Raises SourceError.
+
+    `patterns` choose definitions by their paths, so they are part of what a key stands for.
+    """
+    path = os.path.realpath(source.path)
+    chosen = f" {_digest(*patterns)}" if patterns else ""
+    if not os.path.lexists(path):
+        raise SourceError(f"no such file or directory: {source.path}")
+    is_archive = path.lower().endswith(ARCHIVES)
+    if is_archive or (os.path.isdir(path) and not is_repository(path)):
+        if source.ref:
+            raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
+        return Line(source.name, "", FILES, path, path, (Listed(_state(path) + chosen),))
+    location = _unpacked(source.path, path, repositories) if os.path.isfile(path) and is_bundle(path) else path
+    revisions = _revisions(source, location)
+    listed = tuple(
+        Listed(one.tree + chosen, one.tree, one.commit, datetime.fromtimestamp(one.time, UTC), one.release or None)
+        for one in revisions
+    )
+    return Line(source.name, source.ref or "HEAD", GIT, path, location, listed)
+
+
+def _revisions(source: Source, location: str) -> list[Revision]:
+    objects = open_repository(location)
+    what, _, glob = source.ref.partition("=")
+    if what == TAGS:
+        return tags(objects, glob or "*")
+    return branch(objects, source.ref or "HEAD")
+
+
+def _unpacked(shown: str, bundle: str, repositories: Path) -> str:
+    """A bundle as a repository that executors can read; the same content is unpacked once."""
+    digest = sha256(Path(bundle).read_bytes()).hexdigest()[:16]
+    target = repositories / f"{Path(bundle).stem}-{digest}.git"
+    if not target.exists():
+        staged = repositories / f".{target.name}.{os.getpid()}"
+        staged.mkdir(parents=True)
+        unpack(shown, bundle, str(staged))
+        staged.rename(target)
+    return str(target)
+
+
+def _state(path: str) -> str:
+    """What a directory or archive looks like from outside: other sizes or times mean other content."""
+    files = sorted(_walk(path)) if os.path.isdir(path) else [path]
+    return _digest(path, *(f"{file} {stat.st_size} {stat.st_mtime_ns}" for file in files for stat in [os.stat(file)]))
+
+
+def _walk(path: str) -> Iterator[str]:
+    for folder, inner, files in os.walk(path):
+        inner[:] = filter(is_walked, inner)
+        yield from (os.path.join(folder, name) for name in files if name.endswith(".json"))
+
+
+def _digest(*parts: str) -> str:
+    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]

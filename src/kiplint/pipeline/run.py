@@ -1,0 +1,118 @@
+"""A run: the stages in order, each published when it is done, none done that has nothing new to see."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.engine import Engine
+from kiplint.pipeline.lake import Lake, Seen, Snapshot
+from kiplint.pipeline.listing import read_source
+from kiplint.pipeline.stage import Context, Stage
+from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
+from kiplint.pipeline.work import Work
+from kiplint.text.suggest import did_you_mean
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What a run is asked for; kept in the lake, so that `--resume` can go on with it."""
+
+    sources: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    upstream: str = ""
+
+
+class Done(NamedTuple):
+    """A stage that was done: the rows of the tables that it writes, and its time in seconds; None when skipped."""
+
+    stage: str
+    rows: dict[str, int]
+    seconds: float | None
+
+
+class Watcher(NamedTuple):
+    """Who is told of a run: `begun` with the name of a stage and the session, `done` with what it came to."""
+
+    begun: Callable[[str, SparkSession], None]
+    done: Callable[[Done], None]
+
+
+STAGES = (ingest.STAGE, lint.STAGE, describe.STAGE, compare.STAGE, spans.STAGE, matrix.STAGE, drift.STAGE)
+NAMES = tuple(stage.name for stage in STAGES)
+
+
+def check_stages(names: Iterable[str]) -> tuple[str, ...]:
+    """The stages that are asked for, in their order; all when none is. Raises UsageError for another word."""
+    asked = [name.strip() for text in names for name in text.split(",") if name.strip()]
+    for name in asked:
+        if name not in NAMES:
+            raise UsageError(f"there is no stage {name}{did_you_mean(name, NAMES) or ': ' + ', '.join(NAMES)}")
+    return tuple(name for name in NAMES if not asked or name in asked)
+
+
+def run(
+    lake: Lake,
+    request: Request,
+    engine: Engine,
+    session: Callable[[], SparkSession],
+    watcher: Watcher,
+    stages: Sequence[str] = NAMES,
+) -> Snapshot:
+    """Bring a lake up to date; the session is only made when a stage has something to do. Raises UsageError."""
+    sources = [read_source(text) for text in request.sources]
+    names = [one.name for one in sources]
+    upstream = request.upstream or names[0]
+    if upstream not in names:
+        raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
+    with lake.writing():
+        lines, problems = ingest.list_all(sources, lake, request.paths)
+        if not lines:
+            raise UsageError("no source can be read: " + "; ".join(f"{name}: {said}" for name, said in problems))
+        context = Context(engine, tuple(lines), tuple(problems), request.paths, upstream)
+        snapshot = _remember(lake, request)
+        for stage in STAGES:
+            if stage.name in stages:
+                snapshot = _attend(lake, snapshot, stage, context, session, watcher)
+    return snapshot
+
+
+def _remember(lake: Lake, request: Request) -> Snapshot:
+    snapshot = lake.snapshot()
+    told: dict[str, Any] = msgspec.to_builtins(request)
+    return snapshot if snapshot.run == told else lake.publish(replace(snapshot, run=told))
+
+
+def _attend(
+    lake: Lake,
+    snapshot: Snapshot,
+    stage: Stage,
+    context: Context,
+    session: Callable[[], SparkSession],
+    watcher: Watcher,
+) -> Snapshot:
+    inputs = {table: snapshot.parts(table) for table in stage.reads}
+    seen = {name: Seen(found, inputs) for name, found in stage.engines(context).items()}
+    if all(snapshot.stages.get(name) == one for name, one in seen.items()):
+        watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), None))
+        return snapshot
+    for table in stage.reads:
+        if table not in snapshot.tables:
+            raise UsageError(f"stage {stage.name} needs the table {table}: run the stages before it first")
+    spark = session()
+    watcher.begun(stage.name, spark)
+    started = time.perf_counter()
+    work = Work(spark, lake, snapshot, dict(snapshot.tables))
+    stage.run(work, context)
+    snapshot = lake.publish(replace(snapshot, tables=work.tables, stages={**snapshot.stages, **seen}))
+    watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
+    return snapshot
+
+
+def _rows(lake: Lake, snapshot: Snapshot, tables: Iterable[str]) -> dict[str, int]:
+    return {table: lake.count(snapshot.parts(table)) for table in tables}

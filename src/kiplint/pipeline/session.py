@@ -1,0 +1,131 @@
+"""The Spark session: the one that is active, one of a server, or a new one with defaults for a single machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.java import java_home
+
+LOG4J = """\
+# The gateway's own level becomes that of the root, and is only announced where it differs.
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
+"""
+NOISY = {
+    "executor": "org.apache.spark.executor.Executor",
+    "tasks": "org.apache.spark.scheduler.TaskSetManager",
+    "workers": "org.apache.spark.api.python",
+    "blocks": "org.apache.spark.storage",
+}
+EVERYWHERE = {
+    # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.compression.codec": "zstd",
+}
+ONE_MACHINE = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.files.maxPartitionBytes": str(16 << 20),
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.catalogImplementation": "in-memory",
+}
+
+
+def make_session(
+    master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
+) -> SparkSession:
+    """The session to work in.
+
+    An active one is taken as it is, unless `master` or `remote` ask for another. `remote` is a Spark Connect address.
+    Without either, `spark-submit` says where to run, and else this machine does, on all cores. `conf` has the last
+    word. Raises UsageError when Spark does not start.
+    """
+    asked = dict(conf or {})
+    if not master and not remote and (active := SparkSession.getActiveSession()):
+        return _configured(active, asked)
+    try:
+        if remote:
+            return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | asked)
+        return _start(master, asked)
+    except UsageError:
+        raise
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0]
+        raise UsageError(f"Spark does not start: {said or type(error).__name__}") from error
+
+
+def read_conf(pairs: Iterable[str]) -> dict[str, str]:
+    """`K=V` settings as a mapping; raises UsageError for one without an equals sign."""
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {pair}")
+        found[name] = value
+    return found
+
+
+def cache_directory() -> Path:
+    """Where what is made once for all sessions is kept."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "kiplint"
+
+
+def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("kiplint pipeline")
+    defaults = dict(EVERYWHERE)
+    if not submitted:
+        place = master or "local[*]"
+        if place.startswith("local"):
+            # A host name that nobody resolves would keep the driver from starting.
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+            defaults |= ONE_MACHINE | {"spark.sql.shuffle.partitions": str(max(2, _cores(place)))}
+        os.environ["JAVA_HOME"] = str(java_home(cache_directory()))
+        defaults["spark.driver.extraJavaOptions"] = f"-XX:+UseSerialGC -Dlog4j2.configurationFile={_log4j()}"
+        defaults["spark.driver.memory"] = "2g"
+        builder = builder.master(place)
+    for name, value in {**defaults, **asked}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _cores(master: str) -> int:
+    inner = master.partition("[")[2].rstrip("]").partition(",")[0]
+    return int(inner) if inner.isdigit() else os.cpu_count() or 1
+
+
+def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    for name, value in settings.items():
+        if session.conf.isModifiable(name):
+            session.conf.set(name, value)
+    return session
+
+
+def _log4j() -> Path:
+    """The logging configuration; Spark reads its own `spark.log.level` only after it has said too much."""
+    text = LOG4J + "".join(f"logger.{key}.name = {name}\nlogger.{key}.level = off\n" for key, name in NOISY.items())
+    file = cache_directory() / "log4j2.properties"
+    if not file.exists() or file.read_text() != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        staged = file.with_suffix(f".{os.getpid()}")
+        staged.write_text(text)
+        staged.replace(file)
+    return file

@@ -1,0 +1,126 @@
+"""Comparing: each distinct pair of neighbouring contents once, commit by commit and release by release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.compat.tree import Tree, make_tree
+from kiplint.engine.errors import UsageError
+from kiplint.engine.run import take_apart
+from kiplint.pipeline.bundles import chunks, trees_of, with_texts
+from kiplint.pipeline.columns import Columns, batch, ddl, text
+from kiplint.pipeline.engine import Engine, settle
+from kiplint.pipeline.stage import Context, Stage
+from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.tables.changes import Changes, Pairs, pairs_of
+from kiplint.pipeline.tables.files import Files
+from kiplint.pipeline.tables.sets import LINE, Sets
+from kiplint.pipeline.tables.trees import Trees
+from kiplint.pipeline.work import Work
+
+NAME = "compare"
+COMPARED: Columns = {**Changes.COLUMNS, "subject": "string", "problem": "string"}
+NO_CHANGE = (None,) * len(Changes.COLUMNS)
+Batches = Iterable[pa.RecordBatch]
+Row = tuple[object, ...]
+
+
+def run(work: Work, context: Context) -> None:
+    """Compare the pairs that are new, or all when the rules or the engine have changed."""
+    anew = work.anew(NAME, context.engine.ids[NAME])
+    pairs = pairs_of(work.frame(Sets).df)
+    if not anew:
+        pairs = pairs.join(work.frame(Pairs).df, ["old_root", "root"], "anti")
+    once = pairs.groupBy("old_root", "root").agg(f.min(f.struct(*LINE, "position")).alias("first"))
+    wanted = once.select("old_root", "root", "first.*")
+    staged = work.stage("compared", _compared(work, context.engine, wanted))
+    compared = work.read("compared", COMPARED, [staged])
+    for frame in (
+        Changes(compared.where("rule is not null").select(*Changes.COLUMNS).coalesce(work.few)),
+        Pairs(wanted.select("old_root", "root").coalesce(1)),
+    ):
+        (work.replace if anew else work.append)(frame)
+    work.note(NAME, compared.where("problem is not null"), anew=anew)
+
+
+def _compared(work: Work, engine: Engine, pairs: DataFrame) -> DataFrame:
+    blobs, files, trees = work.frame(Blobs).df, work.frame(Files).df, work.frame(Trees).df
+    sizes = (
+        trees.join(files, "tree")
+        .join(blobs.select("blob", "size"), "blob")
+        .groupBy("root")
+        .agg(f.sum("size").alias("size"))
+    )
+    placed = chunks(pairs.join(sizes, "root", "left").fillna(0, ["size"]), LINE, "size")
+    step = f.struct("position", "old_root", "root")
+    steps = placed.groupBy("chunk").agg(f.array_sort(f.collect_list(step)).alias("steps"))
+    both = f.explode(f.array("old_root", "root")).alias("root")
+    rooted = placed.select("chunk", both).distinct().join(trees, "root")
+    folders = rooted.groupBy("chunk").agg(f.collect_list(f.struct("root", "directory", "tree")).alias("folders"))
+    texts = with_texts(rooted.select("chunk", "tree"), files, blobs)
+    bundled = steps.join(folders, "chunk", "left").join(texts, "chunk", "left")
+    return work.spread(bundled).mapInArrow(compare_in_arrow(engine), ddl(COMPARED))
+
+
+def compare_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """Batches of bundles (chunk, steps, folders, files, texts) to batches of what changed in each step."""
+
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+        settle()
+        for one in batches:
+            for bundle in one.to_pylist():
+                if rows := list(_changes(bundle, engine)):
+                    yield batch(COMPARED, rows)
+
+    return work
+
+
+def _changes(bundle: Mapping[str, Any], engine: Engine) -> Iterator[Row]:
+    sets = dict(trees_of({"files": bundle["files"] or (), "texts": bundle["texts"] or ()}))
+    folders: dict[str, list[tuple[str, str]]] = {}
+    for one in bundle["folders"] or ():
+        folders.setdefault(one["root"], []).append((one["directory"], one["tree"]))
+    held: dict[str, Tree] = {}
+    for step in bundle["steps"]:
+        pair = step["old_root"], step["root"]
+        for root in held.keys() - pair:
+            for one in held.pop(root).sets.values():
+                take_apart(one)
+        for root in pair:
+            if root not in held:  # the step before has the same content on its other side
+                held[root] = _tree(root, folders.get(root, ()), sets)
+        old, new = held[pair[0]], held[pair[1]]
+        try:
+            judged = judge(compare_trees(old, new), engine.rules.whole, old.sources, new.sources)
+        except (UsageError, RecursionError) as error:
+            yield (*NO_CHANGE, f"{pair[0]} to {pair[1]}", str(error))
+            continue
+        yield from (_row(pair, one) for one in judged)
+
+
+def _tree(root: str, folders: Iterable[tuple[str, str]], sets: Mapping[str, list[tuple[str, str, bytes]]]) -> Tree:
+    placed = sorted(folders, key=lambda pair: pair[0].split("/"))
+    return make_tree(root, ((directory, _paths(directory, sets.get(tree, ()))) for directory, tree in placed))
+
+
+def _paths(directory: str, files: Iterable[tuple[str, str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    before = f"{directory}/" if directory else ""
+    return ((before + name, data) for name, _, data in files)
+
+
+def _row(pair: tuple[str, str], one: Judged) -> Row:
+    what = (one.rule, one.severity, one.breaks, one.kind, one.message_name, one.message_type, one.versions, one.field)
+    proof = (json.dumps(dict(side), default=str) for side in (one.old, one.new))
+    values = (*pair, *what, one.path, one.span.line, one.span.column, *proof, one.message, None, None)
+    return tuple(text(value) if isinstance(value, str) else value for value in values)
+
+
+STAGE = Stage(NAME, (Sets.NAME,), (Changes.NAME,), lambda context: {NAME: context.engine.ids[NAME]}, run)

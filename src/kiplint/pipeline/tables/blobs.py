@@ -1,0 +1,32 @@
+"""The distinct contents of files."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from kiplint.pipeline.columns import Columns
+from kiplint.pipeline.frame import Frame
+
+READ: Columns = {"blob": "string", "kind": "string", "size": "int", "data": "binary", "problem": "string"}
+"""What reading a blob gives; of an unreadable one only the problem."""
+
+
+class Blobs(Frame):
+    """`blob` is git's id of the content; `kind` is definition, broken (empty, or no text), or other JSON.
+
+    `data` is null for other JSON, and cut off behind the largest size that is checked.
+    """
+
+    NAME = "blobs"
+    ABOUT = "The distinct contents of all JSON files: each is read once."
+    COLUMNS: ClassVar[Columns] = {"blob": "string", "kind": "string", "size": "int", "data": "binary"}
+
+
+def wanted_blobs(walked: DataFrame, known: DataFrame) -> DataFrame:
+    """The blobs that were found and are not known: blob, location, of several places the first."""
+    found = walked.select("location", f.explode("folders.files").alias("files"))
+    blobs = found.select("location", f.explode("files").alias("file")).select("location", "file.blob")
+    return blobs.groupBy("blob").agg(f.min("location").alias("location")).join(known.select("blob"), "blob", "anti")

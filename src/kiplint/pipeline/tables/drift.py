@@ -1,0 +1,133 @@
+"""Forks beside upstream: which versions of which messages are the same, only in the fork, or in collision."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from kiplint.pipeline.columns import Columns
+from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.tables.sets import LINE
+
+SAME, ONLY, COLLISION = "same", "only-in-fork", "collision"
+
+
+class Drift(Frame):
+    """One row for each range of versions of a message in the newest set of a fork's line of history.
+
+    `same`: upstream has, or had, these versions with this layout. `collision`: it has them with other layouts only,
+    and never had this one. `only-in-fork`: it never had these versions. `renamed` says of the same bytes that fields
+    have other names, `new_tags` are tags that upstream's layout has not, which breaks nobody. The upstream columns name
+    the last revision, and the last release, that has the layout, or the one that collides.
+    """
+
+    NAME = "drift"
+    ABOUT = "For each message and version of each fork: same as upstream, only in the fork, or a collision."
+    COLUMNS: ClassVar[Columns] = {
+        "source": "string",
+        "lineage": "string",
+        "commit": "string",
+        "message_name": "string",
+        "type": "string",
+        "lowest": "int",
+        "highest": "int",
+        "status": "string",
+        "renamed": "boolean",
+        "new_tags": "array<int>",
+        "path": "string",
+        "upstream_lineage": "string",
+        "upstream_commit": "string",
+        "upstream_release": "string",
+    }
+
+
+MESSAGE = ("message_name", "type")
+FORK = (*LINE, "commit", "path", *MESSAGE)
+
+
+def laid_out(sets: DataFrame, trees: DataFrame, files: DataFrame, layouts: DataFrame) -> DataFrame:
+    """The layouts of sets, with the path of the definition."""
+    path = f.expr("if(directory = '', name, concat(directory, '/', name))").alias("path")
+    placed = sets.join(trees, "root").join(files, "tree").select(*sets.columns, "blob", path)
+    return placed.join(layouts, "blob").drop("blob", "root")
+
+
+def drift_of(forks: DataFrame, upstream: DataFrame) -> DataFrame:
+    """The drift of the forks' layouts from upstream's, both as `laid_out` gives them."""
+    known = upstream.groupBy(*MESSAGE, "lowest", "highest", "layout", "names", "tags").agg(
+        f.max_by(f.struct("lineage", "commit"), "time").alias("where"),
+        f.max_by("release", f.when(f.col("release").isNotNull(), f.col("time"))).alias("release"),
+        f.max("time").alias("last"),
+    )
+    theirs = known.select(
+        *MESSAGE,
+        *(f.col(name).alias(f"up_{name}") for name in ("lowest", "highest", "layout", "names", "tags")),
+        "where",
+        "release",
+        "last",
+    )
+    pieces = _pieces(forks, theirs)
+    met = pieces.join(theirs, list(MESSAGE), "left").where(
+        "up_lowest is null or (up_lowest <= lowest and up_highest >= highest)"
+    )
+    covered = met.where("up_lowest is not null")
+    judged = covered.withColumns(
+        {"same": _is_same(), "renamed": f.col("names") != f.col("up_names"), "new_tags": _new_tags()}
+    )
+    best = f.struct("same", ~f.col("renamed"), -f.size("new_tags"), "last")
+    ranges = [*FORK, "lowest", "highest"]
+    won = judged.groupBy(*ranges).agg(
+        f.max_by(f.struct("same", "renamed", "new_tags", "where", "release"), best).alias("won")
+    )
+    return (
+        pieces.select(*ranges)
+        .join(won, ranges, "left")
+        .select(
+            *LINE,
+            "commit",
+            *MESSAGE,
+            "lowest",
+            "highest",
+            f.when(f.col("won").isNull(), ONLY).when(f.col("won.same"), SAME).otherwise(COLLISION).alias("status"),
+            f.coalesce("won.renamed", f.lit(False)).alias("renamed"),
+            f.coalesce("won.new_tags", f.array().cast("array<int>")).alias("new_tags"),
+            "path",
+            f.col("won.where.lineage").alias("upstream_lineage"),
+            f.col("won.where.commit").alias("upstream_commit"),
+            f.col("won.release").alias("upstream_release"),
+        )
+    )
+
+
+def _pieces(forks: DataFrame, theirs: DataFrame) -> DataFrame:
+    """The forks' ranges, cut where upstream's begin or end, so that no piece is met halfway."""
+    cuts = theirs.select(*MESSAGE, f.explode(f.array("up_lowest", f.col("up_highest") + 1)).alias("cut")).distinct()
+    own = [*FORK, "lowest", "highest", "layout", "names", "tags"]
+    inner = forks.join(cuts, list(MESSAGE), "left").where("cut is null or (cut > lowest and cut <= highest)")
+    starts = forks.select(*own, f.col("lowest").alias("cut")).unionByName(
+        inner.where("cut is not null").select(*own, "cut")
+    )
+    along = Window.partitionBy(*FORK, "lowest").orderBy("cut")
+    return (
+        starts.withColumn("next", f.lead("cut").over(along))
+        .withColumn("piece_end", f.coalesce(f.col("next") - 1, f.col("highest")))
+        .select(*FORK, f.col("cut").alias("lowest"), f.col("piece_end").alias("highest"), "layout", "names", "tags")
+    )
+
+
+def _is_same() -> Column:
+    """Whether bytes are equal: the layouts, and what each tag that both have holds (KIP-482)."""
+    return (f.col("layout") == f.col("up_layout")) & ~f.exists(
+        "tags", lambda ours: f.exists("up_tags", lambda one: _one_tag(ours, one) & (ours["layout"] != one["layout"]))
+    )
+
+
+def _new_tags() -> Column:
+    new = f.filter("tags", lambda ours: ~f.exists("up_tags", lambda one: _one_tag(ours, one)))
+    return f.transform(new, lambda one: one["tag"])
+
+
+def _one_tag(ours: Column, one: Column) -> Column:
+    return (ours["path"] == one["path"]) & (ours["tag"] == one["tag"])

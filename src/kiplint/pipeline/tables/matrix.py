@@ -1,0 +1,149 @@
+"""Every release as a client of every release as a broker: what they make of each RPC (KIP-35, KIP-511, KIP-1313).
+
+The columns say what `compat.negotiation` says of two sets; a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from kiplint.compat.negotiation_headers import WITH_INSTANCE_ID
+from kiplint.compat.negotiation_sides import API_VERSIONS, SASL_HANDSHAKE
+from kiplint.pipeline.columns import Columns
+from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.tables.offers import Offers
+
+
+class Matrix(Frame):
+    """`lowest` to `highest` are the versions in common, `chosen` is the one used, `status` as in `negotiate`."""
+
+    NAME = "matrix"
+    ABOUT = "For each pair of releases, client and broker, and each RPC: what they agree on."
+    COLUMNS: ClassVar[Columns] = {
+        "client_source": "string",
+        "client": "string",
+        "broker_source": "string",
+        "broker": "string",
+        "api_key": "int",
+        "name": "string",
+        "lowest": "int",
+        "highest": "int",
+        "chosen": "int",
+        "request_header": "int",
+        "response_header": "int",
+        "instance_id": "boolean",
+        "deprecated": "boolean",
+        "status": "string",
+    }
+
+
+PAIR = ("client_root", "broker_root")
+
+
+def matrix_of(sets: DataFrame, offers: DataFrame) -> DataFrame:
+    """The matrix of the released sets; pairs with the same contents are worked out once."""
+    released = sets.where("release is not null").select("source", "release", "root").distinct()
+    clients, brokers = (
+        released.select(
+            f.col("source").alias(f"{side}_source"), f.col("release").alias(side), f.col("root").alias(f"{side}_root")
+        )
+        for side in ("client", "broker")
+    )
+    pairs = clients.select("client_root").distinct().crossJoin(brokers.select("broker_root").distinct())
+    return clients.crossJoin(brokers).join(agreements(pairs, offers), list(PAIR)).select(*Matrix.COLUMNS)
+
+
+def agreements(pairs: DataFrame, offers: DataFrame) -> DataFrame:
+    """What client and broker make of each RPC, for pairs of contents."""
+    ours, theirs = _side(offers, "client", "ours"), _side(offers, "broker", "theirs")
+    begun = _exchanges(pairs, ours, theirs)
+    left = begun.join(ours, "client_root").join(theirs, [*PAIR[1:], "api_key"], "left")
+    right = begun.join(theirs, "broker_root").join(ours, [*PAIR[:1], "api_key"], "left")
+    columns = [*PAIR, "api_key", "used", "checked", "ours", "theirs"]
+    alone = right.where("ours is null and theirs.offered is not null")
+    return _told(left.select(*columns).unionByName(alone.select(*columns)))
+
+
+def _side(offers: DataFrame, side: str, name: str) -> DataFrame:
+    return offers.select(f.col("root").alias(f"{side}_root"), "api_key", f.struct(*Offers.COLUMNS).alias(name))
+
+
+def _exchanges(pairs: DataFrame, ours: DataFrame, theirs: DataFrame) -> DataFrame:
+    """The ApiVersions exchange of each pair: the version `used`, and whether later headers are `checked`.
+
+    A version that the broker has not is answered in version 0; both sides must know KIP-511 to do better than that.
+    """
+    first = f.col("api_key") == API_VERSIONS
+    sides = pairs.join(ours.where(first).drop("api_key"), "client_root", "left")
+    sides = sides.join(theirs.where(first).drop("api_key"), "broker_root", "left")
+    tried, lowest = f.col("ours.highest"), f.greatest("ours.lowest", "theirs.lowest")
+    highest = f.least("ours.highest", "theirs.offered")
+    known = (tried >= f.col("theirs.lowest")) & (tried <= f.col("theirs.offered"))
+    second = f.when(
+        f.col("ours.names_software") & f.col("theirs.names_software"), f.when(lowest <= highest, highest)
+    ).otherwise(f.when(lowest == 0, f.lit(0)))
+    used = f.when(known, tried).when(f.col("theirs.offered").isNotNull(), second)
+    return sides.withColumn("used", used).select(
+        *PAIR,
+        "used",
+        f.coalesce(_header("theirs.request_headers", "used") >= WITH_INSTANCE_ID, f.lit(False)).alias("checked"),
+    )
+
+
+def _told(rows: DataFrame) -> DataFrame:
+    offered = f.col("theirs.offered").isNotNull() & f.col("ours").isNotNull()
+    lowest, highest = f.greatest("ours.lowest", "theirs.lowest"), f.least("ours.highest", "theirs.offered")
+    shared = offered & (lowest <= highest)
+    chosen = f.when(f.col("api_key") == API_VERSIONS, f.col("used")).otherwise(highest)
+    picked = rows.withColumns(
+        {
+            "lowest": f.when(shared, lowest),
+            "highest": f.when(shared, highest),
+            "chosen": f.when(shared, chosen),
+            "name": f.coalesce("ours.name", "theirs.name"),
+        }
+    )
+    headers = {
+        "request_header": _header("ours.request_headers", "chosen"),
+        "response_header": _header("ours.response_headers", "chosen"),
+        "their_request": _header("theirs.request_headers", "chosen"),
+        "their_response": _header("theirs.response_headers", "chosen"),
+    }
+    return picked.withColumns(headers).withColumns(
+        {
+            "instance_id": f.coalesce(f.col("request_header") >= WITH_INSTANCE_ID, f.lit(False)),
+            "deprecated": f.coalesce(f.exists("theirs.deprecated", lambda one: _covers(one, "chosen")), f.lit(False)),
+            "status": _status(),
+        }
+    )
+
+
+def _status() -> Column:
+    """Of one RPC with one broker, as `negotiation_rows.agree` has it."""
+    differs = (f.col("request_header") != f.col("their_request")) | (
+        f.col("response_header") != f.col("their_response")
+    )
+    exempt = f.col("api_key").isin(API_VERSIONS, SASL_HANDSHAKE)
+    refused = f.col("checked") & (f.col("request_header") < WITH_INSTANCE_ID) & ~exempt
+    return (
+        f.when(f.col("theirs").isNull(), "client-only")
+        .when(f.col("ours").isNull(), "broker-only")
+        .when(f.col("theirs.offered").isNull(), "not-offered")
+        .when(f.col("chosen").isNull(), "no-common-version")
+        .when(differs, "header-differs")
+        .when(refused, "refused")
+        .otherwise("agreed")
+    )
+
+
+def _header(headers: str, version: str) -> Column:
+    """The header of a version, null without a version."""
+    found = f.filter(headers, lambda one: _covers(one, version))
+    return f.when(f.col(version).isNotNull(), f.try_element_at(found, f.lit(1))["header"])
+
+
+def _covers(one: Column, version: str) -> Column:
+    return (one["lowest"] <= f.col(version)) & (one["highest"] >= f.col(version))

@@ -1,0 +1,53 @@
+"""Revisions in order, and what each holds."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+from kiplint.pipeline.columns import Columns
+from kiplint.pipeline.frame import Frame
+
+LINE = ("source", "lineage")
+
+
+class Sets(Frame):
+    """`position` counts from 0 along the lineage; `release` is the tag; `root` names the content, see `trees`."""
+
+    NAME = "sets"
+    ABOUT = "The revisions of each line of history, in order: commits of a branch, tags, or a single directory."
+    COLUMNS: ClassVar[Columns] = {
+        "source": "string",
+        "lineage": "string",
+        "position": "int",
+        "commit": "string",
+        "time": "timestamp",
+        "release": "string",
+        "root": "string",
+    }
+
+
+class Roots(Frame):
+    """What a revision's git tree (or a directory's state) comes to, so that it is walked once."""
+
+    NAME = "roots"
+    ABOUT = "By id of a git tree, or state of a directory: the content that it holds."
+    COLUMNS: ClassVar[Columns] = {"key": "string", "root": "string"}
+
+
+LISTED: Columns = {**{name: kind for name, kind in Sets.COLUMNS.items() if name != "root"}, "key": "string"}
+"""The columns of a listing: sets that have not been looked into."""
+
+
+def sets_of(listed: DataFrame, roots: DataFrame) -> DataFrame:
+    """The listed revisions with their content; those that could not be walked are left out."""
+    return listed.join(roots, "key").select(*Sets.COLUMNS)
+
+
+def steps(sets: DataFrame) -> DataFrame:
+    """Each revision beside the one before it on its line: the columns of `sets`, those of the old one as `old_*`."""
+    line = Window.partitionBy(*LINE).orderBy("position")
+    before = [f.lag(name).over(line).alias(f"old_{name}") for name in ("root", "commit", "release", "position")]
+    return sets.select("*", *before).where("old_root is not null")

@@ -1,0 +1,74 @@
+"""What revisions hold: folders with definitions, and their files, each distinct one once."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from kiplint.pipeline.columns import Columns, array
+from kiplint.pipeline.frame import Frame
+
+WALKED_FILES = array({"name": "string", "blob": "string"})
+WALKED: Columns = {
+    "key": "string",
+    "location": "string",
+    "folders": array({"directory": "string", "folder": "string", "files": WALKED_FILES}),
+    "problem": "string",
+}
+"""What a walk finds in one revision; `files` is null for a folder that an earlier row of the same walk has told."""
+
+
+class Trees(Frame):
+    """A tree is a set's files: the id is made of their names and contents, and is the same wherever they lie."""
+
+    NAME = "trees"
+    ABOUT = "The schema sets of each distinct content of a revision: directory and tree."
+    COLUMNS: ClassVar[Columns] = {"root": "string", "directory": "string", "tree": "string"}
+
+
+def folder_files(walked: DataFrame) -> DataFrame:
+    """The JSON files of each distinct folder: folder, top (whether it is the root), name, blob."""
+    told = walked.select(f.explode("folders").alias("one")).where("one.files is not null")
+    top = (f.col("one.directory") == "").alias("top")
+    return (
+        told.select("one.folder", top, f.explode("one.files").alias("file"))
+        .select("folder", "top", "file.name", "file.blob")
+        .distinct()
+    )
+
+
+def definitions_of(files: DataFrame, blobs: DataFrame) -> DataFrame:
+    """Those of the folders' files that are definitions: folder, top, name, blob.
+
+    A file that is empty or no text counts where there are definitions beside it, and at the top, as for `check`.
+    """
+    known = files.join(blobs.select("blob", "kind"), "blob")
+    is_definition = f.col("kind") == "definition"
+    certain = known.where(is_definition).select("folder", "top").distinct().withColumn("certain", f.lit(True))
+    return (
+        known.join(certain, ["folder", "top"], "left")
+        .where(is_definition | ((f.col("kind") == "broken") & (f.col("certain") | f.col("top"))))
+        .select("folder", "top", "name", "blob")
+    )
+
+
+def tree_ids(definitions: DataFrame) -> DataFrame:
+    """The tree of each folder: folder, top, tree."""
+    return definitions.groupBy("folder", "top").agg(_digest("name", "blob").alias("tree"))
+
+
+def roots_and_trees(walked: DataFrame, ids: DataFrame) -> DataFrame:
+    """The schema sets of each revision: key, root, directory, tree; the last two null where it has none."""
+    folders = walked.where("problem is null").select("key", f.explode_outer("folders").alias("one"))
+    placed = folders.select("key", "one.directory", "one.folder", (f.col("one.directory") == "").alias("top"))
+    trees = placed.join(ids, ["folder", "top"], "left").select("key", "directory", "tree")
+    roots = trees.groupBy("key").agg(_digest("directory", "tree").alias("root"))
+    return trees.where("tree is not null").join(roots, "key", "right").select("key", "root", "directory", "tree")
+
+
+def _digest(name: str, content: str) -> Column:
+    """An id of named contents, whatever their order; nulls do not count."""
+    pairs = f.collect_list(f.when(f.col(content).isNotNull(), f.concat_ws(":", name, content)))
+    return f.sha2(f.concat_ws("\n", f.array_sort(pairs)), 256)

@@ -1,0 +1,155 @@
+"""Looking into sources, on executors: which files each revision has, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from hashlib import sha1
+from typing import Any
+
+import pyarrow as pa
+
+from kiplint.pipeline.columns import array, batch, text
+from kiplint.pipeline.listing import GIT
+from kiplint.pipeline.tables.blobs import READ
+from kiplint.pipeline.tables.trees import WALKED
+from kiplint.sources.cleanup import close
+from kiplint.sources.history import Folder, Walker
+from kiplint.sources.open import open_sets
+from kiplint.sources.repository import open_repository
+from kiplint.sources.schema_files import SourceError, kind_of, label
+
+TO_WALK = {
+    "source": "string",
+    "kind": "string",
+    "location": "string",
+    "revisions": array({"key": "string", "tree": "string"}),
+}
+TO_READ = {"kind": "string", "location": "string", "blobs": "array<string>"}
+AT_ONCE = 64
+Batches = Iterable[pa.RecordBatch]
+Row = tuple[object, ...]
+
+
+def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """Batches of `TO_WALK` to batches of `WALKED`: one row for each revision."""
+
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for one in batches:
+            for task in one.to_pylist():
+                yield batch(WALKED, _walk(task, patterns))
+
+    return _closing(work)
+
+
+def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Batches of `TO_READ` to batches of `READ`: one row for each blob."""
+
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for one in batches:
+            for task in one.to_pylist():
+                for rows in _read(task):
+                    yield batch(READ, rows)
+
+    return _closing(work)(batches)
+
+
+def blob_id(data: bytes) -> str:
+    """Git's id of a content, so that files that no git knows have the same as those it does."""
+    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _closing(work: Callable[[Batches], Iterator[pa.RecordBatch]]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """The same work, with git processes stopped after it: Spark keeps its Python processes for the next task."""
+
+    def closing(batches: Batches) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from work(batches)
+        finally:
+            close()
+
+    return closing
+
+
+def _walk(task: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[Row]:
+    told: set[str] = set()
+    look = _look_into_git(task["location"]) if task["kind"] == GIT else _look_into_files(task["location"])
+    for revision in task["revisions"]:
+        try:
+            folders = [_chosen(one, patterns) for one in look(revision["tree"])]
+        except SourceError as error:
+            yield revision["key"], task["location"], None, f"{task['source']}: {text(str(error))}"
+            continue
+        rows = []
+        for folder in folders:
+            files = None
+            if folder.id not in told:
+                told.add(folder.id)
+                files = [{"name": label(name), "blob": blob} for name, blob in folder.files]
+            rows.append({"directory": label(folder.path), "folder": folder.id, "files": files})
+        yield revision["key"], task["location"], rows, None
+
+
+def _look_into_git(location: str) -> Callable[[str], Iterable[Folder]]:
+    walker: list[Walker] = []
+
+    def look(tree: str) -> Iterable[Folder]:
+        if not walker:
+            walker.append(Walker(open_repository(location)))
+        try:
+            return list(walker[0].folders(tree))
+        except SourceError:
+            walker.clear()  # what failed has stopped its git
+            raise
+
+    return look
+
+
+def _look_into_files(location: str) -> Callable[[str], Iterable[Folder]]:
+    def look(_: str) -> Iterable[Folder]:
+        for one in open_sets([location], lambda path: True):
+            files = tuple((file.path.rpartition("/")[2], blob_id(file.data)) for file in one.files)
+            yield Folder(one.relative, _digest(files), files)
+
+    return look
+
+
+def _chosen(folder: Folder, patterns: tuple[str, ...]) -> Folder:
+    if not patterns:
+        return folder
+    before = f"{folder.path}/" if folder.path else ""
+    files = tuple(one for one in folder.files if any(fnmatchcase(before + one[0], glob) for glob in patterns))
+    return folder if files == folder.files else Folder(folder.path, f"{folder.id} {_digest(files)}", files)
+
+
+def _digest(files: tuple[tuple[str, str], ...]) -> str:
+    return sha1(repr(files).encode(), usedforsecurity=False).hexdigest()
+
+
+def _read(task: dict[str, Any]) -> Iterator[list[Row]]:
+    if task["kind"] != GIT:
+        wanted = set(task["blobs"])
+        for one in open_sets([task["location"]], lambda path: True):
+            contents = {blob_id(file.data): file.data for file in one.files}
+            yield [_told(blob, data) for blob, data in contents.items() if blob in wanted]
+        return
+    blobs = task["blobs"]
+    for at in range(0, len(blobs), AT_ONCE):
+        some = blobs[at : at + AT_ONCE]
+        try:
+            found = open_repository(task["location"]).read(some)
+            yield [_told(blob, one.data) for blob, one in zip(some, found, strict=True)]
+        except SourceError:
+            yield [_one_by_one(task["location"], blob) for blob in some]
+
+
+def _one_by_one(location: str, blob: str) -> Row:
+    try:
+        return _told(blob, open_repository(location).read([blob])[0].data)
+    except SourceError as error:
+        return blob, None, None, None, text(str(error))
+
+
+def _told(blob: str, data: bytes) -> Row:
+    kind = kind_of(data)
+    return blob, kind, len(data), None if kind == "other" else data, None

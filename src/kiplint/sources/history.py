@@ -1,0 +1,107 @@
+"""Histories: the revisions of a branch or of all tags, in order, and the definitions' folders in each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from kiplint.sources.git import DEEPEST, FOLDER, MOST_ENTRIES, entries, is_json
+from kiplint.sources.objects import Objects
+from kiplint.sources.schema_files import SourceError, is_walked, nearest
+
+TAGS = "tags"
+MOST_KEPT = 200_000
+"""How many folders a walker remembers, so that its memory has an end."""
+
+
+class Revision(NamedTuple):
+    """A revision: the ids of its commit and of the tree, its time in seconds since 1970, and its tag or nothing."""
+
+    commit: str
+    tree: str
+    time: int
+    release: str = ""
+
+
+class Folder(NamedTuple):
+    """A folder with JSON files: its path from the top, the id of its tree, and the ids of its files by name."""
+
+    path: str
+    id: str
+    files: tuple[tuple[str, str], ...]
+
+
+def branch(objects: Objects, name: str) -> list[Revision]:
+    """The commits of a branch along first parents, the oldest first; raises SourceError when there is no such one."""
+    if name.startswith("-") or objects.find(f"{name}^{{commit}}") is None:
+        known = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+        hint = nearest(name, known) or (f"; there are {', '.join(known[:5])}" if known else "")
+        raise SourceError(f"no such branch in {objects.where}: {name}{hint}")
+    shown = objects.run("rev-list", "--first-parent", "--reverse", "--format=%H %T %ct", name, "--")
+    lines = [line.split() for line in shown.splitlines() if not line.startswith("commit ")]
+    if not lines:
+        raise SourceError(f"git cannot list the commits of {name} in {objects.where}")
+    return [Revision(commit, tree, int(time)) for commit, tree, time in lines]
+
+
+def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
+    """The tagged commits in the order of `version_key`; tags without a version are no releases.
+
+    Raises SourceError when there is none.
+    """
+    inner, outer = ("%(*objectname) %(*tree) %(*committerdate:unix)", "%(objectname) %(tree) %(committerdate:unix)")
+    shown = objects.run("for-each-ref", f"--format=%(refname:strip=2)%00{inner}%00{outer}", "refs/tags")
+    found = []
+    for line in shown.splitlines():
+        name, *places = line.split("\0")
+        words = next((place.split() for place in places if len(place.split()) == 3), None)
+        if words and version_key(name)[0] and fnmatchcase(name, pattern):
+            found.append(Revision(words[0], words[1], int(words[2]), name))
+    if not found:
+        like = "" if pattern == "*" else f" like {pattern}"
+        raise SourceError(f"no tag with a version{like} in {objects.where}")
+    return sorted(found, key=lambda one: version_key(one.release))
+
+
+def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
+    """What sorts tags by version: the numbers of the first dotted group, a release candidate before its release."""
+    match = re.search(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", tag)
+    if match is None:
+        return [], False, [], tag
+    rest = tag[match.end() :]
+    later = [int(number) for number in re.findall(r"[0-9]{1,9}", rest)]
+    return [int(number) for number in match[0].split(".")], not rest, later, tag
+
+
+class Walker:
+    """Finds the folders with JSON files in many trees of one repository; what trees share is looked at once."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._known: dict[str, tuple[Folder, ...]] = {}
+
+    def folders(self, tree: str) -> Iterator[Folder]:
+        """The folders of a tree; raises SourceError for damage, and for more than a definition tree can hold."""
+        if len(self._known) > MOST_KEPT:
+            self._known.clear()
+        yield from self._below(tree, 0)
+
+    def _below(self, tree: str, depth: int) -> tuple[Folder, ...]:
+        if tree in self._known:
+            return self._known[tree]
+        if depth > DEEPEST:
+            raise SourceError(f"{self._objects.where} holds folders more than {DEEPEST} deep")
+        found = list(entries(self._objects.read([tree])[0]))
+        folders = []
+        if files := tuple((one.name, one.id) for one in found if is_json(one)):
+            folders.append(Folder("", tree, files))
+        for one in found:
+            if one.mode == FOLDER and is_walked(one.name):
+                below = self._below(one.id, depth + 1)
+                folders += [Folder(f"{one.name}/{inner.path}".rstrip("/"), inner.id, inner.files) for inner in below]
+        if sum(len(folder.files) for folder in folders) > MOST_ENTRIES:
+            raise SourceError(f"{self._objects.where} holds more than {MOST_ENTRIES} files in one tree")
+        self._known[tree] = tuple(folders)
+        return self._known[tree]
