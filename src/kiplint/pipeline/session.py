@@ -30,6 +30,8 @@ NOISY = {
     "workers": "org.apache.spark.api.python",
     "blocks": "org.apache.spark.storage",
 }
+JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""A run lasts a minute or two: what the second compiler would gain, it takes to get there."""
 EVERYWHERE = {
     # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -99,7 +101,7 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             defaults |= ONE_MACHINE | {"spark.sql.shuffle.partitions": str(max(2, _cores(place)))}
         os.environ["JAVA_HOME"] = str(java_home(cache_directory()))
-        defaults["spark.driver.extraJavaOptions"] = f"-XX:+UseSerialGC -Dlog4j2.configurationFile={_log4j()}"
+        defaults["spark.driver.extraJavaOptions"] = f"{JVM} -Dlog4j2.configurationFile={_log4j()}"
         defaults["spark.driver.memory"] = "2g"
         builder = builder.master(place)
     for name, value in {**defaults, **asked}.items():

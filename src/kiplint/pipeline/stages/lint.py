@@ -47,7 +47,7 @@ def run(work: Work, context: Context) -> None:
         work.replace(Findings(kept.unionByName(findings).coalesce(work.few)))
     else:
         work.append(Findings(findings.coalesce(work.few)))
-    work.note(ALONE, found.where("problem is not null"), anew=alone_anew and together_anew)
+    work.note(ALONE, work.problems_in(parts, "subject"), anew=alone_anew and together_anew)
 
 
 def _alone(work: Work, engine: Engine, files: DataFrame, *, anew: bool) -> DataFrame:
