@@ -90,6 +90,7 @@ def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
         own=own,
         before=tuple((one.old_path, one.old_span) if one.old_path and one.old_span else None for one in judged),
         paths=tuple(new.sources),
+        harmless=("info",),
     )
 
 
