@@ -132,6 +132,7 @@ def _environment(session: Path) -> dict[str, str]:
     return {
         **{name: value for name, value in inherited.items() if not name.startswith("PIP_")},
         "SESSION": str(session),
+        "HOME": str(session),
         "PATH": os.pathsep.join(map(str, path)),
         "PYTHONPATH": str(session / "site"),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",

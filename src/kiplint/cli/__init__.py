@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import NoReturn
 
@@ -33,7 +34,12 @@ def main() -> None:
         if command == "diff" and len(words) == 2:
             _run_plain_diff(*words)
     from kiplint.cli.app import app
+    from kiplint.cli.completing import VARIABLE
 
+    if VARIABLE in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()
     app(prog_name="kiplint")
 
 

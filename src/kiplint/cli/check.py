@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kiplint.cli import completing
 from kiplint.report.formats import FORMATS
 
 EPILOG = (
@@ -27,14 +28,25 @@ def check(
     ] = None,
     select: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULES", help="Run only these: a rule, a pack, a glob, default or all. Repeatable."),
+        typer.Option(
+            autocompletion=completing.rules,
+            metavar="RULES",
+            help="Run only these: a rule, a pack, a glob, default or all. Repeatable.",
+        ),
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(metavar="RULES", help="Do not run these, whatever is selected. Repeatable.")
+        list[str] | None,
+        typer.Option(
+            autocompletion=completing.rules, metavar="RULES", help="Do not run these, whatever is selected. Repeatable."
+        ),
     ] = None,
     severity: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE=LEVEL", help="Change a severity: error, warning, info or off. Repeatable."),
+        typer.Option(
+            autocompletion=completing.rule_ids,
+            metavar="RULE=LEVEL",
+            help="Change a severity: error, warning, info or off. Repeatable.",
+        ),
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning", "info", "never"] | None,
@@ -45,6 +57,7 @@ def check(
         typer.Option(
             "--output-format",
             metavar="FORMAT[=FILE]",
+            autocompletion=completing.formats,
             help=f"How to write the findings ({', '.join(FORMATS)}), and to which file. Repeatable.",
             show_default="text",
         ),
