@@ -499,14 +499,20 @@ def test_github_takes_the_action() -> None:
 
 
 GUIDE = (ROOT / "docs/guide/ci.md").read_text("utf-8")
-EXAMPLES = dict(re.findall(r'^```yaml title="(.+?)"\n(.*?)^```$', GUIDE, re.MULTILINE | re.DOTALL))
+EXAMPLES = [
+    found
+    for page in ("README.md", "docs/guide/ci.md")
+    for found in re.findall(
+        r'^```yaml title="(.+?)"\n(.*?)^```$', (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_examples_of_the_guide_are_taken(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "text"), EXAMPLES)
+def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, name: str, text: str) -> None:
     schema = "vendor.gitlab-ci" if "gitlab" in name else "vendor.github-workflows"
     file = tmp_path / Path(name).name
-    file.write_text(EXAMPLES[name], "utf-8")
+    file.write_text(text, "utf-8")
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -67,7 +67,8 @@ def kiplint(
             "--show-completion",
             callback=_completion,
             is_eager=True,
-            help="Print what makes a shell complete kiplint's commands, options, rules and formats.",
+            metavar="SHELL",
+            help="Print what makes bash, zsh, fish or powershell complete commands, options, rules and formats.",
         ),
     ] = None,
 ) -> None:
