@@ -25,6 +25,7 @@ FILES = [
     "LICENSE",
     "Makefile",
     "README.md",
+    "action.yml",
     "constraints.txt",
     "pyproject.toml",
 ]

@@ -78,7 +78,7 @@ RUN = _object(
         "tool": _object({"driver": DRIVER}),
         "automationDetails": _object({"id": {"type": "string", "pattern": "^kiplint/(check|diff|rollout)/$"}}),
         "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-        "invocations": _list(INVOCATION, minItems=1, maxItems=1),
+        "invocations": _list(INVOCATION, minItems=1),
         "results": _list(RESULT, maxItems=25_000),
     }
 )
