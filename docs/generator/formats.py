@@ -36,4 +36,4 @@ def _sample(name: str, report: Report) -> str:
     return fence(rendered(name, report), _LANGUAGES.get(name, "text"))
 
 
-_LANGUAGES = {"json": "json", "jsonl": "json"}
+_LANGUAGES = {**dict.fromkeys(("json", "jsonl", "sarif", "gitlab"), "json"), "junit": "xml", "markdown": "markdown"}
