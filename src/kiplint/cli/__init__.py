@@ -35,12 +35,13 @@ def main() -> None:
             _run_plain_diff(*words)
     from kiplint.cli.app import app
     from kiplint.cli.completing import VARIABLE
+    from kiplint.cli.process import attempt
 
     if VARIABLE in os.environ:
         from typer._completion_classes import completion_init
 
         completion_init()
-    app(prog_name="kiplint")
+    attempt(lambda: app(prog_name="kiplint"))
 
 
 def _run_plain_check(sets: list[str]) -> NoReturn:

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from kiplint.cli.output import Output, attended, finished, open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS
-from kiplint.engine.config import Config, find_config, read_config
+from kiplint.engine.config import Config, find_config, place_of, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.report.model import Report, RuleInfo
 from kiplint.sources.open import STDIN, open_sets
@@ -55,7 +55,7 @@ def run_check(options: CheckOptions) -> int:
 
 def _check(options: CheckOptions, outputs: list[Output]) -> int:
     config, base = load_config(options)
-    rules = make_ruleset(config, load_rules(config, base))
+    rules = choose_rules(config, base, options)
     sets = open_sets(options.sets, keeper(config, base), options.stdin_filename, options.repository)
     paths: list[str] = []
     report = make_report(
@@ -83,7 +83,7 @@ def _check(options: CheckOptions, outputs: list[Output]) -> int:
 
 def load_config(options: CheckOptions) -> tuple[Config, str]:
     """The configuration of a run, command line applied, and the directory that its paths are relative to."""
-    file = options.config or (None if options.isolated else find_config(_start(options)))
+    file = _config_file(options)
     config = read_config(file) if file else Config()
     config.select = options.select or config.select
     config.ignore = [*config.ignore, *options.ignore]
@@ -91,6 +91,19 @@ def load_config(options: CheckOptions) -> tuple[Config, str]:
     config.severity = {**config.severity, **severities}
     config.fail_on = options.fail_on or config.fail_on  # type: ignore[assignment]
     return config, os.path.dirname(os.path.realpath(file)) if file else os.getcwd()
+
+
+def choose_rules(config: Config, base: str, options: CheckOptions) -> RuleSet:
+    """The rules of a run; what is wrong with a selector out of the configuration is told with its place there."""
+    known = load_rules(config, base)
+    try:
+        return make_ruleset(config, known)
+    except UsageError as error:
+        asked = {*options.select, *options.ignore, *(text.partition("=")[0] for text in options.severity)}
+        file = _config_file(options)
+        if not file or not error.word or error.word in asked:
+            raise
+        raise UsageError(f"{place_of(error.word, file)}: {error}") from None
 
 
 def keeper(config: Config, base: str) -> Callable[[str], bool]:
@@ -153,6 +166,10 @@ def fails(report: Report, fail_on: str) -> bool:
         return False
     grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return any(report.counts[severity] for severity in grave)
+
+
+def _config_file(options: CheckOptions) -> str | None:
+    return options.config or (None if options.isolated else find_config(_start(options)))
 
 
 def _start(options: CheckOptions) -> str:
