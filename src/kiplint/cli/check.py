@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from kiplint.cli import completing
+from kiplint.cli import ONLY_FAILING, completing
 from kiplint.report.formats import FORMATS
 
 EPILOG = (
@@ -52,6 +52,9 @@ def check(
         Literal["error", "warning", "info", "never"] | None,
         typer.Option(help="The lowest severity that makes the exit code 1.", show_default="error"),
     ] = None,
+    only_failing: Annotated[
+        bool, typer.Option(ONLY_FAILING, help="Report only the findings that make the exit code 1.")
+    ] = False,
     output_format: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,6 +104,7 @@ def check(
         ignore=split(ignore),
         severity=split(severity),
         fail_on=fail_on,
+        only_failing=only_failing,
         outputs=output_format or [],
         baseline=str(baseline) if baseline else None,
         update_baseline=update_baseline,

@@ -34,6 +34,7 @@ class CheckOptions(msgspec.Struct):
     ignore: list[str] = msgspec.field(default_factory=list)
     severity: list[str] = msgspec.field(default_factory=list)
     fail_on: str | None = None
+    only_failing: bool = False
     outputs: list[str] = msgspec.field(default_factory=list)
     baseline: str | None = None
     update_baseline: bool = False
@@ -72,7 +73,9 @@ def _check(options: CheckOptions, outputs: list[Output]) -> int:
         from kiplint.cli.baselining import with_baseline
 
         report, notes = with_baseline(report, rules, options, config.baseline and os.path.join(base, config.baseline))
-    code = FINDINGS if fails(report, config.fail_on) else CLEAN
+    failing = _failing(report, config.fail_on)
+    code = FINDINGS if failing else CLEAN
+    report = replace(report, findings=failing) if options.only_failing else report
     infos = rule_infos([*rules.known, *rules.rules], report.findings, IGNORE)
     report = replace(report, rules=infos, paths=tuple(paths))
     report = finished(report, "check", code, options.sets)
@@ -160,12 +163,10 @@ def make_report(results: Iterable[Result]) -> Report:
     return Report(tuple(whole.findings), whole.files, whole.messages, whole.sources)
 
 
-def fails(report: Report, fail_on: str) -> bool:
-    """Whether a finding is as severe as `fail_on` says."""
-    if fail_on == "never":
-        return False
-    grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return any(report.counts[severity] for severity in grave)
+def _failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
+    """The findings that are as severe as `fail_on` says."""
+    grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return tuple(one for one in report.findings if one.severity in grave)
 
 
 def _config_file(options: CheckOptions) -> str | None:
