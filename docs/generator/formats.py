@@ -16,8 +16,8 @@ INTRODUCTION = """\
 `--output-format NAME` writes to standard output, `--output-format NAME=FILE` to a file. The option may be given several
 times, so that one run writes several reports; one of them at most goes to standard output.
 
-Two formats have limits that others set, and say what they leave out: `github` writes ten annotations of a level and a job
-summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
+Two formats have limits that others set, and say what they leave out: `github` writes ten annotations of a level and a
+job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
 """
 
 
