@@ -38,6 +38,7 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/mypy docs/generate.py
+	@$(BIN)/mypy .github/action/run.py
 	@$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write benchmarks/RESULTS.md

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from benchmarks.sample import make_history
 from pyspark.sql import SparkSession
 
-from benchmarks.sample import make_history
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline.engine import Engine
@@ -48,7 +48,9 @@ def sources(history: Path) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def lake(spark: SparkSession, engine: Engine, sources: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Lake:
+def lake(
+    spark: SparkSession, engine: Engine, sources: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
+) -> Lake:
     """The lake of the sample history."""
     made = Lake(tmp_path_factory.mktemp("lake") / "lake")
     run(made, Request(sources), engine, lambda: spark, SILENT)

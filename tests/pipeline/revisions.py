@@ -11,10 +11,34 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.sources.open import open_sets
 
-FINDING = (
-    "path rule severity message line column end_line end_column pointer message_name rule_source fingerprint".split()
-)
-CHANGE = "rule severity breaks kind message_name message_type versions field path line column message".split()
+FINDING = [
+    "path",
+    "rule",
+    "severity",
+    "message",
+    "line",
+    "column",
+    "end_line",
+    "end_column",
+    "pointer",
+    "message_name",
+    "rule_source",
+    "fingerprint",
+]
+CHANGE = [
+    "rule",
+    "severity",
+    "breaks",
+    "kind",
+    "message_name",
+    "message_type",
+    "versions",
+    "field",
+    "path",
+    "line",
+    "column",
+    "message",
+]
 Row = tuple[Any, ...]
 
 
