@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -16,6 +17,27 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("ci")
+
+
+TOGETHER = "tests/pipeline/spark"
+"""The tests that share one Spark session, and so one process."""
+
+
+class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
+    """The tests of a file run in one process, and those of `TOGETHER` in the same one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return TOGETHER if nodeid.startswith(TOGETHER) else str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling:
+    """Who runs which tests, when there are several processes."""
+    return _Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that the others fill the time beside it."""
+    items.sort(key=lambda item: not item.nodeid.startswith(TOGETHER))
 
 
 def _corpus() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -82,10 +82,16 @@ def run(
     return snapshot
 
 
+def requested(snapshot: Snapshot) -> Request | None:
+    """What the last run of a lake was asked for, None for a new lake."""
+    return msgspec.convert(snapshot.run, Request) if snapshot.run else None
+
+
 def _remember(lake: Lake, request: Request) -> Snapshot:
     snapshot = lake.snapshot()
-    told: dict[str, Any] = msgspec.to_builtins(request)
-    return snapshot if snapshot.run == told else lake.publish(replace(snapshot, run=told))
+    if requested(snapshot) == request:
+        return snapshot
+    return lake.publish(replace(snapshot, run=msgspec.to_builtins(request)))
 
 
 def _attend(

@@ -77,21 +77,19 @@ def run_pipeline(options: RunOptions) -> int:
 
 
 def _request(options: RunOptions, lake: Lake) -> Request:
-    from kiplint.pipeline.run import Request
+    from kiplint.pipeline.run import Request, requested
 
     if options.sources:
         sources = tuple(map(_absolute, options.sources))
         asked = Request(sources, options.paths, options.upstream)
-        if options.resume and lake.exists and lake.snapshot().run != msgspec.to_builtins(asked):
-            raise UsageError(
-                "--resume goes on with the sources of the run before: leave --source, --path, --upstream out"
-            )
+        if options.resume and requested(lake.snapshot()) not in (None, asked):
+            raise UsageError("--resume goes on with the sources of the run before; leave the others out")
         return asked
     if not options.resume:
         raise UsageError("nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake")
-    if not lake.exists:
+    if (before := requested(lake.snapshot())) is None:
         raise UsageError(f"there is no run to resume: {options.out} is no lake")
-    return msgspec.convert(lake.snapshot().run, Request)
+    return before
 
 
 def _absolute(source: str) -> str:

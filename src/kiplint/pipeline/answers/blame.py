@@ -10,6 +10,7 @@ from kiplint.engine.selection import matches
 from kiplint.pipeline.grid import Answer, Grid, plain, short, shown
 from kiplint.pipeline.reader import Reader, Row
 from kiplint.pipeline.tables.messages import Messages
+from kiplint.pipeline.tables.sets import Sets
 from kiplint.pipeline.tables.spans import FINDING, Spans
 from kiplint.text.suggest import did_you_mean
 
@@ -31,9 +32,10 @@ def blame(reader: Reader, wanted: str, rules: list[str]) -> Answer:
     else:
         hint = did_you_mean(wanted, sorted(filter(None, names))) or did_you_mean(wanted, rules)
         raise UsageError(f"no message and no rule is called {wanted}{hint}")
+    released = {row["source"] for row in reader.rows(Sets, ["source", "release"]) if row["release"]}
     events = sorted((event for row in chosen for event in _events(row)), key=_order)
     grids = [
-        Grid(" ".join(filter(None, line)), COLUMNS, [_told(one) for one in events if one["line"] == line])
+        Grid(" ".join(filter(None, line)), COLUMNS, [_told(one, released) for one in events if one["line"] == line])
         for line in sorted({one["line"] for one in events})
     ]
     document = {"version": 1, "of": wanted, "events": [_public(one) for one in events]}
@@ -80,12 +82,12 @@ def _order(event: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _told(event: dict[str, Any]) -> tuple[str, ...]:
+def _told(event: dict[str, Any], released: set[str]) -> tuple[str, ...]:
     text = event["message"] if event["event"] != "fixed" else ""
     return (
         shown(event["time"]),
         short(event["commit"]),
-        event["release"] or "never",
+        event["release"] or ("never" if event["line"][0] in released else ""),
         event["event"],
         event["rule"],
         event["message_name"] or event["path"],

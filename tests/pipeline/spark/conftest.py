@@ -11,10 +11,12 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.pipeline.answers.query import make_views
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import Done, Request, Watcher, run
 from kiplint.pipeline.session import make_session
+from kiplint.pipeline.work import Work
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +57,26 @@ def lake(
     made = Lake(tmp_path_factory.mktemp("lake") / "lake")
     run(made, Request(sources), engine, lambda: spark, SILENT)
     return made
+
+
+@pytest.fixture(scope="session")
+def bundle(corpus: Path) -> str:
+    """Kafka's own history."""
+    return str(corpus / "kafka-schema-history.bundle")
+
+
+@pytest.fixture(scope="session")
+def kafka(
+    bundle: str, corpus: Path, spark: SparkSession, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Work:
+    """The tables of Kafka's own history, and of three forks."""
+    made = Lake(tmp_path_factory.mktemp("kafka") / "lake")
+    forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
+    sources = (f"kafka={bundle}#trunk", f"kafka={bundle}#tags", *forks)
+    snapshot = run(made, Request(sources), engine, lambda: spark, SILENT)
+    work = Work(spark, made, snapshot, dict(snapshot.tables))
+    make_views(work)
+    return work
 
 
 def _ignore(*_: object) -> None:

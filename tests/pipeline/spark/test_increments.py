@@ -1,0 +1,132 @@
+"""A second run works on what is new only, and what it leaves behind is what one run over everything leaves."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.sample import make_history
+from pyspark.sql import SparkSession
+
+from kiplint.engine.config import Config
+from kiplint.engine.errors import UsageError
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.pipeline.catalog import TABLES
+from kiplint.pipeline.engine import Engine
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.run import NAMES, Done, Request, check_stages, run
+from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.tables.problems import Problems
+from kiplint.pipeline.tables.sets import Sets
+
+from .conftest import SILENT, heard
+
+SHORT = ("ingest", "lint", "describe", "compare", "spans")
+"""Stages enough to see what is done anew; the others are made of columns only."""
+
+
+def _content(lake: Lake) -> dict[str, list[str]]:
+    reader = Reader(lake)
+    tables = [kind for kind in TABLES if kind.NAME in reader.snapshot.tables]
+    return {kind.NAME: sorted(map(str, reader.rows(kind))) for kind in tables}
+
+
+def _never() -> SparkSession:
+    raise AssertionError("a run without anything new needs no session")
+
+
+def test_a_run_with_nothing_new_does_not_even_start_spark(lake: Lake, engine: Engine, sources: tuple[str, ...]) -> None:
+    done: list[Done] = []
+    before = lake.snapshot()
+    assert run(lake, Request(sources), engine, _never, heard(done)) == before
+    assert [(one.stage, one.seconds) for one in done] == [(name, None) for name in NAMES]
+
+
+def test_new_commits_cost_only_what_they_bring(lake: Lake, engine: Engine, spark: SparkSession, tmp_path: Path) -> None:
+    """The lake of all commits, made in two runs: at first without the last three."""
+    repository = tmp_path / "sample"
+    commits = make_history(repository)
+    _git(repository, "update-ref", "refs/heads/line", commits[-4])
+    made = Lake(tmp_path / "lake")
+    request = Request((f"sample={repository}#line",))
+    run(made, request, engine, lambda: spark, SILENT, SHORT)
+    first = made.snapshot()
+    _git(repository, "update-ref", "refs/heads/line", commits[-1])
+    run(made, request, engine, lambda: spark, SILENT, SHORT)
+    again = made.snapshot()
+    assert again.tables["blobs"][: len(first.tables["blobs"])] == first.tables["blobs"]
+    new = [part for part in again.tables["blobs"] if part not in first.tables["blobs"]]
+    assert made.count(new) == 4  # two of the header, and the two of DeleteGroups
+    whole = Lake(tmp_path / "whole")
+    run(whole, request, engine, lambda: spark, SILENT, SHORT)
+    assert _content(made) == _content(whole)
+
+
+def test_other_rules_are_linted_anew_and_nothing_else(
+    lake: Lake, spark: SparkSession, sources: tuple[str, ...], engine: Engine
+) -> None:
+    strict = Config()
+    strict.severity = {"style/about-missing": "error", "versions/field-above-valid": "warning"}
+    done: list[Done] = []
+    before = _content(lake)
+    run(lake, Request(sources), Engine.of(make_ruleset(strict, load_rules(strict, ""))), lambda: spark, heard(done))
+    assert [one.stage for one in done if one.seconds is not None] == ["lint", "spans"]
+    assert {name for name, rows in _content(lake).items() if rows != before[name]} == {"findings", "spans"}
+    run(lake, Request(sources), engine, lambda: spark, SILENT)
+    assert _content(lake) == before
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A repository in which a blob is missing, and its id."""
+    repository = tmp_path_factory.mktemp("damaged") / "sample"
+    make_history(repository)
+    blob = _git(repository, "rev-parse", "main:clients/RequestHeader.json").strip()
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    return repository, blob
+
+
+def test_what_cannot_be_read_is_a_problem_and_no_dead_job(
+    damaged: tuple[Path, str], engine: Engine, spark: SparkSession, tmp_path: Path
+) -> None:
+    repository, blob = damaged
+    made = Lake(tmp_path / "lake")
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    (hostile / "Deep.json").write_text('{"apiKey":1,"type":"request","validVersions":"0","x":' + "[" * 50_000)
+    (hostile / "Huge.json").write_text(
+        '{"apiKey":' + "9" * 400 + ',"type":"request","name":"\\ud800","validVersions":"0"}'
+    )
+    (hostile / "Empty.json").write_bytes(b"")
+    sources = (f"sample={repository}#main", f"gone={tmp_path / 'gone'}#main", f"hostile={hostile}")
+    run(made, Request(sources), engine, lambda: spark, SILENT, SHORT[:3])
+    reader = Reader(made)
+    problems = {(row["stage"], row["subject"]) for row in reader.rows(Problems)}
+    assert problems == {("sources", "gone"), ("ingest", blob)}
+    assert {row["source"]: row["position"] for row in reader.rows(Sets)} == {"sample": 9, "hostile": 0}
+    assert sorted(row["kind"] for row in reader.rows(Blobs) if row["kind"] != "definition") == ["broken", "unreadable"]
+
+
+def test_names_of_stages_are_checked() -> None:
+    assert check_stages(["lint,ingest"]) == ("ingest", "lint")
+    with pytest.raises(UsageError, match="there is no stage lnt; did you mean lint\\?"):
+        check_stages(["lnt"])
+
+
+def test_sources_with_one_name_and_line_are_refused(engine: Engine, history: Path, tmp_path: Path) -> None:
+    twice = Request((f"a={history}#main", f"a={history}#main"))
+    with pytest.raises(UsageError, match="two sources are called a and have main"):
+        run(Lake(tmp_path / "lake"), twice, engine, _never, SILENT)
+
+
+def test_a_stage_needs_those_before_it(engine: Engine, sources: tuple[str, ...], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="stage lint needs the table files: run the stages before it first"):
+        run(Lake(tmp_path / "lake"), Request(sources), engine, _never, SILENT, ("lint",))
+
+
+def _git(repository: Path, *words: str) -> str:
+    command: list[Any] = ["git", "-C", repository, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -1,0 +1,94 @@
+"""Mistakes of Kafka's that are known from its issues are found where they came in, where they went, and what shipped."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from kiplint.pipeline.work import Work
+from tools import kiplint
+
+INTRODUCED = "introduced_commit", "introduced_time", "fixed_commit", "fixed_time", "first_release", "fixed_release"
+
+
+@pytest.fixture(scope="module")
+def report(kafka: Work) -> dict[str, Any]:
+    """The report, as `kiplint pipeline report --output-format json` writes it."""
+    done = kiplint("pipeline", "report", str(kafka.lake.path), "--output-format", "json", cwd=ROOT)
+    assert (done.code, done.err) == (0, "")
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def _spans(report: dict[str, Any], rule: str, message: str) -> list[tuple[str, ...]]:
+    return [
+        tuple((row[name] or "")[:10] for name in INTRODUCED)
+        for row in report["findings"]
+        if (row["lineage"], row["rule"], row["message_name"]) == ("trunk", rule, message)
+    ]
+
+
+def test_ranges_beyond_the_valid_versions(report: dict[str, Any]) -> None:
+    found = _spans(report, "versions/field-above-valid", "ConsumerGroupDescribeResponse")
+    assert found == [("844f6aeadb", "2023-09-07", "5a7c806951", "2023-09-28", "", "")]
+
+
+@pytest.mark.parametrize("message", ["SaslHandshakeRequest", "SaslHandshakeResponse"])
+def test_the_flexible_handshake(report: dict[str, Any], message: str) -> None:
+    """KAFKA-9577."""
+    found = _spans(report, "kip-1313/frozen-rpc", message)
+    assert found == [("ebd7370f13", "2020-01-14", "3c9d627625", "2020-02-22", "", "")]
+
+
+def test_tokens_behind_the_definition(report: dict[str, Any]) -> None:
+    found = _spans(report, "syntax/trailing-content", "DescribeProducersRequest")
+    assert found == [("694cae17ab", "2021-01-30", "8be79c8cc1", "2021-05-17", "2.8.0", "3.0.0")]
+
+
+def test_a_name_given_twice(report: dict[str, Any]) -> None:
+    found = _spans(report, "syntax/duplicate-key", "DescribeTopicPartitionsRequest")
+    assert {one[:2] for one in found} == {("0725dc287e", "2024-01-24")}
+    assert {one[4:] for one in found} == {("3.8.0", "confluent-8.")}
+
+
+def test_versions_that_linkedin_took(report: dict[str, Any]) -> None:
+    collisions = {
+        (row["message_name"], row["lowest"], row["highest"])
+        for row in report["collisions"]
+        if row["source"] == "linkedin"
+    }
+    assert {one for one in collisions if one[0].startswith("LeaderAndIsr")} == {
+        ("LeaderAndIsrRequest", 3, 3),
+        ("LeaderAndIsrRequest", 4, 4),
+        ("LeaderAndIsrRequest", 5, 5),
+        ("LeaderAndIsrResponse", 4, 4),
+        ("LeaderAndIsrResponse", 5, 5),
+    }
+    assert {row["source"] for row in report["collisions"]} == {"linkedin"}
+
+
+def test_what_broke_bytes_between_releases(report: dict[str, Any]) -> None:
+    """The same two as docs/reference/releases.md, out of 48 releases."""
+    broke = {
+        (row["first_release"], row["message_name"], row["field"])
+        for row in report["breaks"]
+        if row["lineage"] == "tags" and row["breaks"] == "wire"
+    }
+    assert broke == {
+        ("2.4.0", "RequestHeader", "ClientId"),
+        ("2.8.0", "EndQuorumEpochRequest", "Topics.Partitions.ReplicaId"),
+    }
+
+
+def test_nothing_could_not_be_read(report: dict[str, Any]) -> None:
+    assert report["problems"] == []
+    assert [(row["source"], row["lineage"], row["sets"]) for row in report["sources"]] == [
+        ("automq", "automq", 1),
+        ("kafka", "tags", 48),
+        ("kafka", "trunk", 431),
+        ("linkedin", "linkedin", 1),
+        ("redpanda", "redpanda", 1),
+    ]

@@ -1,0 +1,104 @@
+"""The lake of the sample history: what each step of fixtures/history/steps.json comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.tables.drift import Drift
+from kiplint.pipeline.tables.files import Files
+from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables.problems import Problems
+from kiplint.pipeline.tables.sets import Sets
+from kiplint.pipeline.tables.sources import Sources
+from kiplint.pipeline.tables.spans import Spans
+from kiplint.pipeline.tables.trees import Trees
+
+
+@pytest.fixture(scope="module")
+def reader(lake: Lake) -> Reader:
+    return Reader(lake)
+
+
+def test_lines(reader: Reader) -> None:
+    told = [(row["source"], row["lineage"], row["kind"], row["sets"]) for row in reader.rows(Sources)]
+    assert told == [("sample", "main", "git", 10), ("sample", "tags", "git", 4), ("fork", "fork", "git", 5)]
+
+
+def test_releases_are_in_the_order_of_their_versions(reader: Reader) -> None:
+    tags = [row["release"] for row in reader.rows(Sets) if row["lineage"] == "tags"]
+    assert tags == ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]
+
+
+def test_contents_are_there_once(reader: Reader) -> None:
+    blobs = [row["blob"] for row in reader.rows(Blobs)]
+    files = [(row["tree"], row["name"]) for row in reader.rows(Files)]
+    assert (len(blobs), len(files)) == (len(set(blobs)), len(set(files)))
+    assert {row["root"] for row in reader.rows(Sets)} == {row["root"] for row in reader.rows(Trees)}
+
+
+def test_a_file_that_moved_is_the_same_tree_elsewhere(reader: Reader) -> None:
+    where: dict[str, set[str]] = {}
+    for row in reader.rows(Trees):
+        where.setdefault(row["tree"], set()).add(row["directory"])
+    assert {"group-coordinator", "coordinators/group"} in where.values()
+
+
+def _spans(reader: Reader, what: str, line: tuple[str, str], severity: str) -> list[tuple[Any, ...]]:
+    columns = ("rule", "message_name", "introduced_position", "fixed_position", "first_release", "fixed_release")
+    return sorted(
+        (
+            tuple(row[name] for name in columns)
+            for row in reader.rows(Spans)
+            if (row["what"], row["source"], row["lineage"], row["severity"]) == (what, *line, severity)
+        ),
+        key=str,
+    )
+
+
+def test_findings_in_time(reader: Reader) -> None:
+    found = _spans(reader, "finding", ("sample", "main"), "error")
+    assert [one for one in found if one[0] != "kip-1313/header-missing"] == [
+        ("kip-1313/frozen-rpc", "SaslHandshakeRequest", 2, 4, None, None),
+        ("kip-1313/frozen-rpc", "SaslHandshakeResponse", 2, 4, None, None),
+        ("rpc/versions-differ", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
+        ("versions/field-above-valid", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
+    ]
+    missing = [one for one in found if one[0] == "kip-1313/header-missing"]
+    assert {one[2:] for one in missing} == {(9, None, "2.0.0", None)}
+
+
+def test_changes_in_time(reader: Reader) -> None:
+    told = _spans(reader, "change", ("sample", "main"), "error")
+    assert told == [
+        ("compat/frozen-bumped", "SaslHandshakeRequest", 2, None, None, None),
+        ("compat/frozen-bumped", "SaslHandshakeResponse", 2, None, None, None),
+        ("compat/layout-changed", "RequestHeader", 7, None, None, None),
+        ("compat/layout-changed", "RequestHeader", 8, None, None, None),
+        ("compat/response-not-bumped", "DeleteGroupsResponse", 3, None, "1.1.0", None),
+    ]
+
+
+def test_the_fork_collides_where_it_changed_released_versions(reader: Reader) -> None:
+    collisions = {
+        (row["message_name"], row["lowest"], row["highest"], row["upstream_release"])
+        for row in reader.rows(Drift)
+        if row["status"] == "collision"
+    }
+    ranges = [(0, 0), (1, 2), (3, 3), (4, 6)]
+    assert collisions == {("FindCoordinatorRequest", low, high, "2.0.0") for low, high in ranges}
+
+
+def test_the_matrix_has_every_pair(reader: Reader) -> None:
+    cells = reader.rows(Matrix)
+    assert len({(row["client"], row["broker"]) for row in cells}) == 16
+    header = {(row["client"], row["broker"]): row["request_header"] for row in cells if row["name"] == "DeleteGroups"}
+    assert {pair for pair, found in header.items() if found == 3} == {("2.0.0", "2.0.0")}
+
+
+def test_nothing_went_wrong(reader: Reader) -> None:
+    assert reader.rows(Problems) == []
