@@ -1,10 +1,14 @@
-"""The sample history of fixtures/history as a git repository: always the same commits, whoever makes it."""
+"""The sample history of fixtures/history as a git repository: always the same commits, whoever makes it.
+
+Usage: python -m benchmarks.sample DIRECTORY
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -72,3 +76,7 @@ def _git(repository: Path, *words: str, when: str = "") -> str:
     command = ["git", "-C", str(repository), *words]
     done = subprocess.run(command, env={**kept, **WHO, **plain, **dates}, check=True, capture_output=True, text=True)
     return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    make_history(Path(sys.argv[1]))

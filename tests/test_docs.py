@@ -30,7 +30,10 @@ from generator.markdown import anchor
 
 DOCS = ROOT / "docs"
 PARTS = {("docs/guide/ci.md", "yaml"), ("docs/guide/pre-commit.md", "yaml"), ("docs/guide/pre-commit.md", "text")}
-"""Pages with pieces of files, and with what pre-commit prints: tests of the action and of the hooks try those."""
+PARTS |= {("docs/guide/pipeline.md", "sh")}
+"""Pages with pieces of files, and with what pre-commit prints: tests of the action and of the hooks try those.
+
+How to reach a cluster is tried by tests/pipeline."""
 
 BY_HAND = [ROOT / "README.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -33,7 +34,7 @@ NAMED = 3
 
 def report(reader: Reader, severity: str = "error") -> Answer:
     """The report; findings in time are told down to `severity`, and the rest counted. Raises UsageError."""
-    sources = sorted(reader.rows(Sources), key=lambda row: (row["source"], row["lineage"]))
+    sources = sorted(map(_nearby, reader.rows(Sources)), key=_line)
     spans = sorted(reader.rows(Spans), key=_in_time)
     findings = [row for row in spans if row["what"] == FINDING]
     grave = [row for row in spans if row["what"] == CHANGE and row["breaks"] in GRAVE]
@@ -76,6 +77,12 @@ def report(reader: Reader, severity: str = "error") -> Answer:
 def _in_time(row: Row) -> tuple[Any, ...]:
     begun = row["introduced_time"]
     return (row["source"], row["lineage"], begun.timestamp() if begun else 0, row["rule"], row["message_name"])
+
+
+def _nearby(source: Row) -> Row:
+    """The source with its location relative to the working directory, when below it."""
+    here = os.path.relpath(source["location"])
+    return source if here.startswith(os.pardir) else {**source, "location": here}
 
 
 def _line(row: Row) -> tuple[str, str]:
