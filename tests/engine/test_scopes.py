@@ -1,0 +1,98 @@
+"""Checking in two steps finds what checking in one finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from kiplint.engine.config import Config
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.engine.scopes import Scopes, check_alone, check_together, needs_set, scopes_of
+from kiplint.model.fact import facts_of, set_fact
+from kiplint.model.load import load
+from kiplint.model.message import Message
+
+EVERYTHING = Config(select=["all"])
+
+
+@pytest.fixture(scope="module")
+def rules() -> Scopes:
+    return scopes_of(make_ruleset(EVERYTHING, load_rules(EVERYTHING, "")))
+
+
+def _both(files: list[tuple[str, bytes]], rules: Scopes) -> list[object]:
+    alone = [found for name, data in files for found in check_alone(name, data, rules)]
+    return sorted([*alone, *check_together(files, rules)], key=repr)
+
+
+def _at_once(files: list[tuple[str, bytes]], rules: Scopes) -> list[object]:
+    return sorted(check_set((Input(*one) for one in files), rules.whole).findings, key=repr)
+
+
+def _folders(root: Path) -> Iterable[Path]:
+    return sorted({file.parent for file in root.rglob("*.json")})
+
+
+def test_on_all_fixtures(repo: Path, rules: Scopes) -> None:
+    for folder in _folders(repo / "fixtures"):
+        files = [(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
+        assert _both(files, rules) == _at_once(files, rules), folder
+
+
+def test_on_the_real_schemas(corpus: Path, rules: Scopes) -> None:
+    for folder in _folders(corpus / "kafka-trunk-2026-08"):
+        files = [(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
+        assert _both(files, rules) == _at_once(files, rules), folder
+
+
+def test_a_file_with_ignores_is_left_to_its_set(repo: Path, rules: Scopes) -> None:
+    data = (repo / "fixtures/kip-1313/DeleteGroupsResponse.json").read_bytes()
+    said = b"// kiplint: ignore[rpc/response-missing] the partner is elsewhere\n"
+    lone = [("DeleteGroupsResponse.json", said + data), ("Broken.json", b"")]
+    assert check_alone(*lone[0], rules) == []
+    assert _both(lone, rules) == _at_once(lone, rules)
+
+
+def test_rules_that_need_the_set(rules: Scopes) -> None:
+    assert {rule.spec.each for rule in rules.alone.rules} <= {"problem", "message", "field", "struct", "header_range"}
+    named = {rule.id for rule in rules.together.rules}
+    assert named >= {
+        "rpc/versions-differ",
+        "rpc/api-key-duplicate",
+        "kip-1313/header-missing",
+        "kip-511/client-software-fields",
+    }
+    assert not named & {"tags/gap", "versions/field-above-valid", "style/unused-ignore"}
+
+
+def test_a_pack_may_look_at_the_set_anywhere(rules: Scopes) -> None:
+    rule = next(rule for rule in rules.alone.rules if rule.id == "versions/field-above-valid")
+    for part in ("when", "expect", "message", "at"):
+        assert needs_set(_with(rule, part, "message.schemas.by_name")), part
+
+
+def test_facts_that_need_the_set_say_so(corpus: Path) -> None:
+    """Without its set a message still tells every fact that is not marked."""
+    for file in sorted((corpus / "kafka-trunk-2026-08" / "clients").glob("*.json"))[:60]:
+        message = load(file.name, file.read_bytes()).message
+        assert message
+        for element in (message, *message.all_fields, *message.structs, *message.header_ranges):
+            for name in facts_of(type(element)):
+                if not isinstance(getattr(type(element), name, None), set_fact):
+                    getattr(element, name)
+        assert "schemas" not in vars(message)
+
+
+def _with(rule: Rule, part: str, text: str) -> Rule:
+    from msgspec.structs import replace
+
+    return replace(rule, spec=replace(rule.spec, **{part: text}))
+
+
+def test_marked_facts_are_few() -> None:
+    marked = {name for name, value in vars(Message).items() if isinstance(value, set_fact)}
+    assert marked == {"name_owner", "api_key_owner", "schemas"}

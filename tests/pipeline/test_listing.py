@@ -1,0 +1,104 @@
+"""Sources as they are asked for, and the revisions that they come to."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from benchmarks.sample import make_history
+
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.listing import Source, list_source, read_source
+from kiplint.sources.schema_files import SourceError
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("listing") / "sample"
+    make_history(place)
+    return place
+
+
+def test_sources(tmp_path: Path) -> None:
+    assert read_source("a=b#c") == Source("a", "b", "c")
+    assert read_source("a=b/c.bundle") == Source("a", "b/c.bundle", "")
+    assert read_source("a=x=y#tags=3.*") == Source("a", "x=y", "tags=3.*")
+    odd = tmp_path / "with#sign"
+    odd.mkdir()
+    assert read_source(f"a={odd}") == Source("a", str(odd), "")
+
+
+@pytest.mark.parametrize("source", ["", "a", "=b", "a=", "a=#trunk"])
+def test_what_is_no_source(source: str) -> None:
+    with pytest.raises(UsageError, match="--source takes NAME=PATH"):
+        read_source(source)
+
+
+def _listed(source: str, tmp_path: Path, *patterns: str) -> list[tuple[str, str | None]]:
+    line = list_source(read_source(source), tmp_path / "repositories", patterns)
+    return [(one.commit[:7], one.release) for one in line.revisions]
+
+
+def test_a_branch_from_its_first_commit(history: Path, tmp_path: Path) -> None:
+    told = _listed(f"a={history}#main", tmp_path)
+    assert (len(told), told[0], told[-1]) == (10, ("022159d", None), ("f593242", None))
+    assert _listed(f"a={history}", tmp_path) == told
+
+
+def test_tags_in_the_order_of_versions(history: Path, tmp_path: Path) -> None:
+    subprocess.run(["git", "-C", history, "tag", "1.10.0-rc1", "main"], check=True)
+    subprocess.run(["git", "-C", history, "tag", "nightly", "main"], check=True)
+    told = [release for _, release in _listed(f"a={history}#tags", tmp_path)]
+    assert told == ["1.0.0", "1.1.0", "1.2.0", "1.10.0-rc1", "2.0.0"]
+    assert [release for _, release in _listed(f"a={history}#tags=1.?.0", tmp_path)] == ["1.0.0", "1.1.0", "1.2.0"]
+
+
+def test_a_bundle_is_unpacked_once(history: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "sample.bundle"
+    subprocess.run(["git", "-C", history, "bundle", "create", "-q", bundle, "main", "fork"], check=True)
+    assert _listed(f"a={bundle}#fork", tmp_path)[-1] == ("1a9f0ae", None)
+    assert _listed(f"a={bundle}#main", tmp_path)[-1] == ("f593242", None)
+    (unpacked,) = (tmp_path / "repositories").iterdir()
+    assert unpacked.name.startswith("sample-")
+
+
+def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path, repo: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    file = folder / "X.json"
+    file.write_bytes((repo / "fixtures/sets/broker/clients/RequestHeader.json").read_bytes())
+
+    def key() -> str:
+        (one,) = list_source(read_source(f"a={folder}"), tmp_path, ()).revisions
+        return one.key
+
+    before = key()
+    assert key() == before
+    file.write_text(file.read_text() + "\n")
+    assert key() != before
+
+
+def test_other_paths_are_other_contents(history: Path, tmp_path: Path) -> None:
+    source = read_source(f"a={history}#main")
+    keys = [list_source(source, tmp_path, patterns).revisions[0].key for patterns in ((), ("clients/*",), ("meta*",))]
+    assert len(set(keys)) == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("a={gone}#main", "no such file or directory: {gone}"),
+        ("a={history}#mian", "no such branch in {history}: mian; did you mean main?"),
+        ("a={history}#tags=9.*", "no tag with a version like 9.* in {history}"),
+        ("a={plain}#main", "{plain} is no git repository, and has no main"),
+        ("a={history}#--all", "no such branch in {history}: --all; did you mean"),
+    ],
+)
+def test_what_cannot_be_listed(history: Path, tmp_path: Path, source: str, said: str) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    places = {"gone": str(tmp_path / "gone"), "history": str(history), "plain": str(plain)}
+    with pytest.raises(SourceError) as caught:
+        list_source(read_source(source.format(**places)), tmp_path, ())
+    assert str(caught.value).startswith(said.format(**places).partition("; did you mean")[0])
