@@ -27,7 +27,10 @@ class Reader:
         self.snapshot: Snapshot = lake.snapshot()
 
     def table(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
-        """A table, or some columns or rows of it; raises UsageError when the stage that writes it has not run."""
+        """A table, or some columns or rows of it.
+
+        Raises UsageError when the stage that writes it has not run, or when its files are damaged.
+        """
         if kind.NAME not in self.snapshot.tables:
             raise UsageError(
                 f"{self._lake.path} has no {kind.NAME} yet: run the other stages of `kiplint pipeline run`"
@@ -36,8 +39,9 @@ class Reader:
         parts = self.snapshot.parts(kind.NAME)
         if not parts:
             return schema.empty_table().select(list(columns or kind.COLUMNS))
-        dataset = ds.dataset([ds.dataset(self._lake.place(part), format="parquet", schema=schema) for part in parts])
-        return dataset.to_table(columns=list(columns or kind.COLUMNS), filter=where)
+        with self._lake.reading():
+            places = [ds.dataset(self._lake.place(part), format="parquet", schema=schema) for part in parts]
+            return ds.dataset(places).to_table(columns=list(columns or kind.COLUMNS), filter=where)
 
     def rows(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> list[Row]:
         """The same as rows."""
