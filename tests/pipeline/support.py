@@ -16,8 +16,9 @@ from kiplint.pipeline.reader import Reader
 from tools import environment
 
 SET = Path(__file__).resolve().parents[2] / "fixtures" / "sets" / "broker"
-FEW = ("--conf", "spark.sql.shuffle.partitions=2")
-"""Settings that make a small run short."""
+KIPLINT = (sys.executable, "-m", "kiplint")
+QUICK = {"spark.sql.shuffle.partitions": "2", "spark.sql.codegen.wholeStage": "false"}
+"""Settings that make a small run short: there is little that compiled queries would be faster at."""
 
 
 class History(NamedTuple):
@@ -78,27 +79,31 @@ def make_history(where: Path) -> History:
 
 
 def content(path: str | Path) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of every table of a lake's newest snapshot, sorted; raises UsageError where a table is missing."""
+    """The rows of every table in a lake's newest snapshot, sorted."""
     reader = Reader(Lake(path))
-    return {kind.NAME: sorted((tuple(row.values()) for row in reader.rows(kind)), key=repr) for kind in TABLES}
+    there = (kind for kind in TABLES if kind.NAME in reader.snapshot.tables)
+    return {kind.NAME: sorted((tuple(row.values()) for row in reader.rows(kind)), key=repr) for kind in there}
 
 
-def pipeline(*words: str | Path, cache: Path, start: Sequence[str | Path] = (), **others: str) -> None:
+def pipeline(*words: str | Path, cache: Path, start: Sequence[str | Path] = KIPLINT, **others: str) -> None:
     """Run `kiplint pipeline` in a process of its own; raises AssertionError when it fails."""
-    command = [*(start or command_line()), "pipeline", *words]
-    done = subprocess.run(command, env=surroundings(cache, **others), capture_output=True, text=True, check=False)
+    command = [*start, "pipeline", *words]
+    env = surroundings(cache, **others)
+    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def command_line() -> tuple[str, ...]:
-    """The words that start kiplint."""
-    return (sys.executable, "-m", "kiplint")
+def settings(**others: str) -> tuple[str, ...]:
+    """The arguments for a small run; in names, two underscores stand for a dot."""
+    named = {name.replace("__", "."): value for name, value in others.items()}
+    return tuple(word for pair in (QUICK | named).items() for word in ("--conf", "=".join(pair)))
 
 
 def surroundings(cache: Path, **others: str) -> dict[str, str]:
-    """The environment of a run and of the cluster's processes: none of Spark's settings of this machine."""
-    kept = {name: value for name, value in environment().items() if not name.startswith(("SPARK_", "PYSPARK_"))}
-    return {**kept, "XDG_CACHE_HOME": str(cache), "SPARK_LOCAL_IP": "127.0.0.1", **others}
+    """The environment of a run and of a cluster's processes, without settings of this machine's for Spark."""
+    kept = {name: value for name, value in environment().items() if not name.startswith(("SPARK_", "JDK_"))}
+    quick = {"SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
+    return {**kept, **quick, "XDG_CACHE_HOME": str(cache), **others}
 
 
 def _edit(where: Path, edit: Edit) -> None:

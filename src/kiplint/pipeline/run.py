@@ -27,6 +27,12 @@ class Request(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
     upstream: str = ""
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """The request as a snapshot has it, with lists where this has tuples."""
+        told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return told
+
 
 class Done(NamedTuple):
     """A stage that was done: the rows of the tables that it writes, and its time in seconds; None when skipped."""
@@ -84,8 +90,7 @@ def run(
 
 def _remember(lake: Lake, request: Request) -> Snapshot:
     snapshot = lake.snapshot()
-    told: dict[str, Any] = msgspec.to_builtins(request)
-    return snapshot if snapshot.run == told else lake.publish(replace(snapshot, run=told))
+    return snapshot if snapshot.run == request.told else lake.publish(replace(snapshot, run=request.told))
 
 
 def _attend(

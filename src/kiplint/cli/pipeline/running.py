@@ -82,7 +82,7 @@ def _request(options: RunOptions, lake: Lake) -> Request:
     if options.sources:
         sources = tuple(map(_absolute, options.sources))
         asked = Request(sources, options.paths, options.upstream)
-        if options.resume and lake.exists and lake.snapshot().run != msgspec.to_builtins(asked):
+        if options.resume and lake.exists and lake.snapshot().run != asked.told:
             raise UsageError(
                 "--resume goes on with the sources of the run before: leave --source, --path, --upstream out"
             )
