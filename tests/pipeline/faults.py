@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
@@ -21,13 +20,16 @@ def killed_run(*words: str | Path, cache: Path, after: float) -> bool:
     mark = token_hex(8)
     command = [*KIPLINT, "pipeline", *words]
     env = surroundings(cache, **{MARK: mark})
-    with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as driver:
-        with suppress(subprocess.TimeoutExpired):
-            assert driver.wait(after) == 0
-            return False
-        driver.kill()
-    wait_for(lambda: not marked(mark), lambda: f"go on without their driver: {sorted(marked(mark))}")
-    return True
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, env=env, text=True, **pipes) as driver:
+        try:
+            said, _ = driver.communicate(timeout=after)
+        except subprocess.TimeoutExpired:
+            driver.kill()
+            wait_for(lambda: not marked(mark), lambda: f"go on without their driver: {sorted(marked(mark))}")
+            return True
+    assert driver.returncode == 0, said
+    return False
 
 
 def stage_of(path: Path) -> str:

@@ -143,6 +143,15 @@ def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
     assert told(path) == ["a"]
 
 
+def test_a_writer_leaves_nothing_staged(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    with lake.writing():
+        put(lake, "used by this writer alone")
+        lake.publish(Snapshot(tables={TABLE: (put(lake, "a"),), "other": (put(lake, "a"),)}))
+    assert sorted(one.name for one in lake.path.iterdir()) == ["CURRENT", "LOCK", "data", "snapshots"]
+    assert told(lake.path) == ["a"]
+
+
 def test_no_name_is_staged_twice(tmp_path: Path) -> None:
     lakes = (Lake(tmp_path), Lake(tmp_path))
     assert len({lake.stage("sets") for lake in lakes for _ in range(3)}) == 6

@@ -114,6 +114,7 @@ class Lake:
             lock.flush()
             self._sweep()
             yield
+            shutil.rmtree(self.path / "staging", ignore_errors=True)
 
     def stage(self, table: str) -> Path:
         """A directory that does not exist yet, to write the part of a table to."""
