@@ -29,6 +29,8 @@ NOISY = {
     "tasks": "org.apache.spark.scheduler.TaskSetManager",
     "workers": "org.apache.spark.api.python",
     "blocks": "org.apache.spark.storage",
+    "writes": "org.apache.spark.sql.execution.datasources.FileFormatWriter",
+    "aborts": "org.apache.spark.util.Utils",
 }
 EVERYWHERE = {
     # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
@@ -37,6 +39,8 @@ EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.compression.codec": "zstd",
 }
+ANSWERS_WITHIN = 30.0
+"""Seconds that a Connect server has to answer; its client alone would try for ten minutes, without a word."""
 ONE_MACHINE = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -61,6 +65,7 @@ def make_session(
         return _configured(active, asked)
     try:
         if remote:
+            _await_server(remote)
             return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | asked)
         return _start(master, asked)
     except UsageError:
@@ -105,6 +110,20 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     for name, value in {**defaults, **asked}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _await_server(remote: str) -> None:
+    import grpc
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    place = DefaultChannelBuilder(remote)
+    channel = place.toChannel()
+    try:
+        grpc.channel_ready_future(channel).result(timeout=ANSWERS_WITHIN)
+    except grpc.FutureTimeoutError:
+        raise UsageError(f"no Spark Connect server answers at {place.endpoint}") from None
+    finally:
+        channel.close()
 
 
 def _cores(master: str) -> int:
