@@ -37,7 +37,6 @@ class Servers:
             PYSPARK_PYTHON=sys.executable,
             SPARK_DAEMON_MEMORY="1g",
             SPARK_LOG_DIR=str(where),
-            SPARK_LOCAL_DIRS=str(where / "local"),
         )
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 

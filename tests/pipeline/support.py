@@ -100,10 +100,16 @@ def settings(**others: str) -> tuple[str, ...]:
 
 
 def surroundings(cache: Path, **others: str) -> dict[str, str]:
-    """The environment of a run and of a cluster's processes, without settings of this machine's for Spark."""
+    """The environment of a run and of a cluster's processes, without settings of this machine's for Spark.
+
+    What killed processes leave behind in temporary directories is below the cache, too.
+    """
     kept = {name: value for name, value in environment().items() if not name.startswith(("SPARK_", "JDK_"))}
-    quick = {"SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
-    return {**kept, **quick, "XDG_CACHE_HOME": str(cache), **others}
+    scratch = cache / "scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
+    places = {"TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch), "XDG_CACHE_HOME": str(cache)}
+    quick = f"-XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
+    return {**kept, **places, "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": quick, **others}
 
 
 def _edit(where: Path, edit: Edit) -> None:

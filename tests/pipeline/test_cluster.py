@@ -86,7 +86,7 @@ def test_a_worker_dies(history: History, undisturbed: Made, started: Servers, ca
         assert reached.exists(), running.result()
         started.kill("doomed")
         running.result()
-    assert sorted(reasons(events)) == ["ExecutorLostFailure"]
+    assert "ExecutorLostFailure" in reasons(events)
     held = content(undisturbed.lake)
     assert content(lake) == {name: held[name] for name in content(lake)}
     assert "changes" in content(lake)

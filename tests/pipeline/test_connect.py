@@ -18,3 +18,10 @@ def test_an_address_that_is_none() -> None:
     said = complaint(lambda: session.make_session(remote="http://127.0.0.1"))
     assert said.startswith("Spark does not start: ")
     assert "\n" not in said
+
+
+def test_why_spark_does_not_start() -> None:
+    java = "An error occurred while calling None.X.\n: java.lang.IllegalStateException: the master is gone\n\tat Y\n"
+    assert session._reason(RuntimeError(java)) == "java.lang.IllegalStateException: the master is gone"
+    assert session._reason(RuntimeError("[CODE] one line\nmore")) == "[CODE] one line"
+    assert session._reason(RuntimeError()) == "RuntimeError"

@@ -71,8 +71,7 @@ def make_session(
     except UsageError:
         raise
     except Exception as error:
-        said = str(error).strip().partition("\n")[0]
-        raise UsageError(f"Spark does not start: {said or type(error).__name__}") from error
+        raise UsageError(f"Spark does not start: {_reason(error)}") from error
 
 
 def read_conf(pairs: Iterable[str]) -> dict[str, str]:
@@ -110,6 +109,13 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     for name, value in {**defaults, **asked}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error's text; of one in the JVM the second, as the first only names a class."""
+    lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
+    told = [line for line in lines if not line.startswith("An error occurred while calling")]
+    return next(iter(told or lines), type(error).__name__)
 
 
 def _await_server(remote: str) -> None:
