@@ -22,10 +22,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench pipeline-demo docs snapshots clean
+.PHONY: help check test lint bench bench-pipeline pipeline-demo pipeline-faults docs snapshots clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 check: $(VENV)/installed ## install kiplint into .venv and check the schemas that come with it
 	@$(BIN)/kiplint check $(GOOD)
@@ -46,6 +46,9 @@ bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write bench
 
 pipeline-demo: $(VENV)/installed-dev ## run the pipeline on a sample history, and on Kafka's own where it is
 	@$(BIN)/python -m benchmarks.demo
+
+pipeline-faults: $(VENV)/installed-dev ## kill the pipeline at 20 random moments, resume, and compare what comes of it
+	@$(BIN)/python -m benchmarks.faults
 
 docs: $(VENV)/installed-docs ## write what is generated in README.md and docs/, and build the site into ./site
 	@$(BIN)/python docs/generate.py

@@ -15,7 +15,19 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 LONGEST_MODULE = 300
-TARGETS = {"check", "test", "lint", "bench", "docs", "snapshots", "help", "clean", "pipeline-demo"}
+TARGETS = {
+    "check",
+    "test",
+    "lint",
+    "bench",
+    "docs",
+    "snapshots",
+    "help",
+    "clean",
+    "pipeline-demo",
+    "pipeline-faults",
+    "bench-pipeline",
+}
 FILES = [
     ".ci/run",
     ".importlinter",

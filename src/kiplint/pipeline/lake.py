@@ -7,7 +7,8 @@
     LAKE/LOCK                    held by the one process that writes
 
 Readers take the snapshot that CURRENT names and see it whole, whatever a writer does meanwhile. A killed writer leaves
-staged directories and parts that no snapshot names; the next writer removes them.
+staged files and parts that no snapshot names; the next writer removes them. Executors and servers may go on for a while
+after the process they worked for was killed, so no name is staged twice.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -30,6 +32,8 @@ from kiplint.pipeline.columns import Columns, arrow_schema
 
 KEPT = 2
 """Snapshots that stay readable: the newest, and the one before for readers that have begun with it."""
+OWN = frozenset({"CURRENT", "LOCK", "data", "repositories", "snapshots", "staging"})
+"""What may lie in a lake."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -57,6 +61,7 @@ class Lake:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).absolute()
+        self._run = token_hex(4)
         self._staged = 0
 
     @property
@@ -66,29 +71,42 @@ class Lake:
 
     def snapshot(self) -> Snapshot:
         """The newest snapshot, an empty one for a new lake; raises UsageError when it cannot be read."""
+        what = "CURRENT"
         try:
-            name = (self.path / "CURRENT").read_text().strip()
-            return msgspec.json.decode((self.path / "snapshots" / name).read_bytes(), type=Snapshot)
-        except FileNotFoundError:
-            return Snapshot()
-        except (OSError, msgspec.DecodeError) as error:
-            raise UsageError(f"{self.path} is no lake that can be read: {error}") from None
+            if not os.path.lexists(self.path / what):
+                return Snapshot()
+            what = f"snapshots/{(self.path / what).read_text().strip()}"
+            return _read(self.path / what)
+        except (OSError, ValueError) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            raise UsageError(f"{self.path} is no lake that can be read: {what}: {said}") from None
 
     def place(self, part: str) -> str:
         """The directory with the Parquet files of a part, published or staged."""
         return str(self.path / ("data" if "/" in part else "staging") / part)
 
     def read(self, parts: Iterable[str], columns: Columns, where: Any = None) -> pa.Table:
-        """Columns of some parts in this process; `where` is a condition of Arrow's on them."""
+        """Columns of some parts in this process; `where` is a condition of Arrow's on them. Raises UsageError."""
         schema = arrow_schema(columns)
-        found = [pyarrow.dataset.dataset(self.place(part), format="parquet", schema=schema) for part in parts]
-        if not found:
-            return schema.empty_table()
-        return pyarrow.dataset.dataset(found).to_table(columns=list(columns), filter=where)
+        with self.reading():
+            found = [pyarrow.dataset.dataset(self.place(part), format="parquet", schema=schema) for part in parts]
+            if not found:
+                return schema.empty_table()
+            return pyarrow.dataset.dataset(found).to_table(columns=list(columns), filter=where)
 
     def count(self, parts: Iterable[str]) -> int:
-        """How many rows parts have together, as the files' footers say."""
-        return sum(pyarrow.dataset.dataset(self.place(part), format="parquet").count_rows() for part in parts)
+        """How many rows parts have together, as the files' footers say; raises UsageError when one cannot be read."""
+        with self.reading():
+            return sum(pyarrow.dataset.dataset(self.place(part), format="parquet").count_rows() for part in parts)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Where parts are read: raises UsageError when one is missing or damaged."""
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            said = " ".join(str(error).split())
+            raise UsageError(f"{self.path} is damaged, `kiplint pipeline run` into a new one: {said}") from None
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -106,11 +124,12 @@ class Lake:
             lock.flush()
             self._sweep()
             yield
+            shutil.rmtree(self.path / "staging", ignore_errors=True)
 
     def stage(self, table: str) -> Path:
         """A directory that does not exist yet, to write the part of a table to."""
         self._staged += 1
-        return self.path / "staging" / f"{table}-{self._staged}"
+        return self.path / "staging" / f"{table}-{self._run}-{self._staged}"
 
     def publish(self, snapshot: Snapshot) -> Snapshot:
         """Make a snapshot the newest: its staged parts become data, then CURRENT turns over in one step."""
@@ -118,8 +137,8 @@ class Lake:
         tables = {name: tuple(self._settle(name, part, number) for part in parts) for name, parts in _sorted(snapshot)}
         settled = replace(snapshot, number=number, tables=tables)
         name = f"{number:06}.json"
-        _write(self.path / "snapshots" / name, msgspec.json.format(msgspec.json.encode(settled), indent=1))
-        _write(self.path / "CURRENT", f"{name}\n".encode())
+        self._write(self.path / "snapshots" / name, msgspec.json.format(msgspec.json.encode(settled), indent=1))
+        self._write(self.path / "CURRENT", f"{name}\n".encode())
         return settled
 
     def _settle(self, table: str, part: str, number: int) -> str:
@@ -135,14 +154,7 @@ class Lake:
     def _claim(self) -> None:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            strangers = {one.name for one in self.path.iterdir()} - {
-                "CURRENT",
-                "LOCK",
-                "data",
-                "repositories",
-                "snapshots",
-                "staging",
-            }
+            strangers = {one.name for one in self.path.iterdir()} - OWN
         except OSError as error:
             raise UsageError(f"cannot write the lake {self.path}: {error.strerror}") from None
         if strangers and not self.exists:
@@ -150,29 +162,40 @@ class Lake:
 
     def _sweep(self) -> None:
         """Remove what no snapshot in use names."""
+        newest = self.snapshot()
         shutil.rmtree(self.path / "staging", ignore_errors=True)
-        newest = self.snapshot().number
-        known: set[str] = set()
-        for file in sorted((self.path / "snapshots").glob("*.json")):
-            if newest - KEPT < int(file.stem) <= newest:
-                found = msgspec.json.decode(file.read_bytes(), type=Snapshot)
-                known.update(part for parts in found.tables.values() for part in parts)
-            else:
+        for unfinished in (self.path / "repositories").glob(".*"):
+            shutil.rmtree(unfinished, ignore_errors=True)
+        known = _names(newest)
+        kept = {f"{newest.number - back:06}.json" for back in range(KEPT)}
+        for file in (self.path / "snapshots").glob("*"):
+            if file.name not in kept:
                 file.unlink()
+                continue
+            with suppress(OSError, ValueError):  # nobody can begin with a snapshot that is damaged
+                known |= _names(_read(file))
         for part in (self.path / "data").glob("*/*"):
             if f"{part.parent.name}/{part.name}" not in known:
                 shutil.rmtree(part, ignore_errors=True)
+
+    def _write(self, file: Path, content: bytes) -> None:
+        staged = self.stage(file.name)
+        for folder in (file.parent, staged.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        with open(staged, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        staged.replace(file)
 
 
 def _sorted(snapshot: Snapshot) -> list[tuple[str, tuple[str, ...]]]:
     return sorted(snapshot.tables.items())
 
 
-def _write(file: Path, content: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    staged = file.with_name(f".{file.name}.{os.getpid()}")
-    with open(staged, "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    staged.replace(file)
+def _names(snapshot: Snapshot) -> set[str]:
+    return {part for parts in snapshot.tables.values() for part in parts}
+
+
+def _read(file: Path) -> Snapshot:
+    return msgspec.json.decode(file.read_bytes(), type=Snapshot)

@@ -25,7 +25,10 @@ class Reader:
         self.snapshot: Snapshot = lake.snapshot()
 
     def table(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
-        """A table, or some columns or rows of it; raises UsageError when the stage that writes it has not run."""
+        """A table, or some columns or rows of it.
+
+        Raises UsageError when the stage that writes it has not run, or when its files are damaged.
+        """
         if kind.NAME not in self.snapshot.tables:
             raise UsageError(
                 f"{self._lake.path} has no {kind.NAME} yet: run the other stages of `kiplint pipeline run`"

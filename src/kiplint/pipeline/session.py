@@ -29,6 +29,8 @@ NOISY = {
     "tasks": "org.apache.spark.scheduler.TaskSetManager",
     "workers": "org.apache.spark.api.python",
     "blocks": "org.apache.spark.storage",
+    "writes": "org.apache.spark.sql.execution.datasources.FileFormatWriter",
+    "aborts": "org.apache.spark.util.Utils",
 }
 JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """A run lasts a minute or two: what the second compiler would gain, it takes to get there."""
@@ -39,6 +41,8 @@ EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.compression.codec": "zstd",
 }
+ANSWERS_WITHIN = 30.0
+"""Seconds that a Connect server has to answer; its client alone would try for ten minutes, without a word."""
 ONE_MACHINE = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -63,13 +67,13 @@ def make_session(
         return _configured(active, asked)
     try:
         if remote:
+            _await_server(remote)
             return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | asked)
         return _start(master, asked)
     except UsageError:
         raise
     except Exception as error:
-        said = str(error).strip().partition("\n")[0]
-        raise UsageError(f"Spark does not start: {said or type(error).__name__}") from error
+        raise UsageError(f"Spark does not start: {_reason(error)}") from error
 
 
 def read_conf(pairs: Iterable[str]) -> dict[str, str]:
@@ -107,6 +111,27 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     for name, value in {**defaults, **asked}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error's text; of one in the JVM the second, as the first only names a class."""
+    lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
+    told = [line for line in lines if not line.startswith("An error occurred while calling")]
+    return next(iter(told or lines), type(error).__name__)
+
+
+def _await_server(remote: str) -> None:
+    import grpc
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    place = DefaultChannelBuilder(remote)
+    channel = place.toChannel()
+    try:
+        grpc.channel_ready_future(channel).result(timeout=ANSWERS_WITHIN)
+    except grpc.FutureTimeoutError:
+        raise UsageError(f"no Spark Connect server answers at {place.endpoint}") from None
+    finally:
+        channel.close()
 
 
 def _cores(master: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from kiplint.cli.pipeline.answering import write_answer
-from kiplint.cli.pipeline.running import need_spark
+from kiplint.cli.pipeline.running import need_spark, settle_interrupts
 from kiplint.cli.process import CLEAN
 
 
@@ -33,6 +33,7 @@ def run_query(options: QueryOptions) -> int:
     lake, conf = Lake(options.lake), read_conf(options.conf)
     reader = Reader(lake)
     spark = make_session(options.master, options.remote, conf)
+    settle_interrupts()
     try:
         write_answer(
             query(spark, lake, reader.snapshot, options.sql, options.limit), options.output_format, options.color

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -47,6 +49,12 @@ def need_spark() -> None:
         raise UsageError("kiplint pipeline needs Spark: pip install 'kiplint[pipeline]'")
 
 
+def settle_interrupts() -> None:
+    """Let Ctrl-C end the command: Spark's own handler asks the JVM in the midst of another call, and logs that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
 def run_pipeline(options: RunOptions) -> int:
     """Bring the lake up to date, a line on standard output for each stage."""
     need_spark()
@@ -63,6 +71,7 @@ def run_pipeline(options: RunOptions) -> int:
     def session() -> SparkSession:
         if not sessions:
             sessions.append(make_session(options.master, options.remote, conf))
+            settle_interrupts()
         return sessions[0]
 
     console = _Console(options.quiet)

@@ -53,7 +53,7 @@ def _text(value: object) -> str:
 
 
 def _said(error: PySparkException) -> str:
-    """The first lines of Spark's message, without the plan and the stack."""
-    lines = [line.strip() for line in str(error).splitlines()]
+    """The first lines of Spark's message, without the plan and the stack, which Connect announces."""
+    lines = [line.strip() for line in str(error).partition("JVM stacktrace:")[0].splitlines()]
     kept = list(islice((line for line in lines if line and not line.startswith(("'", "+-", "==", "at "))), 2))
     return "the query fails: " + " ".join(kept).rstrip(";")

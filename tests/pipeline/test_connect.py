@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+from kiplint.pipeline import session
+from pipeline.cluster import free_port
+from tools import complaint
+
+
+def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "ANSWERS_WITHIN", 0.5)
+    port = free_port()
+    said = complaint(lambda: session.make_session(remote=f"sc://127.0.0.1:{port}/;user_id=me"))
+    assert said == f"no Spark Connect server answers at 127.0.0.1:{port}"
+
+
+def test_an_address_that_is_none() -> None:
+    said = complaint(lambda: session.make_session(remote="http://127.0.0.1"))
+    assert said.startswith("Spark does not start: ")
+    assert "\n" not in said
+
+
+def test_why_spark_does_not_start() -> None:
+    java = "An error occurred while calling None.X.\n: java.lang.IllegalStateException: the master is gone\n\tat Y\n"
+    assert session._reason(RuntimeError(java)) == "java.lang.IllegalStateException: the master is gone"
+    assert session._reason(RuntimeError("[CODE] one line\nmore")) == "[CODE] one line"
+    assert session._reason(RuntimeError()) == "RuntimeError"

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from kiplint.cli.pipeline.running import RunOptions, _request
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.pipeline.engine import Engine
+from kiplint.pipeline.lake import Lake, Snapshot
+from kiplint.pipeline.run import Request, Watcher, run
+from pipeline.support import SET
+from tools import complaint
+
+SOURCE = f"x={SET}"
+
+
+def no_session() -> NoReturn:
+    raise AssertionError("nothing is to be done")
+
+
+def begun(lake: Lake, request: Request) -> Snapshot:
+    """The lake of a run that came no further than to its stages."""
+    engine = Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
+    watcher = Watcher(lambda *_: None, lambda _: None)
+    return run(lake, request, engine, no_session, watcher, stages=())
+
+
+def asked(lake: Lake, *sources: str, resume: bool = True, paths: tuple[str, ...] = ()) -> Request:
+    return _request(RunOptions(sources, str(lake.path), resume=resume, paths=paths), lake)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake")
+
+
+def test_the_same_run_is_remembered_once(lake: Lake) -> None:
+    request = Request((SOURCE,), ("clients/*",), "x")
+    assert [begun(lake, request).number for _ in range(3)] == [1, 1, 1]
+    assert begun(lake, Request((SOURCE,))).number == 2
+
+
+def test_resume_goes_on_with_what_the_run_was_asked_for(lake: Lake) -> None:
+    request = Request((SOURCE,), ("clients/*",), "x")
+    begun(lake, request)
+    assert asked(lake) == request
+
+
+def test_resume_takes_the_same_sources_again(lake: Lake) -> None:
+    assert asked(lake, SOURCE) == Request((SOURCE,))  # killed before anything was written
+    begun(lake, Request((SOURCE,)))
+    assert asked(lake, SOURCE) == Request((SOURCE,))
+
+
+def test_resume_refuses_other_sources(lake: Lake) -> None:
+    begun(lake, Request((SOURCE,)))
+    said = "--resume goes on with the sources of the run before: leave --source, --path, --upstream out"
+    assert complaint(lambda: asked(lake, f"y={SET}")) == said
+    assert complaint(lambda: asked(lake, SOURCE, paths=("clients/*",))) == said
+    assert asked(lake, f"y={SET}", resume=False) == Request((f"y={SET}",))
