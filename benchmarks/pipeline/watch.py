@@ -6,49 +6,87 @@ Reads /proc, so on Linux only; short-lived processes and threads count as far as
 import os
 import subprocess
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from typing import IO, Any, NamedTuple
 
 from benchmarks.timing import CommandError, environment
 
-DRIVER, JVM, WORKERS = "driver", "JVM", "Python workers"
+DRIVER, JVM, WORKERS, ALL = "driver", "JVM", "Python workers", "all"
+TASKS, OTHER_THREADS = "tasks", "planning, listening and the rest"
+THREADS = {
+    "Executor task": TASKS,
+    "C1 ": "compiling of bytecode",
+    "C2 ": "compiling of bytecode",
+    "VM Thread": "garbage collection",
+}
+"""What a JVM's thread does, by how its name begins."""
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 INTERVAL = 0.25
+BETWEEN = 12
+"""The samples from one call of what is done meanwhile to the next: some three seconds."""
+
+
+class Moment(NamedTuple):
+    """CPU seconds so far by kind of process, and by what the JVM's threads do; `time` as of `perf_counter`."""
+
+    time: float
+    cpu: dict[str, float]
+    threads: dict[str, float]
 
 
 @dataclass
 class Watched:
-    """What a command printed and took; seconds, and MiB of resident memory.
+    """What a command printed, line by line with the time, and took; times in seconds, memory in MiB.
 
-    `peaks` are the highest sum of each kind of process at any moment and that of all together; pages that processes
-    share are counted in each. `threads` is the CPU time of the JVM's threads by what they do.
+    `peaks` are the highest sums of resident memory by kind of process at any moment, and of all together; pages that
+    processes share are counted in each.
     """
 
-    output: str = ""
-    wall: float = 0.0
-    cpu: Mapping[str, float] = field(default_factory=dict)
-    peaks: Mapping[str, float] = field(default_factory=dict)
-    threads: Mapping[str, float] = field(default_factory=dict)
+    wall: float
+    lines: Sequence[tuple[float, str]]
+    moments: Sequence[Moment]
+    peaks: Mapping[str, float]
+
+    def between(self, start: float, end: float) -> tuple[dict[str, float], dict[str, float]]:
+        """CPU seconds in that time: by kind of process, and by what the JVM's threads do."""
+        first, last = self._at(start), self._at(end)
+        return _less(last.cpu, first.cpu), _less(last.threads, first.threads)
+
+    def _at(self, time: float) -> Moment:
+        return min(self.moments, key=lambda one: abs(one.time - time))
 
 
-def watch(arguments: Sequence[str | Path], extra: Mapping[str, str]) -> Watched:
-    """Run a command to its end; raises CommandError when it fails."""
+def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object]) -> Watched:
+    """Run a command to its end, and call something every few seconds; raises CommandError when it fails."""
     started = time.perf_counter()
-    child = subprocess.Popen(
-        arguments, env={**environment(), **extra}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    samples = _Samples(child.pid)
-    while child.poll() is None:
-        samples.take()
-        time.sleep(INTERVAL)
-    wall = time.perf_counter() - started
-    output, errors = child.communicate()
+    lines: list[tuple[float, str]] = []
+    with subprocess.Popen(
+        arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        readers = [Thread(target=_read, args=(stream, lines)) for stream in (child.stdout, child.stderr)]
+        for one in readers:
+            one.start()
+        samples = _Samples(child.pid)
+        while child.poll() is None:
+            samples.take()
+            time.sleep(INTERVAL)
+            if len(samples.moments) % BETWEEN == 0:
+                meanwhile()
+        wall = time.perf_counter() - started
+        for one in readers:
+            one.join()
     if child.returncode:
-        said = errors.strip().splitlines()
-        raise CommandError(f"`{Path(arguments[0]).name}` exited with {child.returncode}: {said[-1] if said else ''}")
-    return Watched(output, wall, samples.cpu, dict(samples.peaks), samples.threads)
+        raise CommandError(
+            f"`{Path(arguments[0]).name}` exited with {child.returncode}: {lines[-1][1] if lines else ''}"
+        )
+    return Watched(wall, lines, samples.moments, samples.peaks)
+
+
+def _read(stream: IO[str] | None, lines: list[tuple[float, str]]) -> None:
+    lines.extend((time.perf_counter(), line.rstrip()) for line in stream or ())
 
 
 class _Samples:
@@ -56,43 +94,27 @@ class _Samples:
 
     def __init__(self, root: int) -> None:
         self._root = root
-        self._kinds: dict[int, str] = {}
-        self._cpu: dict[int, float] = {}
+        self._cpu: dict[int, tuple[str, float]] = {}
         self._threads: dict[tuple[int, int], tuple[str, float]] = {}
-        self.peaks: Counter[str] = Counter()
+        self.peaks: dict[str, float] = {}
+        self.moments: list[Moment] = []
 
     def take(self) -> None:
         """Look at all processes once."""
-        now: Counter[str] = Counter()
+        now: dict[str, float] = {}
         for pid in _tree(self._root):
-            kind = self._kind(pid) or self._kinds.get(pid, DRIVER)
+            kind = self._kind(pid)
             stat = _stat(f"/proc/{pid}/stat")
-            if stat is None:
+            if stat is None or not kind:
                 continue
-            self._kinds[pid] = kind
-            self._cpu[pid] = stat[1]
-            now[kind] += _resident(pid)
+            self._cpu[pid] = kind, stat[1]
+            now[kind] = now.get(kind, 0.0) + _resident(pid)
             if kind == JVM:
                 self._look_at_threads(pid)
-        now["all"] = sum(now.values())
+        now[ALL] = sum(now.values())
         for kind, size in now.items():
-            self.peaks[kind] = max(self.peaks[kind], size)
-
-    @property
-    def cpu(self) -> dict[str, float]:
-        """CPU seconds by kind of process."""
-        found: Counter[str] = Counter()
-        for pid, seconds in self._cpu.items():
-            found[self._kinds[pid]] += seconds
-        return dict(found)
-
-    @property
-    def threads(self) -> dict[str, float]:
-        """CPU seconds of the JVM's threads by kind."""
-        found: Counter[str] = Counter()
-        for name, seconds in self._threads.values():
-            found[_thread_kind(name)] += seconds
-        return dict(found)
+            self.peaks[kind] = max(self.peaks.get(kind, 0.0), size)
+        self.moments.append(Moment(time.perf_counter(), _sums(self._cpu), _sums(self._threads)))
 
     @staticmethod
     def _kind(pid: int) -> str:
@@ -115,19 +137,22 @@ class _Samples:
         for thread in threads:
             stat = _stat(f"/proc/{pid}/task/{thread}/stat")
             if stat:
-                self._threads[pid, int(thread)] = stat
+                self._threads[pid, int(thread)] = _thread_kind(stat[0]), stat[1]
+
+
+def _sums(found: Mapping[Any, tuple[str, float]]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for kind, seconds in found.values():
+        sums[kind] = sums.get(kind, 0.0) + seconds
+    return sums
+
+
+def _less(now: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+    return {kind: seconds - before.get(kind, 0.0) for kind, seconds in now.items()}
 
 
 def _thread_kind(name: str) -> str:
-    if name.startswith("Executor task"):
-        return "tasks: reading, shuffling, joining, sorting, writing"
-    if name.startswith("Writer for") or "writer for" in name:
-        return "rows into Arrow, to the workers"
-    if name.startswith(("C1 Comp", "C2 Comp")):
-        return "compiling of the JVM's own code"
-    if name.startswith(("VM Thread", "GC", "G1")):
-        return "garbage collection"
-    return "other threads"
+    return next((kind for start, kind in THREADS.items() if name.startswith(start)), OTHER_THREADS)
 
 
 def _tree(root: int) -> Iterator[int]:

@@ -46,6 +46,9 @@ ONE_MACHINE = {
     "spark.sql.catalogImplementation": "in-memory",
 }
 
+JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""Most runs are over before code that takes long to compile pays: the quick compiler halves what they cost."""
+
 
 def make_session(
     master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
@@ -99,7 +102,7 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             defaults |= ONE_MACHINE | {"spark.sql.shuffle.partitions": str(max(2, _cores(place)))}
         os.environ["JAVA_HOME"] = str(java_home(cache_directory()))
-        defaults["spark.driver.extraJavaOptions"] = f"-XX:+UseSerialGC -Dlog4j2.configurationFile={_log4j()}"
+        defaults["spark.driver.extraJavaOptions"] = f"{JVM} -Dlog4j2.configurationFile={_log4j()}"
         defaults["spark.driver.memory"] = "2g"
         builder = builder.master(place)
     for name, value in {**defaults, **asked}.items():

@@ -13,10 +13,21 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
+from kiplint.pipeline.columns import Columns
+
 A_TASK = 1 << 14
 """The texts of one task: some 40 MB, which fit into an executor's memory for sorting."""
 SENT_EVERYWHERE = 1 << 16
 """So many rows without texts are sent to where the texts are; more and they meet halfway."""
+
+ROWS: Columns = {
+    "chunk": "bigint",
+    "blob": "string",
+    "data": "binary",
+    "tree": "array<string>",
+    "name": "array<string>",
+    "fresh": "array<boolean>",
+}
 
 
 class Use(NamedTuple):
@@ -28,22 +39,26 @@ class Use(NamedTuple):
     fresh: bool
 
 
-def first_uses(files: DataFrame) -> DataFrame:
-    """The rows with a column `first`: of all uses of a text under one name, one has it true."""
+def near(df: DataFrame, rows: int) -> DataFrame:
+    """The side of a join with about so many rows: if these are few, they are sent to the other side."""
+    return f.broadcast(df) if rows <= SENT_EVERYWHERE else df
+
+
+def first_uses(files: DataFrame, tasks: int) -> DataFrame:
+    """The rows with a column `fresh`: true in one of all uses of a text under a name. Brings texts together."""
     order = Window.partitionBy("blob", "name").orderBy("tree")
-    return files.withColumn("first", f.row_number().over(order) == 1)
+    return files.repartition(tasks, "blob").withColumn("fresh", f.row_number().over(order) == 1)
 
 
 def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
-    """Rows of chunk, blob, data, and the lists trees, names and fresh.
+    """Texts with their uses: the columns `ROWS`, those of one chunk together.
 
     `uses` has chunk (bigint), tree, name, blob and fresh, about so many `rows`.
     """
     use = f.struct("tree", "name", "fresh")
-    listed = uses.groupBy("blob", "chunk").agg(f.collect_list(use).alias("uses"))
-    told = ["chunk", "blob", "data", *(f"uses.{name}" for name in ("tree", "name", "fresh"))]
-    joined = join_texts(listed, blobs, rows, tasks).select(*told)
-    return joined.repartition(tasks, "chunk").sortWithinPartitions("chunk")
+    listed = uses.repartition(tasks, "blob").groupBy("blob", "chunk").agg(f.collect_list(use).alias("uses"))
+    joined = join_texts(listed, blobs, rows, tasks).selectExpr("*", "uses.tree", "uses.name", "uses.fresh")
+    return joined.select(*ROWS).repartition(tasks, "chunk").sortWithinPartitions("chunk")
 
 
 def join_texts(wanted: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:

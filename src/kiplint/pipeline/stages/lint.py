@@ -20,7 +20,7 @@ from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings
 from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
-from kiplint.pipeline.texts import A_TASK, Use, first_uses, join_texts, sets_in, texts_by_chunk
+from kiplint.pipeline.texts import A_TASK, Use, first_uses, join_texts, near, sets_in, texts_by_chunk
 from kiplint.pipeline.work import Work
 
 ALONE, TOGETHER = "lint", "lint-sets"
@@ -68,21 +68,25 @@ def _files(work: Work, engine: Engine, parts: Parts, seen: Parts) -> DataFrame:
 
 def _sets(work: Work, engine: Engine, parts: Parts, fresh: Parts, seen: Parts) -> DataFrame:
     """What the sets in some parts break, and the files in some of these by themselves, each where it comes first."""
-    blobs, rows = work.frame(Blobs).df, work.lake.count(parts)
-    files = work.read(Files.NAME, Files.COLUMNS, parts)
-    if fresh:
+    rows = work.lake.count(parts)
+    tasks = _tasks(work, rows)
+    blobs, files = work.frame(Blobs).df, work.read(Files.NAME, Files.COLUMNS, parts)
+    uses = first_uses(files, tasks) if fresh else files.withColumn("fresh", f.lit(False))
+    if fresh and seen:
         known = _pairs(work, seen).withColumn("known", f.lit(True))
-        files = first_uses(files).join(known, PAIR, "left")
-        files = files.withColumn("fresh", f.col("first") & f.col("known").isNull())
-    else:
-        files = files.withColumn("fresh", f.lit(False))
+        uses = uses.join(known, PAIR, "left").withColumn("fresh", f.col("fresh") & f.col("known").isNull())
+    chosen = near(_chosen(work, files, blobs), work.lake.count(work.tables[Trees.NAME]))
+    texts = texts_by_chunk(uses.join(chosen, "tree"), blobs, rows, tasks)
+    return texts.mapInArrow(sets_in_arrow(engine), ddl(FOUND))
+
+
+def _chosen(work: Work, files: DataFrame, blobs: DataFrame) -> DataFrame:
+    """The trees of the files in chunks of neighbours: chunk, tree."""
     sizes = files.join(blobs.select("blob", "size"), "blob").groupBy("tree").agg(f.sum("size").alias("size"))
     places = work.frame(Trees).df.join(work.frame(Sets).df, "root")
     first = places.groupBy("tree").agg(f.min(f.struct(*LINE, "directory", "position")).alias("first"))
     placed = sizes.join(first, "tree").select("tree", "size", "first.*")
-    chosen = chunks(placed, (*LINE, "directory"), "size").select(f.xxhash64("chunk").alias("chunk"), "tree")
-    texts = texts_by_chunk(files.join(chosen, "tree"), blobs, rows, _tasks(work, rows))
-    return texts.mapInArrow(sets_in_arrow(engine), ddl(FOUND))
+    return chunks(placed, (*LINE, "directory"), "size").select(f.xxhash64("chunk").alias("chunk"), "tree")
 
 
 def _pairs(work: Work, parts: Parts) -> DataFrame:
