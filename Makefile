@@ -25,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench bench-pipeline docs snapshots clean
+.PHONY: help check test lint bench bench-pipeline pipeline-demo docs snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +41,7 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/mypy docs/generate.py
+	@$(BIN)/mypy .github/action/run.py
 	@$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write benchmarks/RESULTS.md
@@ -48,6 +49,9 @@ bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write bench
 
 bench-pipeline: $(VENV)/installed-dev ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
 	@$(BIN)/python -m benchmarks.pipeline $(BENCH_ARGS)
+
+pipeline-demo: $(VENV)/installed-dev ## run the pipeline on a sample history, and on Kafka's own where it is
+	@$(BIN)/python -m benchmarks.demo
 
 docs: $(VENV)/installed-docs ## write what is generated in README.md and docs/, and build the site into ./site
 	@$(BIN)/python docs/generate.py

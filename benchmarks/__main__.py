@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import history, results, scaling, scenarios
+from benchmarks import formats, history, results, scaling, scenarios
 from benchmarks.lab import FULL, QUICK, Lab
 from benchmarks.outcome import Outcome, SkipError
 from benchmarks.timing import CommandError, output
@@ -17,6 +17,7 @@ MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
     "single": scenarios.single,
     "check-jsonschema": scenarios.check_jsonschema,
     "scaling": scaling.scaling,
+    "formats": formats.formats,
     "releases": history.releases,
 }
 

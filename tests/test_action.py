@@ -16,6 +16,7 @@ import yaml
 import packages
 from conftest import ROOT
 from github_runner import Annotation, Finished, Runner
+from report.sarif_schema import Standard, valid_run
 from sources.support import git, make_repository, write
 from tools import definition, field, kiplint
 
@@ -333,6 +334,7 @@ class TestFailing:
         [
             ({"fail_on": "errors"}, "Invalid value for '--fail-on'"),
             ({"fail_on_breaks": "wires"}, "--fail-on-breaks: nothing breaks wires; did you mean wire?"),
+            ({"formats": "junit"}, "formats: FORMAT=FILE, not junit"),
             ({"formats": "sarfi=x"}, "there is no format sarfi; did you mean sarif?"),
             ({"sarif_file": "no/where"}, "cannot write no/where: No such file or directory"),
         ],
@@ -350,11 +352,55 @@ class TestFailing:
         assert done.summary.startswith("## kiplint check\n\nIt could not run: ")
 
 
+def sarif_runs(file: Path) -> list[Any]:
+    """The runs of a log, each held to what is asked of a log with one."""
+    document = json.loads(file.read_text("utf-8"))
+    Standard.model_validate(document)
+    return [valid_run({**document, "runs": [one]}) for one in document["runs"]]
+
+
+def test_reports_of_comparisons(runner: Runner) -> None:
+    change(runner.workspace, thing(request=GAP, response=UNTOLD))
+    done = pull_request(runner, rollout="true", sarif_file="all.sarif", formats="junit=out/k.xml json=out/k.json")
+    assert done.code == 2
+    told = [one.text for one in done.log.annotations if one.title.startswith("kiplint ")]
+    assert told == [f"cannot write out/k{name}.xml: No such file or directory" for name in ("", "-diff", "-rollout")]
+    (runner.workspace / "out").mkdir()
+    pull_request(runner, rollout="true", sarif_file="all.sarif", formats="junit=out/k.xml json=out/k.json")
+    runs = sarif_runs(runner.workspace / "all.sarif")
+    assert [(run["automationDetails"]["id"], [one["ruleId"] for one in run["results"]]) for run in runs] == [
+        ("kiplint/check/", ["tags/gap", "style/about-missing"]),
+        ("kiplint/diff/", ["compat/new-tag", "compat/layout-changed"]),
+        ("kiplint/rollout/", ["kip-1313/v3-missing"]),
+    ]
+    names = ("k-diff.json", "k-diff.xml", "k-rollout.json", "k-rollout.xml", "k.json", "k.xml")
+    assert sorted(path.name for path in (runner.workspace / "out").iterdir()) == list(names)
+    assert len(json.loads((runner.workspace / "out/k-diff.json").read_text("utf-8"))["changes"]) == 2
+    assert json.loads((runner.workspace / "out/k-rollout.json").read_text("utf-8"))["summary"]["missing"] == 1
+
+
+def test_comparisons_of_several_paths(runner: Runner) -> None:
+    """Code scanning takes no two runs of the same name, so that of the comparisons has what all of them found."""
+    write(runner.workspace / "more", thing())
+    git(runner.workspace, "add", "-A")
+    git(runner.workspace, "commit", "-q", "--amend", "-m", "base")
+    change(runner.workspace / "more", thing(response=UNTOLD))
+    change(runner.workspace, thing(request=GAP, response=UNTOLD))
+    pull_request(runner, paths="schemas more", sarif_file="all.sarif", formats="json=k.json")
+    check, diff = sarif_runs(runner.workspace / "all.sarif")
+    assert [one["ruleId"] for one in check["results"]] == ["style/about-missing", "tags/gap", "style/about-missing"]
+    assert [one["ruleId"] for one in diff["results"]] == [
+        "compat/new-tag", "compat/layout-changed", "compat/layout-changed",
+    ]  # fmt: skip
+    assert len(diff["tool"]["driver"]["rules"]) == 2
+    assert sorted(path.name for path in runner.workspace.glob("k*")) == ["k-diff-1.json", "k-diff-2.json", "k.json"]
+
+
 def test_reports_are_written_to_files(runner: Runner) -> None:
     change(runner.workspace, thing(request=GAP))
     done = runner.run("push", sarif_file="kip lint.sarif", formats="junit=kiplint.xml\n'json=kip lint.json'")
     assert done.log.annotations == [FAULTS[0]]
-    (log,) = json.loads((runner.workspace / "kip lint.sarif").read_text("utf-8"))["runs"]
+    (log,) = sarif_runs(runner.workspace / "kip lint.sarif")
     assert [one["ruleId"] for one in log["results"]] == ["tags/gap"]
     assert [one["rule"] for one in json.loads((runner.workspace / "kip lint.json").read_text())["findings"]] == [
         "tags/gap"
@@ -499,14 +545,20 @@ def test_github_takes_the_action() -> None:
 
 
 GUIDE = (ROOT / "docs/guide/ci.md").read_text("utf-8")
-EXAMPLES = dict(re.findall(r'^```yaml title="(.+?)"\n(.*?)^```$', GUIDE, re.MULTILINE | re.DOTALL))
+EXAMPLES = [
+    found
+    for page in ("README.md", "docs/guide/ci.md")
+    for found in re.findall(
+        r'^```yaml title="(.+?)"\n(.*?)^```$', (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_examples_of_the_guide_are_taken(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "text"), EXAMPLES)
+def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, name: str, text: str) -> None:
     schema = "vendor.gitlab-ci" if "gitlab" in name else "vendor.github-workflows"
     file = tmp_path / Path(name).name
-    file.write_text(EXAMPLES[name], "utf-8")
+    file.write_text(text, "utf-8")
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -25,10 +25,13 @@ from kiplint.report.formats import FORMATS
 
 sys.path.insert(0, str(ROOT / "docs"))
 
-from generator.console import Command, File, play, steps
+from generator.console import BLOCK, Command, File, play, steps
 from generator.markdown import anchor
 
 DOCS = ROOT / "docs"
+PARTS = {("docs/guide/ci.md", "yaml"), ("docs/guide/pre-commit.md", "yaml"), ("docs/guide/pre-commit.md", "text")}
+"""Pages with pieces of files, and with what pre-commit prints: tests of the action and of the hooks try those."""
+
 BY_HAND = [ROOT / "README.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 
@@ -134,6 +137,21 @@ def test_commands_run_as_printed(page: Path, tmp_path: Path) -> None:
     assert runs
     for run in runs:
         assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
+
+
+@pytest.mark.parametrize("page", BY_HAND, ids=_name)
+def test_every_block_is_run_or_written_or_tried_elsewhere(page: Path) -> None:
+    """Nothing that looks like a command, or like a file to write, escapes the test above."""
+    text = page.read_text("utf-8")
+    blocks = list(BLOCK.finditer(text))
+    assert 2 * len(blocks) == len(re.findall(r"^[ \t>]*(?:```|~~~)", text, re.MULTILINE))
+    for block in blocks:
+        if block["language"] == "console":
+            shown = "".join(f"$ {one.text}\n{one.output}".replace("\n> ", "\n") for one in steps(block[0] + "\n"))
+            assert shown == block["body"].replace("\n> ", "\n"), "a block begins with a command"
+        else:
+            assert block["title"] or (_name(page), block["language"]) in PARTS
+    assert re.findall(r"^(?: {4}|\t)\$ .*", text, re.MULTILINE) == []
 
 
 def test_the_readme_opens_with_the_two_commands() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import shlex
 import subprocess
@@ -18,6 +17,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # `python -P` leaves it out, together with the work tree
+
+from revisions import ActionError, find_base, pairs
+from sarif_log import merged
 
 HERE = Path(__file__).resolve().parent
 SHOWN = 10
@@ -30,24 +34,21 @@ STATUS = ("ok", "findings", "error")
 ABOUT_THE_REST = "::notice title=kiplint::"
 
 
-class ActionError(Exception):
-    """Something that is wrong with the inputs or the repository."""
-
-
 class Run(NamedTuple):
     """What one kiplint command came to."""
 
     code: int
     annotations: tuple[str, ...] = ()
     counts: Mapping[str, int] = {}
+    sarif: Mapping[str, Any] | None = None
 
 
 def kiplint(command: str, *words: str, show: bool = True) -> Run:
     """Run a command; its report and what it says on stderr go to the log."""
     with tempfile.TemporaryDirectory() as folder:
-        text, outputs = Path(folder, "text"), Path(folder, "outputs")
-        github = "github" if show else f"github={os.devnull}"
-        formats = ("--output-format", github, "--output-format", f"text={text}", "--color", "always")
+        text, sarif, outputs = (Path(folder, name) for name in ("text", "sarif", "outputs"))
+        written = ("github" if show else f"github={os.devnull}", f"text={text}", f"sarif={sarif}")
+        formats = [*(f"--output-format={one}" for one in written), "--color", "always"]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", command, *formats, *words],
             env={
@@ -64,10 +65,11 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
         log(f"kiplint {command}", read(text) + said)
         lines = tuple(line for line in done.stdout.decode(errors="replace").split("\n") if line.startswith("::"))
         values = dict(line.partition("=")[::2] for line in read(outputs).splitlines())
+        found = json.loads(read(sarif) or "null")
     code = STATUS.index(values.get("status", "error"))
     if code == STATUS.index("error") and not lines:
         lines = (failure(f"kiplint {command}", said.strip() or f"it ended with {done.returncode}"),)
-    return Run(code, lines, {name: int(values.get(name, "0")) for name in COUNTS.values()})
+    return Run(code, lines, {name: int(values.get(name, "0")) for name in COUNTS.values()}, found)
 
 
 def read(file: Path) -> str:
@@ -111,79 +113,33 @@ def _total(runs: Sequence[Run], level: str) -> int:
     return max(len(_lines(runs, level)), sum(run.counts.get(COUNTS[level], 0) for run in runs))
 
 
-def git(*words: str) -> str:
-    """What git prints; raises ActionError when it fails."""
-    done = subprocess.run(["git", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode:
-        raise ActionError(done.stderr.decode(errors="replace").strip() or f"git {words[0]} failed")
-    return done.stdout.decode(errors="replace").strip()
-
-
-def commit(revision: str) -> str:
-    """The id of the commit that a revision names, fetched where the clone is too shallow to have it."""
-    if revision.startswith("-"):
-        raise ActionError(f"base: a revision cannot begin with a hyphen: {revision}")
-    try:
-        return git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    except ActionError:
-        pass
-    try:
-        git("fetch", "--quiet", "--no-tags", "--depth=1", "origin", revision.removeprefix("origin/"))
-    except ActionError as error:
-        raise ActionError(f"base: there is no revision {revision}, and it cannot be fetched: {error}") from None
-    return git("rev-parse", "FETCH_HEAD^{commit}")
-
-
-def find_base(asked: str, event: Mapping[str, Any]) -> str | None:
-    """The commit to compare with, None when there is none: what was asked for, or what a pull request goes into.
-
-    Where the merge of a pull request is checked out, as is usual, its base is the first parent: the branch as it was
-    when GitHub made that merge. Where the pull request's own head is checked out, it is their merge base.
-    """
-    if asked:
-        return None if asked == "none" else commit(asked)
-    request = event.get("pull_request")
-    if not request:
-        group = event.get("merge_group")
-        return commit(group["base_sha"]) if group else None
-    head = git("rev-parse", "HEAD")
-    parents = re.findall(r"(?m)^parent ([0-9a-f]+)$", git("cat-file", "commit", head).partition("\n\n")[0])
-    if len(parents) == 2 and head == os.environ.get("GITHUB_SHA"):
-        return commit(parents[0])
-    base = commit(request["base"]["sha"])
-    try:
-        return git("merge-base", base, head)
-    except ActionError:
-        return base
-
-
-def pairs(paths: Iterable[str], base: str) -> Iterator[tuple[str, str]]:
-    """Each path that the base has too, as it was there and as it is now."""
-    for path in paths:
-        inside = os.path.relpath(path).replace(os.sep, "/")
-        if os.path.exists(path) and not f"{inside}/".startswith("../") and not os.path.isabs(inside):
-            try:
-                git("cat-file", "-e", f"{base}:./{'' if inside == '.' else inside}")
-            except ActionError:
-                print(f"{path!r} is not in the base, so there is nothing to compare it with")
-            else:
-                yield f"{base}:./{inside}", path
-
-
 def declares_headers(path: str) -> bool:
     """Whether any definition there has headerVersions (KIP-1313)."""
     files = Path(path).rglob("*.json") if os.path.isdir(path) else [Path(path)]
     return any(b'"headerVersions"' in file.read_bytes() for file in files if file.is_file())
 
 
-def compare(paths: Sequence[str], base: str, breaks: str, rollout: str) -> Iterator[Run]:
+def reports(asked: Iterable[str], suffix: str = "") -> Iterator[str]:
+    """The options for the reports FORMAT=FILE that are asked for, with a suffix for the names of the files."""
+    for one in asked:
+        name, _, file = one.partition("=")
+        if not file:
+            raise ActionError(f"formats: FORMAT=FILE, not {one}")
+        path = Path(file)
+        yield f"--output-format={name}={path.with_stem(path.stem + suffix)}"
+
+
+def compare(paths: Sequence[str], base: str, inputs: Mapping[str, str]) -> Iterator[Run]:
     """Diff and rollout of all paths; a rollout that was not asked for only tells."""
     print(f"comparing with {base}")
-    for old, new in pairs(paths, base):
-        yield kiplint("diff", "--fail-on-breaks", breaks, "--", old, new)
-        if rollout == "true":
-            yield kiplint("rollout", "--", old, new)
-        elif rollout == "auto" and declares_headers(new):
+    found, asked = list(pairs(paths, base)), shlex.split(inputs["FORMATS"])
+    for number, (old, new) in enumerate(found, 1):
+        suffix = f"-{number}" if len(found) > 1 else ""
+        breaks = ("--fail-on-breaks", inputs["FAIL_ON_BREAKS"])
+        yield kiplint("diff", *breaks, *reports(asked, f"-diff{suffix}"), "--", old, new)
+        if inputs["ROLLOUT"] == "true":
+            yield kiplint("rollout", *reports(asked, f"-rollout{suffix}"), "--", old, new)
+        elif inputs["ROLLOUT"] == "auto" and declares_headers(new):
             kiplint("rollout", "--", old, new, show=False)
 
 
@@ -192,18 +148,26 @@ def runs(inputs: Mapping[str, str]) -> Iterator[Run]:
     try:
         paths = shlex.split(inputs["PATHS"]) or ["."]
         words = ["--fail-on", inputs["FAIL_ON"]] if inputs["FAIL_ON"] else []
-        for report in shlex.split(inputs["FORMATS"]):
-            words += ["--output-format", report]
-        if inputs["SARIF_FILE"]:
-            words += ["--output-format", f"sarif={inputs['SARIF_FILE']}"]
+        words += reports(shlex.split(inputs["FORMATS"]))
         if inputs["ROLLOUT"] not in ("auto", "true", "false"):
             raise ActionError(f"rollout: auto, true or false, not {inputs['ROLLOUT']}")
         yield kiplint("check", *words, "--", *paths)
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
         if base := find_base(inputs["BASE"], event):
-            yield from compare(paths, base, inputs["FAIL_ON_BREAKS"], inputs["ROLLOUT"])
+            yield from compare(paths, base, inputs)
     except (ActionError, OSError, ValueError) as error:
         yield Run(2, (failure("kiplint", str(error)),))
+
+
+def write_sarif(done: Sequence[Run], file: str) -> list[Run]:
+    """Write what all runs found into one file, if one is wanted; one more run when that fails."""
+    found = merged(run.sarif for run in done if run.sarif)
+    try:
+        if file and found:
+            Path(file).write_text(json.dumps(found), "utf-8")
+    except OSError as error:
+        return [Run(2, (failure("kiplint", f"cannot write {file}: {error.strerror}"),))]
+    return []
 
 
 def main() -> int:
@@ -211,6 +175,7 @@ def main() -> int:
     prefix = "INPUT_"
     inputs = {name.removeprefix(prefix): value for name, value in os.environ.items() if name.startswith(prefix)}
     done = list(runs(inputs))
+    done += write_sarif(done, inputs["SARIF_FILE"])
     annotate(done)
     print(f"::add-matcher::{HERE / 'matcher.json'}")  # for later steps: nothing of the above is for it to match
     code = max(run.code for run in done)

@@ -58,7 +58,7 @@ def _add(tables: "_Tables", one: Variation) -> None:
         trees.append((directory, tree))
         tables.add(Files, [(tree, name, blob) for name, blob, _ in ids])
         for _, blob, data in ids:
-            tables.add(Blobs, [(blob, "definition", len(data), data)], int(blob[:8], 16) % PILES)
+            tables.add(Blobs, [(blob, "definition", len(data), data, None)], int(blob[:8], 16) % PILES)
     root = _digest(trees)
     line, position = divmod(one.number, A_LINE)
     tables.add(Trees, [(root, directory, tree) for directory, tree in trees])

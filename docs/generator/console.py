@@ -16,16 +16,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_BLOCK = re.compile(
-    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$', re.MULTILINE | re.DOTALL
-)
+BLOCK = re.compile(r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$', re.MULTILINE | re.DOTALL)
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "dist", "site")
 _BEFORE, _AFTER = "\x1e", "\x1f"  # 036 and 037 below
 
-# pip builds the very wheel that a user gets, but out of what is installed already and into a directory of its own;
-# `make` finds everything installed, and `make test` runs a few of the tests.
+# pip builds the very wheel that a user gets, but out of what is installed already and into a directory of its own,
+# whatever environment is active; `make` finds everything installed, and `make test` runs a few of the tests.
 _PRELUDE = """\
-pip() { command pip --quiet "$@" --no-index --no-deps --no-build-isolation --target "$SESSION/site"; }
+pip() {
+  "$PYTHON" -m pip --quiet "$@" --no-index --no-deps --no-build-isolation --upgrade --target "$SESSION/site"
+}
 export MAKEFLAGS='-- PYTEST_ARGS=-n\\ 0\\ tests/text/test_lines.py'
 """
 
@@ -68,7 +68,7 @@ class Run(NamedTuple):
 
 def steps(page: str) -> Iterator[Command | File]:
     """The commands and files of a page, in order."""
-    for block in _BLOCK.finditer(page):
+    for block in BLOCK.finditer(page):
         if block["title"]:
             yield File(block["title"], block["body"])
         elif block["language"] == "console":
@@ -132,6 +132,8 @@ def _environment(session: Path) -> dict[str, str]:
     return {
         **{name: value for name, value in inherited.items() if not name.startswith("PIP_")},
         "SESSION": str(session),
+        "HOME": str(session),
+        "PYTHON": sys.executable,
         "PATH": os.pathsep.join(map(str, path)),
         "PYTHONPATH": str(session / "site"),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",

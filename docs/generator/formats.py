@@ -15,6 +15,9 @@ EXAMPLE = "tags/gap"
 INTRODUCTION = """\
 `--output-format NAME` writes to standard output, `--output-format NAME=FILE` to a file. The option may be given several
 times, so that one run writes several reports; one of them at most goes to standard output.
+
+Two formats have limits that others set, and say what they leave out: `github` writes ten annotations of a level and a
+job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
 """
 
 
@@ -36,4 +39,4 @@ def _sample(name: str, report: Report) -> str:
     return fence(rendered(name, report), _LANGUAGES.get(name, "text"))
 
 
-_LANGUAGES = {"json": "json", "jsonl": "json"}
+_LANGUAGES = {**dict.fromkeys(("json", "jsonl", "sarif", "gitlab"), "json"), "junit": "xml", "markdown": "markdown"}

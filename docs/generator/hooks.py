@@ -31,7 +31,7 @@ HOOKS = (
     Hook(
         "kiplint-check",
         "Check the Kafka message schemas that a commit changes, each together with its siblings.",
-        "kiplint check",
+        "kiplint check --only-failing",
     ),
     Hook(
         "kiplint-diff",

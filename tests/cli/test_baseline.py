@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from sources.support import make_repository
 from tools import Ran, definition, field, kiplint
@@ -202,6 +203,22 @@ def test_revisions_are_known_by_their_names(here: Path) -> None:
 def test_standard_input_is_the_file_that_it_belongs_to(known: Path) -> None:
     words = ("check", "-", "--stdin-filename", "a/ARequest.json", "--select", RULE, "--baseline", "known.json")
     assert kiplint(*words, cwd=known, stdin=(known / "a/ARequest.json").read_bytes()) == (0, "", "")
+
+
+def test_the_document_has_what_is_stale(known: Path) -> None:
+    write(known, "b", *fields(99))
+    run(known, "--output-format", "json=out.json")
+    document = json.loads((known / "out.json").read_text("utf-8"))
+    schema = json.loads(kiplint("schema", "output", cwd=known).out)
+    Draft202012Validator(schema).validate(document)
+    (entry,) = [
+        one
+        for one in json.loads((known / "known.json").read_text("utf-8"))["findings"]
+        if "[Field99]" in one["place"] and one["message_name"] == "BRequest"
+    ]
+    assert document["stale"] == [{**entry, "left": 0}]
+    run(known, "--update-baseline", "--output-format", "json=out.json")
+    assert json.loads((known / "out.json").read_text("utf-8"))["stale"] == []
 
 
 def test_every_format_leaves_recorded_findings_out(known: Path) -> None:

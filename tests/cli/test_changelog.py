@@ -168,6 +168,14 @@ def test_one_clear_line(pair: Path, words: tuple[str, ...], problem: str) -> Non
     assert changelog(*words, cwd=pair) == (2, "", f"error: {problem}\n")
 
 
+def test_what_is_excluded_is_left_out_and_everything_else_told(pair: Path) -> None:
+    whole = changelog("old", "new", cwd=pair).out
+    (pair / "kiplint.toml").write_text('exclude = ["*/BRequest.json"]\nignore = ["compat"]\n')
+    ran = changelog("old", "new", cwd=pair)
+    assert "**BRequest**" in whole
+    assert ran == (0, "".join(line for line in whole.splitlines(True) if "**BRequest**" not in line), "")
+
+
 def test_hostile_names_are_never_written_as_they_are(tmp_path: Path) -> None:
     name = "X\x1b[31m\n## Y\u202eRequest"
     write(tmp_path / "old", {"X.json": definition(A, name=name)})

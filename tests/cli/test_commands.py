@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ from jsonschema import Draft202012Validator
 from kiplint import __version__
 from kiplint.engine.packs import shipped_rules
 from kiplint.text.comments import blank_comments
-from tools import Ran, definition, field, kiplint
+from tools import Ran, definition, environment, field, kiplint
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(sys.executable).with_name("kiplint")
@@ -290,3 +292,15 @@ def test_the_schema_of_definitions_takes_the_real_ones(tmp_path: Path, corpus: P
     files = [path for path in (corpus / "kafka-trunk-2026-08").glob("*/*.json") if path.parent.name != "clients-test"]
     wrong = {path.name for path in files if not validator.is_valid(json.loads(blank_comments(path.read_bytes())))}
     assert wrong == odd
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["check", "--help"], ["--show-completion", "bash"]])
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_a_full_disk_is_told(words: list[str], buffered: str) -> None:
+    env = environment(PYTHONUNBUFFERED=buffered)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kiplint", *words], stdout=full, stderr=subprocess.PIPE, env=env, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")

@@ -55,6 +55,23 @@ def test_fail_on(here: Path) -> None:
     assert check(here, "sets", config='fail-on = "info"\n[severity]\ntags = "info"').code == 1
 
 
+def test_only_what_fails(here: Path) -> None:
+    (here / "sets/a/Tags.json").write_bytes(DATA.replace(b'"about": "An A.",', b""))
+    warning = "warning style/about-missing"
+    for words, expected in (((), [GAP]), (("--fail-on", "warning"), [warning, GAP]), (("--fail-on", "never"), [])):
+        ran = check(here, "sets", "--only-failing", *words)
+        assert rules(ran) == expected
+        assert ran.code == (1 if expected else 0)
+    assert rules(check(here, "sets")) == [warning, GAP]
+    assert rules(check(here, "sets", "--only-failing", config='fail-on = "warning"')) == [warning, GAP]
+    plain = kiplint("check", "--only-failing", "sets", cwd=here).out
+    assert "about-missing" in plain
+    (here / "kiplint.toml").unlink()
+    plain = kiplint("check", "--only-failing", "sets", cwd=here).out
+    assert plain.startswith("error[tags/gap]: ")
+    assert plain.endswith("Found 1 error in 1 file. `kiplint explain RULE` tells why a rule is there.\n")
+
+
 def test_options_come_before_the_file(here: Path) -> None:
     assert rules(check(here, "sets", "--select", "tags", config='select = ["fields"]')) == [GAP]
     assert rules(check(here, "sets", "--severity", "tags=info", config='[severity]\ntags = "off"')) == ["info tags/gap"]
@@ -130,13 +147,13 @@ def test_a_rule_of_one_s_own(here: Path) -> None:
     ("config", "problem"),
     [
         ('selct = ["all"]', "kiplint.toml:1: selct is no key of the configuration; did you mean select?"),
-        ('\n[severity]\n"tags/gpa" = "error"', "no rule matches tags/gpa; did you mean tags/gap?"),
-        ('ignore = ["tagz"]', "no rule matches tagz; did you mean tags?"),
+        ('\n[severity]\n"tags/gpa" = "error"', "kiplint.toml:3: no rule matches tags/gpa; did you mean tags/gap?"),
+        ('ignore = ["tagz"]', "kiplint.toml:1: no rule matches tagz; did you mean tags?"),
         ('[severity]\ntags = "fatal"', "kiplint.toml:1: severity: invalid enum value 'fatal'"),
-        ('[rules."tags/gap".params]\nx = 1', "tags/gap has no parameter x; it has none"),
+        ('[rules."tags/gap".params]\nx = 1', "kiplint.toml:2: tags/gap has no parameter x; it has none"),
         (
             '[rules."kip-1313/header-missing".params]\nrequire = "yes"',
-            "the parameter require of kip-1313/header-missing is of type bool, not str",
+            "kiplint.toml:2: the parameter require of kip-1313/header-missing is of type bool, not str",
         ),
         ('rule-packs = ["missing.json5"]', "cannot read the rule pack {0}/missing.json5: No such file or directory"),
         (
@@ -179,7 +196,39 @@ def test_exclude(here: Path, pattern: str, excluded: bool) -> None:
 
 def test_everything_excluded_is_nothing_to_check(here: Path) -> None:
     ran = check(here, "sets", config='exclude = ["**"]')
-    assert ran == (2, "", "error: nothing to check: no message definition in sets\n")
+    assert ran == (
+        2,
+        "",
+        "error: nothing to check: no message definition in sets that is not excluded by the configuration\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ('select = [\n  "default",\n  "tag",\n]', "3: no rule matches tag; did you mean tags?"),
+        ("ignore = ['tags/gapp']", "1: no rule matches tags/gapp; did you mean tags/gap?"),
+        ('\n[severity]\ntagz = "error"', "3: no rule matches tagz; did you mean tags?"),
+        ("\n[rules.'tags/gapp'.params]\nx = 1", "2: no rule matches tags/gapp; did you mean tags/gap?"),
+        ("[rules.'tags'.params]\nx = 1", "1: params belong to one rule, not to tags"),
+        ("[rules.'tags/gap'.params]\nx = 1", "2: tags/gap has no parameter x; it has none"),
+    ],
+)
+def test_a_wrong_selector_is_found_in_the_file(here: Path, config: str, problem: str) -> None:
+    file = here / "kiplint.toml"
+    assert check(here, "sets", config=config) == (2, "", f"error: {file}:{problem}\n")
+    assert kiplint("diff", "sets", "sets", cwd=here) == (2, "", f"error: {file}:{problem}\n")
+
+
+def test_a_wrong_selector_of_the_command_line_has_no_place(here: Path) -> None:
+    said = "error: no rule matches tagz; did you mean tags?\n"
+    assert check(here, "sets", "--select", "tagz", config='ignore = ["tags"]') == (2, "", said)
+    assert check(here, "sets", "--severity", "tagz=error", config='ignore = ["tags"]') == (2, "", said)
+
+
+def test_what_is_named_twice_is_checked_once(here: Path) -> None:
+    for names in (("sets", "sets"), ("sets/a/Tags.json", "./sets/a/Tags.json"), (".", str(here))):
+        assert rules(check(here, *names)) == [GAP]
 
 
 def test_an_excluded_file_is_no_sibling_either(here: Path) -> None:

@@ -50,7 +50,9 @@ def modules(*words: str, cwd: Path) -> set[str]:
     return found[0] - found[1]
 
 
-@pytest.mark.parametrize("words", [["check", "fixtures/sets/broker"], ["check", "fixtures/sets/broker/metadata"]])
+@pytest.mark.parametrize(
+    "words", [["check", "fixtures/sets/broker"], ["check", "--only-failing", "fixtures/sets/broker/metadata"]]
+)
 def test_a_clean_check_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
     modules(*words, cwd=repo)  # compiles the rules, if no other test has
     found = modules(*words, cwd=repo)

@@ -215,6 +215,10 @@ def test_defaults_that_are_the_same_value(kind: str, old: dict[str, Any], new: d
     assert told(definition(field("F", kind, **old)), definition(field("F", kind, **new))) == []
 
 
+def test_a_default_that_reads_the_same_is_not_told_again() -> None:
+    assert told(definition(field("F", "int64")), definition(field("F", "string"))) == ["layout-changed wire 0-5 F"]
+
+
 def test_what_is_described_differently_is_told_only_if_asked_for() -> None:
     assert told(definition(field(about="One.")), definition(field(about="Two."))) == []
 

@@ -74,7 +74,7 @@ def test_a_pack_in_json5_finds_mistakes(file: Path) -> None:
     assert first.message == "Other does not begin with Acme"
     assert (first.pointer, first.fixable, first.span.line) == ("/name", False, 2)
     assert (second.rule, second.severity, second.source) == ("house/no-uuid", "warning", "another page")
-    assert (second.message, second.pointer, second.fixable) == ("Id is a uuid", "/fields/0/type", True)
+    assert (second.message, second.pointer, second.fixable) == ("Id is a uuid", "/fields/0/type", False)
 
 
 def test_a_pack_in_json_with_comments(file: Path) -> None:

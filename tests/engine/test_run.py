@@ -160,7 +160,7 @@ def test_findings_say_where_their_rule_is_from() -> None:
     (one,) = findings(definition(field("A", tag=1, taggedVersions="3+")), select=["tags/gap"])
     assert (one.source, one.message_name, one.fixable) == ("KIP-482", "XRequest", False)
     (two,) = findings(definition(apiKey="1"), select=["shape"])
-    assert (two.rule, two.severity, two.fixable) == ("shape/coerced-value", "warning", True)
+    assert (two.rule, two.severity, two.fixable) == ("shape/coerced-value", "warning", False)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What SARIF 2.1.0 says of the objects that kiplint writes, as a JSON Schema.
 
-No package on the index carries the standard's own schema, so this is the part that concerns us, written from the
-standard: stricter in that only properties are allowed which are used here, and in what code scanning asks beyond it.
+The models of pydantic-sarif are generated from the standard's own JSON Schema, and refuse what that refuses. The schema
+below is stricter: only properties are allowed which are used here, and what code scanning asks beyond the standard.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
 TEXT = {"type": "string", "minLength": 1}
 COUNT = {"type": "integer", "minimum": 1}
@@ -77,7 +78,7 @@ RUN = _object(
         "tool": _object({"driver": DRIVER}),
         "automationDetails": _object({"id": {"type": "string", "pattern": "^kiplint/(check|diff|rollout)/$"}}),
         "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-        "invocations": _list(INVOCATION, minItems=1, maxItems=1),
+        "invocations": _list(INVOCATION, minItems=1),
         "results": _list(RESULT, maxItems=25_000),
     }
 )
@@ -92,7 +93,8 @@ SCHEMA = Draft202012Validator(LOG)
 
 
 def valid_run(document: Any) -> Any:
-    """The run of a log that holds to the schema and to what no schema can say: indices lead to the rules named."""
+    """The run of a log that holds to both, and to what no schema can say: indices lead to the rules named."""
+    Standard.model_validate(document)
     SCHEMA.validate(document)
     (run,) = document["runs"]
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import pytest
+from junitparser import JUnitXml
 
 from kiplint.report.junit import escape
 from kiplint.report.model import Report
@@ -16,8 +17,16 @@ HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
-    """The suites with their cases, once all numbers have been found to be right."""
-    root = ElementTree.fromstring(written("junit", one))
+    """The suites with their cases, once all numbers have been found to be right, by junitparser too."""
+    text = written("junit", one)
+    root = ElementTree.fromstring(text)
+    parsed = JUnitXml.fromstring(text.encode())
+    assert [(suite.name, suite.tests, suite.failures) for suite in parsed] == [
+        (suite.get("name"), int(suite.get("tests", "")), int(suite.get("failures", ""))) for suite in root
+    ]
+    before = (parsed.tests, parsed.failures, parsed.errors)
+    parsed.update_statistics()
+    assert (parsed.tests, parsed.failures, parsed.errors) == before
     assert root.tag == "testsuites"
     found = [(suite, suite.findall("testcase")) for suite in root]
     for suite, cases in found:
@@ -25,7 +34,7 @@ def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
         numbers = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
         assert numbers == [str(len(cases)), str(len(suite.findall("testcase/failure"))), "0", "0"]
     assert root.get("tests") == str(sum(len(cases) for _, cases in found))
-    assert root.get("failures") == str(len(one.findings))
+    assert root.get("failures") == str(len([each for each in one.findings if each.severity not in one.harmless]))
     return [(suite.get("name", ""), cases) for suite, cases in found]
 
 
@@ -61,6 +70,25 @@ def test_one_suite_for_each_file() -> None:
 def test_a_clean_run_passes() -> None:
     ((name, (case,)),) = suites(report(command="rollout"))
     assert (name, case.get("name"), len(case)) == ("kiplint rollout", "kiplint rollout", 0)
+
+
+def test_what_is_only_told_passes() -> None:
+    found = [finding("compat/new-version", "info", "X has version 2"), finding()]
+    one = report(*found, command="diff", harmless=("info",))
+    assert written("junit", one) == HEAD + (
+        '<testsuites name="kiplint diff" tests="2" failures="1" errors="0">\n'
+        '  <testsuite name="set/Tags.json" tests="2" failures="1" errors="0" skipped="0">\n'
+        '    <testcase name="compat/new-version: X has version 2" classname="set/Tags.json">\n'
+        "      <system-out>set/Tags.json:9:54: info compat/new-version X has version 2 (KIP-482)</system-out>\n"
+        "    </testcase>\n"
+        '    <testcase name="tags/gap: tag 1 of B comes after a gap" classname="set/Tags.json">\n'
+        '      <failure type="error" message="tag 1 of B comes after a gap">'
+        "set/Tags.json:9:54: error tags/gap tag 1 of B comes after a gap (KIP-482)</failure>\n"
+        "    </testcase>\n"
+        "  </testsuite>\n"
+        "</testsuites>\n"
+    )
+    assert len(suites(one)) == 1
 
 
 def test_findings_of_a_file_come_together() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from junitparser import JUnitXml
 
 from tools import Ran, definition, environment, field, kiplint
 
@@ -258,6 +259,37 @@ def test_blank_lines_change_no_fingerprint(here: Path) -> None:
     assert len({*before[0]}) == len({*before[1]}) == 2
     found = json.loads(kiplint("check", "set", "--output-format", "json", cwd=here).out)["findings"]
     assert [one["fingerprint"] for one in found] == after[0]
+
+
+@pytest.mark.parametrize("command", ["diff", "rollout"])
+def test_blank_lines_change_no_fingerprint_of_a_comparison(releases: Path, command: str) -> None:
+    def seen() -> tuple[list[str], list[Any], list[int]]:
+        words = (command, "old", "new", "--output-format")
+        rows = json.loads(kiplint(*words, "gitlab", cwd=releases).out)
+        starts = [row["location"]["lines"]["begin"] for row in rows]
+        return marks(sarif(*words[:-1], cwd=releases)), [row["fingerprint"] for row in rows], starts
+
+    before = seen()
+    for path in (releases / "new").iterdir():
+        path.write_bytes(b"\n" * 10 + path.read_bytes())
+    after = seen()
+    assert after[:2] == before[:2]
+    assert after[2] == [line + 10 for line in before[2]]
+    assert len({*before[0]}) == len(before[0]) == (3 if command == "diff" else 1)
+
+
+def test_what_a_release_adds_is_no_failure(releases: Path) -> None:
+    text = kiplint("diff", "old", "new", "--output-format", "junit", cwd=releases).out
+    cases = [
+        (case.name, [type(one).__name__ for one in case.result])
+        for suite in JUnitXml.fromstring(text.encode())
+        for case in suite
+    ]
+    assert sorted(cases) == [
+        ("compat/layout-changed: XRequest 0-1, More: More is new in a released version", ["Failure"]),
+        ("compat/new-version: XRequest: version 2 is new", []),
+        ("compat/new-version: XResponse: version 2 is new", []),
+    ]
 
 
 def test_every_clean_file_is_a_passing_suite(here: Path) -> None:

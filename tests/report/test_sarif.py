@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pydantic
 import pytest
 from jsonschema import ValidationError
 
@@ -15,7 +16,7 @@ from kiplint.report.model import Report, RuleInfo
 from kiplint.report.sarif import message_text, uri
 
 from .findings import HOSTILE, finding, many, report, written
-from .sarif_schema import SCHEMA, valid_run
+from .sarif_schema import SCHEMA, Standard, valid_run
 
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
@@ -225,19 +226,35 @@ def test_a_run_that_just_fits_keeps_its_order(small: int) -> None:
     assert "toolExecutionNotifications" not in found["invocations"][0]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda log: log.pop("version"),
-        lambda log: log["runs"][0].update(columnKind="bytes"),
-        lambda log: log["runs"][0]["results"][0].update(message={"text": ""}),
-        lambda log: log["runs"][0]["results"][0].update(level="info"),
-        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].pop("endColumn"),
-        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),
-        lambda log: log["runs"][0]["tool"]["driver"].update(informationUri=""),
-    ],
-)
-def test_the_schema_refuses_what_the_standard_refuses(change: Any) -> None:
+WRONG: list[Any] = [
+    lambda log: log.pop("version"),
+    lambda log: log.update(tool="kiplint"),
+    lambda log: log["runs"][0].update(columnKind="bytes"),
+    lambda log: log["runs"][0].pop("tool"),
+    lambda log: log["runs"][0]["results"][0].pop("message"),
+    lambda log: log["runs"][0]["results"][0].update(level="info"),
+    lambda log: log["runs"][0]["results"][0].update(ruleIndex=-2),
+    lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),
+    lambda log: log["runs"][0]["tool"]["driver"].pop("name"),
+    lambda log: log["runs"][0]["tool"]["driver"].update(informationUri=""),
+]
+LAX: list[Any] = [
+    lambda log: log["runs"][0]["results"][0].update(message={"text": ""}),
+    lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].pop("endColumn"),
+]
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_the_standard_is_held_to(change: Any) -> None:
+    log = json.loads(written("sarif", report(finding())))
+    Standard.model_validate(log)
+    change(log)
+    with pytest.raises(pydantic.ValidationError):
+        Standard.model_validate(log)
+
+
+@pytest.mark.parametrize("change", [*WRONG, *LAX])
+def test_our_schema_refuses_more_than_the_standard(change: Any) -> None:
     log = json.loads(written("sarif", report(finding())))
     SCHEMA.validate(log)
     change(log)

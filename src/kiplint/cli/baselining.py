@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kiplint.cli.checking import CheckOptions
 from kiplint.cli.terminal import use_color
@@ -39,7 +40,8 @@ def with_baseline(
     missing = [one for one in before.checked if not _covered(one, checked, file)]
     verdict = compare(before, report.findings, (lambda entry: False) if missing else _judge(report, rules))
     if not options.update_baseline:
-        return replace(report, findings=verdict.new), list(_told(file, before, verdict.stale))
+        report = replace(report, findings=verdict.new, stale=tuple(map(_as_json, verdict.stale)))
+        return report, list(_told(file, before, verdict.stale))
     if missing and not options.allow_new:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
     after, new = without(before, verdict.stale), verdict.new
@@ -47,8 +49,8 @@ def with_baseline(
         after, new = extended(after, new, checked), ()
     _write(after, file)
     added = len(verdict.new) - len(new)
-    changes = f"{added:,} new, {_mended(verdict.stale):,} dropped"
-    return replace(report, findings=new), [f"{printable(file)} holds {plural(after.total, 'finding')}: {changes}"]
+    told = f"{plural(after.total, 'finding')}: {added:,} new, {_mended(verdict.stale):,} dropped"
+    return replace(report, findings=new, stale=()), [f"{printable(file)} holds {told}"]
 
 
 def _file(options: CheckOptions, configured: str) -> str:
@@ -128,6 +130,10 @@ def _told(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str
         yield f"  stale: {one.where}" + (f" ({left:,} of {one.count:,} left)" if left else "")
     if len(stale) > MOST_LISTED:
         yield f"  ... and {len(stale) - MOST_LISTED:,} more"
+
+
+def _as_json(one: Stale) -> dict[str, Any]:
+    return {**asdict(one.entry), "left": one.left}
 
 
 def _mended(stale: Sequence[Stale]) -> int:

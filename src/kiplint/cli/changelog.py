@@ -20,14 +20,14 @@ def changelog(
     import sys
 
     from kiplint.cli.checking import CheckOptions
-    from kiplint.cli.diffing import DiffOptions, compare
+    from kiplint.cli.diffing import DiffOptions, compare_all
     from kiplint.cli.process import CLEAN, USAGE, run
     from kiplint.cli.trees import warn_of_broken
     from kiplint.report.changelog import write_changelog
 
     def write() -> int:
-        options = DiffOptions(old, new, CheckOptions(sets=[new], isolated=True), repository=repo)
-        changes, before, after = compare(options)
+        options = DiffOptions(old, new, CheckOptions(sets=[new]), repository=repo)
+        changes, before, after = compare_all(options)
         write_changelog(changes, old.removesuffix(":"), new.removesuffix(":"), sys.stdout)
         return USAGE if warn_of_broken(before, after) else CLEAN
 

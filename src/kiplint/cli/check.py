@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kiplint.cli import ONLY_FAILING, completing
 from kiplint.report.formats import FORMATS
 
 EPILOG = (
@@ -27,24 +28,39 @@ def check(
     ] = None,
     select: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULES", help="Run only these: a rule, a pack, a glob, default or all. Repeatable."),
+        typer.Option(
+            autocompletion=completing.rules,
+            metavar="RULES",
+            help="Run only these: a rule, a pack, a glob, default or all. Repeatable.",
+        ),
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(metavar="RULES", help="Do not run these, whatever is selected. Repeatable.")
+        list[str] | None,
+        typer.Option(
+            autocompletion=completing.rules, metavar="RULES", help="Do not run these, whatever is selected. Repeatable."
+        ),
     ] = None,
     severity: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE=LEVEL", help="Change a severity: error, warning, info or off. Repeatable."),
+        typer.Option(
+            autocompletion=completing.rule_ids,
+            metavar="RULE=LEVEL",
+            help="Change a severity: error, warning, info or off. Repeatable.",
+        ),
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning", "info", "never"] | None,
         typer.Option(help="The lowest severity that makes the exit code 1.", show_default="error"),
     ] = None,
+    only_failing: Annotated[
+        bool, typer.Option(ONLY_FAILING, help="Report only the findings that make the exit code 1.")
+    ] = False,
     output_format: Annotated[
         list[str] | None,
         typer.Option(
             "--output-format",
             metavar="FORMAT[=FILE]",
+            autocompletion=completing.formats,
             help=f"How to write the findings ({', '.join(FORMATS)}), and to which file. Repeatable.",
             show_default="text",
         ),
@@ -88,6 +104,7 @@ def check(
         ignore=split(ignore),
         severity=split(severity),
         fail_on=fail_on,
+        only_failing=only_failing,
         outputs=output_format or [],
         baseline=str(baseline) if baseline else None,
         update_baseline=update_baseline,

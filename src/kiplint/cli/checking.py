@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from kiplint.cli.output import Output, attended, finished, open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS
-from kiplint.engine.config import Config, find_config, read_config
+from kiplint.engine.config import Config, find_config, place_of, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.report.model import Report, RuleInfo
 from kiplint.sources.open import STDIN, open_sets
@@ -34,6 +34,7 @@ class CheckOptions(msgspec.Struct):
     ignore: list[str] = msgspec.field(default_factory=list)
     severity: list[str] = msgspec.field(default_factory=list)
     fail_on: str | None = None
+    only_failing: bool = False
     outputs: list[str] = msgspec.field(default_factory=list)
     baseline: str | None = None
     update_baseline: bool = False
@@ -55,7 +56,7 @@ def run_check(options: CheckOptions) -> int:
 
 def _check(options: CheckOptions, outputs: list[Output]) -> int:
     config, base = load_config(options)
-    rules = make_ruleset(config, load_rules(config, base))
+    rules = choose_rules(config, base, options)
     sets = open_sets(options.sets, keeper(config, base), options.stdin_filename, options.repository)
     paths: list[str] = []
     report = make_report(
@@ -72,7 +73,9 @@ def _check(options: CheckOptions, outputs: list[Output]) -> int:
         from kiplint.cli.baselining import with_baseline
 
         report, notes = with_baseline(report, rules, options, config.baseline and os.path.join(base, config.baseline))
-    code = FINDINGS if fails(report, config.fail_on) else CLEAN
+    failing = _failing(report, config.fail_on)
+    code = FINDINGS if failing else CLEAN
+    report = replace(report, findings=failing) if options.only_failing else report
     infos = rule_infos([*rules.known, *rules.rules], report.findings, IGNORE)
     report = replace(report, rules=infos, paths=tuple(paths))
     report = finished(report, "check", code, options.sets)
@@ -83,7 +86,7 @@ def _check(options: CheckOptions, outputs: list[Output]) -> int:
 
 def load_config(options: CheckOptions) -> tuple[Config, str]:
     """The configuration of a run, command line applied, and the directory that its paths are relative to."""
-    file = options.config or (None if options.isolated else find_config(_start(options)))
+    file = _config_file(options)
     config = read_config(file) if file else Config()
     config.select = options.select or config.select
     config.ignore = [*config.ignore, *options.ignore]
@@ -91,6 +94,19 @@ def load_config(options: CheckOptions) -> tuple[Config, str]:
     config.severity = {**config.severity, **severities}
     config.fail_on = options.fail_on or config.fail_on  # type: ignore[assignment]
     return config, os.path.dirname(os.path.realpath(file)) if file else os.getcwd()
+
+
+def choose_rules(config: Config, base: str, options: CheckOptions) -> RuleSet:
+    """The rules of a run; what is wrong with a selector out of the configuration is told with its place there."""
+    known = load_rules(config, base)
+    try:
+        return make_ruleset(config, known)
+    except UsageError as error:
+        asked = {*options.select, *options.ignore, *(text.partition("=")[0] for text in options.severity)}
+        file = _config_file(options)
+        if not file or not error.word or error.word in asked:
+            raise
+        raise UsageError(f"{place_of(error.word, file)}: {error}") from None
 
 
 def keeper(config: Config, base: str) -> Callable[[str], bool]:
@@ -147,12 +163,14 @@ def make_report(results: Iterable[Result]) -> Report:
     return Report(tuple(whole.findings), whole.files, whole.messages, whole.sources)
 
 
-def fails(report: Report, fail_on: str) -> bool:
-    """Whether a finding is as severe as `fail_on` says."""
-    if fail_on == "never":
-        return False
-    grave = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return any(report.counts[severity] for severity in grave)
+def _failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
+    """The findings that are as severe as `fail_on` says."""
+    grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return tuple(one for one in report.findings if one.severity in grave)
+
+
+def _config_file(options: CheckOptions) -> str | None:
+    return options.config or (None if options.isolated else find_config(_start(options)))
 
 
 def _start(options: CheckOptions) -> str:

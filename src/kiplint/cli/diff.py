@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kiplint.cli import completing
 from kiplint.report.formats import FORMATS
 
 EPILOG = (
@@ -26,18 +27,29 @@ def diff(
         str | None, typer.Option(metavar="REPO", help="The repository of REV:, a directory or a bundle.")
     ] = None,
     fail_on_breaks: Annotated[
-        str, typer.Option(metavar="WHAT", help="What a change must break to make the exit code 1.")
+        str,
+        typer.Option(
+            autocompletion=completing.breaks, metavar="WHAT", help="What a change must break to make the exit code 1."
+        ),
     ] = "wire,storage",
-    select: Annotated[list[str] | None, typer.Option(metavar="RULES", help="Report only these. Repeatable.")] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="RULES", help="Do not report these. Repeatable.")] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(autocompletion=completing.rules, metavar="RULES", help="Report only these. Repeatable."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(autocompletion=completing.rules, metavar="RULES", help="Do not report these. Repeatable."),
+    ] = None,
     severity: Annotated[
-        list[str] | None, typer.Option(metavar="RULE=LEVEL", help="Change a severity. Repeatable.")
+        list[str] | None,
+        typer.Option(autocompletion=completing.rule_ids, metavar="RULE=LEVEL", help="Change a severity. Repeatable."),
     ] = None,
     output_format: Annotated[
         list[str] | None,
         typer.Option(
             "--output-format",
             metavar="FORMAT[=FILE]",
+            autocompletion=completing.formats,
             help=f"How to write the changes ({', '.join(FORMATS)}), and to which file. Repeatable.",
             show_default="text",
         ),

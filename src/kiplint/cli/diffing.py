@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TextIO
 
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.cli.checking import CheckOptions, keeper, load_config, rule_infos
+from kiplint.cli.checking import CheckOptions, choose_rules, keeper, load_config, rule_infos
 from kiplint.cli.output import Output, attended, finished, open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.trees import open_tree, warn_of_broken
 from kiplint.compat.diff import compare_trees
 from kiplint.compat.judge import BREAKS, Judged, judge
 from kiplint.compat.tree import Tree
+from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.report.diff_json import change_object, diff_document
@@ -41,7 +43,9 @@ def run_diff(options: DiffOptions) -> int:
 
 def _diff(options: DiffOptions, outputs: list[Output]) -> int:
     grave = _breaks(options.fail_on_breaks)
-    judged, old, new, rules = _compare(options)
+    config, base = load_config(options.common)
+    rules = choose_rules(config, base, options.common)
+    judged, old, new = _compare(options, rules, keeper(config, base))
     code = FINDINGS if any(one.breaks in grave or one.severity == "error" for one in judged) else CLEAN
     code = USAGE if old.broken or new.broken else code
     report = report_of(judged, old, new)
@@ -53,18 +57,16 @@ def _diff(options: DiffOptions, outputs: list[Output]) -> int:
     return code
 
 
-def compare(options: DiffOptions) -> tuple[list[Judged], Tree, Tree]:
-    """The judged changes between the two trees of the options, and the trees."""
-    return _compare(options)[:3]
+def compare_all(options: DiffOptions) -> tuple[list[Judged], Tree, Tree]:
+    """All changes between the two trees of the options, whatever rules the configuration selects, and the trees."""
+    plain = Config()
+    return _compare(options, make_ruleset(plain, load_rules(plain, "")), keeper(*load_config(options.common)))
 
 
-def _compare(options: DiffOptions) -> tuple[list[Judged], Tree, Tree, RuleSet]:
-    config, base = load_config(options.common)
-    rules = make_ruleset(config, load_rules(config, base))
-    keep = keeper(config, base)
+def _compare(options: DiffOptions, rules: RuleSet, keep: Callable[[str], bool]) -> tuple[list[Judged], Tree, Tree]:
     old, new = (open_tree(name, options.repository, keep) for name in (options.old, options.new))
     older = [open_tree(name, options.repository, keep) for name in options.also]
-    return judge(compare_trees(old, new, older), rules, old.sources, new.sources), old, new, rules
+    return judge(compare_trees(old, new, older), rules, old.sources, new.sources), old, new
 
 
 def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
@@ -90,6 +92,7 @@ def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
         own=own,
         before=tuple((one.old_path, one.old_span) if one.old_path and one.old_span else None for one in judged),
         paths=tuple(new.sources),
+        harmless=("info",),
     )
 
 

@@ -28,12 +28,8 @@ def run(command: Callable[[], int]) -> NoReturn:
             sys.stdout.flush()
     except (UsageError, SourceError) as error:
         fail(str(error))
-    except BrokenPipeError:
-        code = BROKEN_PIPE
-        _drop_output()
     except OSError as error:
-        _drop_output()
-        fail(f"{error.filename or 'standard output'}: {error.strerror}")
+        end(error)
     except Exception as error:
         if os.environ.get("KIPLINT_DEBUG"):
             raise
@@ -41,6 +37,26 @@ def run(command: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         code = INTERRUPTED
     leave(code)
+
+
+def attempt(print_by_itself: Callable[[], object]) -> None:
+    """Do what may print and exit by itself; it ends as `run` does where that cannot be printed."""
+    try:
+        try:
+            print_by_itself()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        end(error)
+
+
+def end(error: OSError) -> NoReturn:
+    """End the process because something could not be written or read."""
+    _drop_output()
+    if isinstance(error, BrokenPipeError):
+        leave(BROKEN_PIPE)
+    fail(f"{error.filename or 'standard output'}: {error.strerror}")
 
 
 def leave(code: int) -> NoReturn:

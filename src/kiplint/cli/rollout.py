@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kiplint.cli import completing
 from kiplint.report.formats import FORMATS
 
 EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
@@ -24,6 +25,7 @@ def rollout(
         typer.Option(
             "--output-format",
             metavar="FORMAT[=FILE]",
+            autocompletion=completing.formats,
             help=f"How to write the report ({', '.join(FORMATS)}), and to which file. Repeatable.",
             show_default="text",
         ),

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from kiplint.cli import completing
+
 EPILOG = "Examples:  kiplint rules kip-1313   |   kiplint rules --verify my-rules.json5 my-fixtures"
 
 
 def rules(
     selectors: Annotated[
-        list[str] | None, typer.Argument(metavar="RULES", help="Only these: rules, packs or globs.")
+        list[str] | None,
+        typer.Argument(metavar="RULES", help="Only these: rules, packs or globs.", autocompletion=completing.rules),
     ] = None,
     verify: Annotated[
         tuple[Path, Path] | None,

@@ -36,7 +36,7 @@ def _of_pair(context: Context, old: Field, new: Field) -> Iterator[Change]:
     if old.is_struct and new.is_struct and old.element_type != new.element_type:
         said = f"the struct {old.element_type} is called {new.element_type} now"
         yield _change(context, "struct-renamed", old, new, "type", said)
-    if _default(old) != _default(new):
+    if _default(old) != _default(new) and _quoted(old) != _quoted(new):
         said = f"the default of {new.name} was {_quoted(old)} and is {_quoted(new)}"
         yield _change(context, "default-changed", old, new, "default", said)
     for name, attribute, wanted in _ATTRIBUTES:

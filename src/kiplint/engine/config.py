@@ -77,6 +77,17 @@ def read_config(file: str) -> Config:
         raise UsageError(_explain(file, text, str(error))) from None
 
 
+def place_of(word: str, file: str) -> str:
+    """Where a configuration has a word, as `file:line`."""
+    import re
+
+    with open(file, encoding="utf-8") as stored:
+        text = stored.read()
+    escaped = re.escape(word)
+    match = re.search(rf"(?m)[\"']{escaped}[\"']|^[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text)
+    return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"
+
+
 def config_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a configuration file."""
     schema = msgspec.json.schema(Config)

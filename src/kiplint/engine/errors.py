@@ -4,4 +4,11 @@ from __future__ import annotations
 
 
 class UsageError(Exception):
-    """A mistake in arguments, configuration or packs; the text says what it is and what to write instead."""
+    """A mistake in arguments, configuration or packs; the text says what it is and what to write instead.
+
+    `word` is what the user wrote, where that can be looked for in a configuration.
+    """
+
+    def __init__(self, text: str, word: str = "") -> None:
+        super().__init__(text)
+        self.word = word

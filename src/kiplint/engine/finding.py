@@ -34,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True):
     message_name: str
     source: str
     identity: str
-    fixable: bool = False
+    fixable: bool = False  # no fixer exists yet
 
     @property
     def fingerprint(self) -> str:

@@ -53,7 +53,6 @@ def _finding(breach: Breach, locator: Locator) -> Finding:
         message_name=message_name,
         source=rule.source,
         identity="\0".join((rule.id, message_name, locator.names(pointer))),
-        fixable=bool(rule.spec.fix),
     )
 
 

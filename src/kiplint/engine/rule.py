@@ -42,7 +42,7 @@ class RuleSpec(_Shape):
     levels: Annotated[list[Softer], Meta(description="Other severities for special cases; the first that holds.")] = []
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
-    fix: Annotated[str, Meta(description="The name of the fixer that repairs it.")] = ""
+    fix: Annotated[str, Meta(description="The name of a mechanical repair; kiplint has none yet.")] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[

@@ -46,7 +46,8 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
     known = [*{rule.id for rule in rules}, *{rule.pack for rule in rules}, *{rule.spec.id for rule in rules}]
     near = nearest(selector, sorted(known), 0.5)
     full = next((rule.id for rule in rules if rule.spec.id == near), near)
-    raise UsageError(f"no rule matches {selector}" + (f"; did you mean {full}?" if full else "; see `kiplint rules`"))
+    hint = f"; did you mean {full}?" if full else "; see `kiplint rules`"
+    raise UsageError(f"no rule matches {selector}{hint}", selector)
 
 
 def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]:
@@ -75,7 +76,7 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
     for rule_id, values in params.items():
         if rule_id not in by_id:
             check_selector(rule_id, rules)
-            raise UsageError(f"params belong to one rule, not to {rule_id}")
+            raise UsageError(f"params belong to one rule, not to {rule_id}", rule_id)
         rule = by_id[rule_id]
         for name, value in values.items():
             _check_param(rule, name, value)
@@ -86,10 +87,10 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
 def _check_param(rule: Rule, name: str, value: object) -> None:
     if name not in rule.params:
         hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
-        raise UsageError(f"{rule.id} has no parameter {name}{hint}")
+        raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
     wanted, found = type_of(rule.params[name]), type_of(value)
     if wanted.partition("[")[0] != found.partition("[")[0]:
-        raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}")
+        raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}", name)
 
 
 def _level(text: str) -> Level:

@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pyarrow.dataset
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.columns import Columns, arrow_schema
 
 KEPT = 2
 """Snapshots that stay readable: the newest, and the one before for readers that have begun with it."""
@@ -75,6 +77,14 @@ class Lake:
     def place(self, part: str) -> str:
         """The directory with the Parquet files of a part, published or staged."""
         return str(self.path / ("data" if "/" in part else "staging") / part)
+
+    def read(self, parts: Iterable[str], columns: Columns, where: Any = None) -> pa.Table:
+        """Columns of some parts in this process; `where` is a condition of Arrow's on them."""
+        schema = arrow_schema(columns)
+        found = [pyarrow.dataset.dataset(self.place(part), format="parquet", schema=schema) for part in parts]
+        if not found:
+            return schema.empty_table()
+        return pyarrow.dataset.dataset(found).to_table(columns=list(columns), filter=where)
 
     def count(self, parts: Iterable[str]) -> int:
         """How many rows parts have together, as the files' footers say."""

@@ -7,10 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.columns import arrow_schema
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.lake import Lake, Snapshot
 
@@ -32,12 +30,11 @@ class Reader:
             raise UsageError(
                 f"{self._lake.path} has no {kind.NAME} yet: run the other stages of `kiplint pipeline run`"
             )
-        schema = arrow_schema(kind.COLUMNS)
-        parts = self.snapshot.parts(kind.NAME)
-        if not parts:
-            return schema.empty_table().select(list(columns or kind.COLUMNS))
-        dataset = ds.dataset([ds.dataset(self._lake.place(part), format="parquet", schema=schema) for part in parts])
-        return dataset.to_table(columns=list(columns or kind.COLUMNS), filter=where)
+        wanted = {name: kind.COLUMNS[name] for name in columns or kind.COLUMNS}
+        if where is None:
+            return self._lake.read(self.snapshot.parts(kind.NAME), wanted)
+        whole = self._lake.read(self.snapshot.parts(kind.NAME), kind.COLUMNS, where)
+        return whole.select(list(wanted))
 
     def rows(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> list[Row]:
         """The same as rows."""
@@ -48,8 +45,9 @@ class Reader:
         """How many rows a table has; none when it is not there."""
         if kind.NAME not in self.snapshot.tables:
             return 0
-        first = next(iter(kind.COLUMNS))
-        return int(self.table(kind, [first], where).num_rows)
+        if where is None:
+            return self._lake.count(self.snapshot.parts(kind.NAME))
+        return int(self.table(kind, None, where).num_rows)
 
 
 def is_one_of(column: str, values: Iterable[Any]) -> Any:

@@ -30,6 +30,8 @@ NOISY = {
     "workers": "org.apache.spark.api.python",
     "blocks": "org.apache.spark.storage",
 }
+JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""A run lasts a minute or two: what the second compiler would gain, it takes to get there."""
 EVERYWHERE = {
     # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -45,9 +47,6 @@ ONE_MACHINE = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.catalogImplementation": "in-memory",
 }
-
-JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""Most runs are over before code that takes long to compile pays: the quick compiler halves what they cost."""
 
 
 def make_session(

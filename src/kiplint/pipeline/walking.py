@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kiplint.pipeline.columns import array, batch, text
 from kiplint.pipeline.listing import GIT
-from kiplint.pipeline.tables.blobs import READ
+from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.trees import WALKED
 from kiplint.sources.cleanup import close
 from kiplint.sources.history import Folder, Walker
@@ -43,13 +43,13 @@ def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.
 
 
 def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Batches of `TO_READ` to batches of `READ`: one row for each blob."""
+    """Batches of `TO_READ` to batches of blobs: one row for each blob."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         for one in batches:
             for task in one.to_pylist():
                 for rows in _read(task):
-                    yield batch(READ, rows)
+                    yield batch(Blobs.COLUMNS, rows)
 
     return _closing(work)(batches)
 
@@ -147,7 +147,7 @@ def _one_by_one(location: str, blob: str) -> Row:
     try:
         return _told(blob, open_repository(location).read([blob])[0].data)
     except SourceError as error:
-        return blob, None, None, None, text(str(error))
+        return blob, "unreadable", None, None, text(str(error))
 
 
 def _told(blob: str, data: bytes) -> Row:

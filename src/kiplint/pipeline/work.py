@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 
 from kiplint.pipeline.columns import Columns, ddl, table
 from kiplint.pipeline.frame import Frame
@@ -82,20 +83,38 @@ class Work:
 
     def append(self, frame: Frame) -> None:
         """Add rows to a table."""
-        part = self.stage(frame.NAME, frame.df)
-        found = (part,) if self.lake.count([part]) else ()
-        self.tables[frame.NAME] = (*self.tables.get(frame.NAME, ()), *found)
+        self.add(frame.NAME, self.stage(frame.NAME, frame.df))
+
+    def add(self, name: str, part: str) -> None:
+        """Add a staged part to a table, unless it is empty."""
+        self.tables[name] = (*self.tables.get(name, ()), *([part] if self.lake.count([part]) else []))
 
     def replace(self, frame: Frame) -> None:
         """Give a table new rows instead of those it has."""
         self.tables[frame.NAME] = (self.stage(frame.NAME, frame.df),)
 
-    def note(self, stage: str, problems: DataFrame, *, anew: bool) -> None:
-        """Record problems of a stage, with columns subject and problem; `anew` forgets those it had before."""
-        if problems.isEmpty() and not (anew and self.tables.get(Problems.NAME)):
-            self.tables.setdefault(Problems.NAME, ())
-            return
-        told = problems.select(f.lit(stage).alias("stage"), "subject", "problem")
-        before = self.frame(Problems).df
-        kept = before.where(before.stage != stage) if anew else before
-        self.replace(Problems(kept.unionByName(told).distinct()))
+    def gather(self, columns: Columns, parts: Iterable[str], where: Any = None) -> list[dict[str, Any]]:
+        """Rows of parts in this process, without a job: for what is small."""
+        found: list[dict[str, Any]] = self.lake.read(parts, columns, where).to_pylist()
+        return found
+
+    def put(self, kind: type[Frame], rows: Iterable[tuple[object, ...]], *, more: bool = False) -> None:
+        """Give a table rows of this process; `more` adds them to those it has."""
+        target = self.lake.stage(kind.NAME)
+        target.mkdir(parents=True)
+        pq.write_table(table(kind.COLUMNS, rows), target / "part-0.parquet", compression="zstd")
+        if more:
+            self.add(kind.NAME, target.name)
+        else:
+            self.tables[kind.NAME] = (target.name,)
+
+    def note(self, stage: str, problems: Iterable[tuple[str, str]], *, anew: bool) -> None:
+        """Record problems of a stage, as subject and text; `anew` forgets those it had before."""
+        before = self.gather(Problems.COLUMNS, self.tables.get(Problems.NAME, ()))
+        known = {tuple(row.values()) for row in before if not (anew and row["stage"] == stage)}
+        self.put(Problems, sorted(known | {(stage, *problem) for problem in problems}))
+
+    def problems_in(self, parts: Iterable[str], subject: str) -> Iterator[tuple[str, str]]:
+        """The problems that staged parts tell in a column of that name, by another of their columns."""
+        for row in self.gather({subject: "string", "problem": "string"}, parts, pc.field("problem").is_valid()):
+            yield row[subject], row["problem"]

@@ -19,6 +19,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "version": VERSION,
         "findings": [as_json(one) for one in report.findings],
         "summary": report.summary,
+        **({} if report.stale is None else {"stale": report.stale}),
     }
     out.write(msgspec.json.format(encoded(document), indent=2) + "\n")
 

@@ -1,4 +1,7 @@
-"""JUnit XML: one suite for each file, with a failure for each finding, or one passing case when there is none."""
+"""JUnit XML: one suite for each file, with a failure for each finding, or one passing case when there is none.
+
+Findings that a command only tells, such as what a release adds, are passing cases too.
+"""
 
 from __future__ import annotations
 
@@ -18,27 +21,33 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     name = f"kiplint {report.command}"
     suites = by_file or {name: []}
     tests = sum(max(1, len(found)) for found in suites.values())
+    failures = sum(_fails(report, one) for one in report.findings)
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-    out.write(f'<testsuites name="{escape(name)}" tests="{tests}" failures="{len(report.findings)}" errors="0">\n')
+    out.write(f'<testsuites name="{escape(name)}" tests="{tests}" failures="{failures}" errors="0">\n')
     for path, found in suites.items():
-        _write_suite(path or name, found, name, out)
+        _write_suite(path or name, found, report, out)
     out.write("</testsuites>\n")
 
 
-def _write_suite(path: str, found: Sequence[Finding], name: str, out: TextIO) -> None:
+def _fails(report: Report, one: Finding) -> bool:
+    return one.severity not in report.harmless
+
+
+def _write_suite(path: str, found: Sequence[Finding], report: Report, out: TextIO) -> None:
     suite = escape(path)
     tests = max(1, len(found))
-    out.write(f'  <testsuite name="{suite}" tests="{tests}" failures="{len(found)}" errors="0" skipped="0">\n')
+    failures = sum(_fails(report, one) for one in found)
+    out.write(f'  <testsuite name="{suite}" tests="{tests}" failures="{failures}" errors="0" skipped="0">\n')
     if not found:
-        out.write(f'    <testcase name="{escape(name)}" classname="{suite}"/>\n')
+        out.write(f'    <testcase name="{escape(f"kiplint {report.command}")}" classname="{suite}"/>\n')
     for one in found:
-        case = escape(f"{one.rule}: {one.message}")
         place = f"{path}:{one.span.line}:{one.span.column}"
         source = f" ({one.source})" if one.source else ""
+        text = escape(f"{place}: {one.severity} {one.rule} {one.message}{source}")
+        told = f'<failure type="{one.severity}" message="{escape(one.message)}">{text}</failure>'
         out.write(
-            f'    <testcase name="{case}" classname="{suite}">\n'
-            f'      <failure type="{one.severity}" message="{escape(one.message)}">'
-            f"{escape(f'{place}: {one.severity} {one.rule} {one.message}{source}')}</failure>\n"
+            f'    <testcase name="{escape(f"{one.rule}: {one.message}")}" classname="{suite}">\n'
+            f"      {told if _fails(report, one) else f'<system-out>{text}</system-out>'}\n"
             "    </testcase>\n"
         )
     out.write("  </testsuite>\n")

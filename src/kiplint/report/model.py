@@ -35,7 +35,9 @@ class Report(msgspec.Struct, frozen=True):
 
     `rules` describes the rules of the findings. `before` has for each finding the old place of what changed, or is
     empty. `paths` are the files that were looked at, where they are known. `in_repository` turns the path of a file
-    into the one that a platform knows it by, relative to the top of the repository where it is below that.
+    into the one that a platform knows it by, relative to the top of the repository where it is below that. `harmless`
+    are the severities that no one has to act on. `stale` are the entries of the baseline that have been paid, None
+    where there is no baseline.
     """
 
     findings: tuple[Finding, ...]
@@ -51,6 +53,8 @@ class Report(msgspec.Struct, frozen=True):
     before: tuple[OldPlace | None, ...] = ()
     paths: tuple[str, ...] = ()
     in_repository: Callable[[str], str] = str
+    harmless: tuple[Severity, ...] = ()
+    stale: tuple[Mapping[str, Any], ...] | None = None
 
     @property
     def counts(self) -> Counter[str]:

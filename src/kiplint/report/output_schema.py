@@ -27,7 +27,7 @@ class FindingObject(msgspec.Struct):
     message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
     source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
     fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
-    fixable: Annotated[bool, Meta(description="Whether a mechanical repair exists.")]
+    fixable: Annotated[bool, Meta(description="Whether kiplint can repair it; it can repair nothing yet.")]
 
 
 class Summary(msgspec.Struct):
@@ -40,12 +40,24 @@ class Summary(msgspec.Struct):
     infos: int
 
 
+class StaleObject(msgspec.Struct):
+    """An entry of the baseline that records more findings than there still are."""
+
+    rule: str
+    message_name: str
+    place: Annotated[str, Meta(description="The JSON pointer of the place, with names for indexes.")]
+    fingerprint: str
+    count: Annotated[int, Meta(ge=1, description="How many findings are recorded.")]
+    left: Annotated[int, Meta(ge=0, description="How many of them are still there.")]
+
+
 class CheckDocument(msgspec.Struct):
     """What `kiplint check --output-format json` writes."""
 
     version: Literal[1]
     findings: list[FindingObject]
     summary: Summary
+    stale: Annotated[list[StaleObject], Meta(description="Where a baseline is used: its entries to drop.")] = []
 
 
 def output_schema() -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from kiplint.sources.schema_files import (
     Keep,
+    Keeper,
     SchemaFile,
     SchemaFiles,
     SourceError,
@@ -22,12 +23,12 @@ LARGEST = 64 * 1024 * 1024
 
 def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
     """The sets of a directory and of all below it; raises SourceError when there is none."""
-    empty = True
-    for one in _walk(top, keep):
+    empty, keeper = True, Keeper(keep)
+    for one in _walk(top, keeper):
         empty = False
         yield one
     if empty:
-        raise SourceError(f"nothing to check: no message definition in {top}")
+        raise keeper.nothing_in(top)
 
 
 def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:

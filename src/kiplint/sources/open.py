@@ -24,13 +24,17 @@ def open_sets(
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
-    `git show` takes it, or `-`. `keep` says of a path whether it is not excluded. `repository` is where revisions are
-    looked up: a work tree, a bare repository or a bundle; by default the one around the working directory. Raises
-    SourceError for what cannot be read, for a tree without definitions, and for a named file that is other JSON.
+    `git show` takes it, or `-`; one that is there twice counts once. `keep` says of a path whether it is not excluded.
+    `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
+    the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
+    file that is other JSON.
     """
     files: dict[str, dict[str, bytes | None]] = {}
     inside: dict[str, tuple[Tree, list[str]]] = {}
+    once: dict[str, str] = {}
     for name in names:
+        once.setdefault(os.path.abspath(name), name)
+    for name in once.values():
         if name == STDIN:
             label = stdin_filename or disk.UNNAMED
             files.setdefault(os.path.dirname(label), {})[label] = sys.stdin.buffer.read()

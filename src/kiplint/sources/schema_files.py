@@ -13,6 +13,25 @@ Keep = Callable[[str], bool]
 """Whether a path is not excluded."""
 
 
+class Keeper:
+    """Asks whether paths are excluded, and remembers whether one was."""
+
+    def __init__(self, keep: Keep) -> None:
+        self._keep = keep
+        self.excluded = False
+
+    def __call__(self, path: str) -> bool:
+        """Whether a path is not excluded."""
+        kept = self._keep(path)
+        self.excluded = self.excluded or not kept
+        return kept
+
+    def nothing_in(self, place: str) -> SourceError:
+        """The error for a place without definitions."""
+        rest = " that is not excluded by the configuration" if self.excluded else ""
+        return SourceError(f"nothing to check: no message definition in {place}{rest}")
+
+
 class SourceError(Exception):
     """A source that cannot be read or holds nothing to check; the text says which, and why."""
 

@@ -10,6 +10,7 @@ import msgspec
 
 from kiplint.sources.schema_files import (
     Keep,
+    Keeper,
     SchemaFile,
     SchemaFiles,
     SourceError,
@@ -37,13 +38,13 @@ class Tree(msgspec.Struct, frozen=True):
 
     def sets(self, keep: Keep) -> Iterator[SchemaFiles]:
         """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
-        empty = True
+        empty, keeper = True, Keeper(keep)
         for folder in sorted(self.folders, key=lambda one: one.split("/")):
-            if found := definitions(self._files(folder, keep), certain=not folder):
+            if found := definitions(self._files(folder, keeper), certain=not folder):
                 empty = False
                 yield SchemaFiles(self._shown(folder), found, relative=folder)
         if empty:
-            raise SourceError(f"nothing to check: no message definition in {self.name}")
+            raise keeper.nothing_in(self.name)
 
     def files(self, chosen: Collection[str], keep: Keep) -> SchemaFiles | None:
         """The set of some files of the outermost folder, the others there being context; None if all are excluded."""

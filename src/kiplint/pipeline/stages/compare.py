@@ -48,7 +48,7 @@ def run(work: Work, context: Context) -> None:
         Pairs(wanted.select("old_root", "root").coalesce(1)),
     ):
         (work.replace if anew else work.append)(frame)
-    work.note(NAME, compared.where("problem is not null"), anew=anew)
+    work.note(NAME, work.problems_in([staged], "subject"), anew=anew)
 
 
 def _compared(work: Work, engine: Engine, pairs: DataFrame) -> DataFrame:

@@ -60,8 +60,7 @@ def run(work: Work, context: Context) -> None:
     )
     for frame in frames:
         (work.replace if anew else work.append)(frame)
-    problems = described.where("problem is not null").select(f.col("blob").alias("subject"), "problem")
-    work.note(NAME, problems, anew=anew)
+    work.note(NAME, work.problems_in([staged], "blob"), anew=anew)
 
 
 def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:

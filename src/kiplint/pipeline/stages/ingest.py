@@ -13,12 +13,19 @@ from kiplint.pipeline.columns import ddl
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.listing import Line, Source, list_source
 from kiplint.pipeline.stage import Context, Stage
-from kiplint.pipeline.tables.blobs import READ, Blobs, wanted_blobs
+from kiplint.pipeline.tables.blobs import Blobs, wanted_blobs
 from kiplint.pipeline.tables.files import Files, files_of
-from kiplint.pipeline.tables.problems import PROBLEM
-from kiplint.pipeline.tables.sets import LISTED, Roots, Sets, sets_of
+from kiplint.pipeline.tables.sets import Roots, Sets
 from kiplint.pipeline.tables.sources import Sources
-from kiplint.pipeline.tables.trees import WALKED, Trees, definitions_of, folder_files, roots_and_trees, tree_ids
+from kiplint.pipeline.tables.trees import (
+    CONTENTS,
+    WALKED,
+    Trees,
+    definitions_of,
+    folder_files,
+    roots_and_trees,
+    with_trees,
+)
 from kiplint.pipeline.walking import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
 from kiplint.pipeline.work import Work
 from kiplint.sources.schema_files import SourceError
@@ -47,24 +54,22 @@ def list_all(sources: Iterable[Source], lake: Lake, patterns: tuple[str, ...]) -
 
 def run(work: Work, context: Context) -> None:
     """Bring the lake's sets, trees, files and blobs up to the lines of history."""
-    lines, patterns = context.lines, context.paths
-    known = {row.key for row in work.frame(Roots).df.select("key").collect()}
-    staged = work.stage("walked", _walk(work, lines, known, patterns))
-    walked = work.read("walked", WALKED, [staged])
-    read = _read(work, walked, lines)
-    work.append(Blobs(read.where("problem is null").select(*Blobs.COLUMNS)))
-    _settle(work, walked)
-    _sets(work, lines)
-    listed = work.local(PROBLEM, context.problems)
-    unwalked = walked.where("problem is not null").select(f.col("key").alias("subject"), "problem")
-    unread = read.where("problem is not null").select(f.col("blob").alias("subject"), "problem")
-    work.note("sources", listed, anew=True)
-    work.note("ingest", unwalked.unionByName(unread), anew=False)
+    known = {row["key"] for row in work.gather({"key": "string"}, work.tables.get(Roots.NAME, ()))}
+    problems: list[Problem] = []
+    if tasks := list(_tasks(context.lines, known)):
+        walks = work.stage("walked", _walk(work, tasks, context.paths))
+        walked = work.read("walked", WALKED, [walks])
+        blobs = work.stage(Blobs.NAME, _read(work, walked, context.lines))
+        work.add(Blobs.NAME, blobs)
+        _settle(work, walked)
+        problems = [*work.problems_in([walks], "key"), *work.problems_in([blobs], "blob")]
+    _sets(work, context.lines)
+    work.note("sources", context.problems, anew=True)
+    work.note("ingest", problems, anew=False)
 
 
-def _walk(work: Work, lines: Sequence[Line], known: set[str], patterns: tuple[str, ...]) -> DataFrame:
-    tasks = list(_tasks(lines, known))
-    walks = work.local(TO_WALK, tasks).repartition(max(1, min(len(tasks), work.parallelism * 4)))
+def _walk(work: Work, tasks: list[tuple[object, ...]], patterns: tuple[str, ...]) -> DataFrame:
+    walks = work.local(TO_WALK, tasks).repartition(min(len(tasks), work.parallelism * 4))
     return walks.mapInArrow(walk_in_arrow(patterns), ddl(WALKED))
 
 
@@ -85,33 +90,33 @@ def _read(work: Work, walked: DataFrame, lines: Sequence[Line]) -> DataFrame:
     wanted = wanted_blobs(walked, work.frame(Blobs).df).join(kinds, "location")
     pile = f.pmod(f.hash("blob"), f.lit(work.parallelism * 2))
     tasks = wanted.groupBy("kind", "location", pile.alias("pile")).agg(f.collect_list("blob").alias("blobs"))
-    read = work.spread(tasks.select(*TO_READ)).mapInArrow(read_in_arrow, ddl(READ))
-    return work.read("read", READ, [work.stage("read", read)])
+    return work.spread(tasks.select(*TO_READ)).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS))
 
 
 def _settle(work: Work, walked: DataFrame) -> None:
     """Add the contents that are new: what folders hold is only known now that their files are."""
     definitions = definitions_of(folder_files(walked), work.frame(Blobs).df)
-    ids = tree_ids(definitions)
-    staged = work.stage("placed", roots_and_trees(walked, ids))
-    placed = work.read("placed", {"key": "string", **Trees.COLUMNS}, [staged])
-    files, trees = work.frame(Files).df, work.frame(Trees).df
-    new_files = files_of(definitions, ids).join(files.select("tree").distinct(), "tree", "anti")
-    new_trees = placed.where("tree is not null").select(*Trees.COLUMNS).distinct()
-    work.append(Files(new_files.select(*Files.COLUMNS).coalesce(work.few)))
-    work.append(Trees(new_trees.join(trees.select("root").distinct(), "root", "anti").coalesce(1)))
-    work.append(Roots(placed.select("key", "root").distinct().coalesce(1)))
+    contents = work.read("contents", CONTENTS, [work.stage("contents", with_trees(definitions))])
+    files = work.frame(Files).df.select("tree").distinct()
+    work.append(Files(files_of(contents).join(files, "tree", "anti").coalesce(work.few)))
+    placed = {"key": "string", **Trees.COLUMNS}
+    rows = work.gather(placed, [work.stage("placed", roots_and_trees(walked, contents))])
+    known = {row["root"] for row in work.gather({"root": "string"}, work.tables.get(Trees.NAME, ()))}
+    trees = {(row["root"], row["directory"], row["tree"]) for row in rows if row["tree"] and row["root"] not in known}
+    work.put(Trees, sorted(trees), more=True)
+    work.put(Roots, sorted({(row["key"], row["root"]) for row in rows}), more=True)
 
 
 def _sets(work: Work, lines: Sequence[Line]) -> None:
+    roots = {row["key"]: row["root"] for row in work.gather(Roots.COLUMNS, work.tables.get(Roots.NAME, ()))}
     rows = (
-        (line.source, line.lineage, position, one.commit, one.time, one.release, one.key)
+        (line.source, line.lineage, position, one.commit, one.time, one.release, roots[one.key])
         for line in lines
         for position, one in enumerate(line.revisions)
+        if one.key in roots
     )
-    told = ((line.source, line.lineage, line.kind, line.path, len(line.revisions)) for line in lines)
-    work.replace(Sets(sets_of(work.local(LISTED, rows), work.frame(Roots).df).coalesce(1)))
-    work.replace(Sources(work.local(Sources.COLUMNS, told)))
+    work.put(Sets, rows)
+    work.put(Sources, ((one.source, one.lineage, one.kind, one.path, len(one.revisions)) for one in lines))
 
 
 def _listing(context: Context) -> dict[str, str]:

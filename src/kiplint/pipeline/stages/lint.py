@@ -45,7 +45,8 @@ def run(work: Work, context: Context) -> None:
     else:
         linted = [_files(work, context.engine, alone, seen)]
         linted += [_sets(work, context.engine, together, (), ())] if together else []
-    found = work.read("found", FOUND, [work.stage("found", one) for one in linted])
+    parts = [work.stage("found", one) for one in linted]
+    found = work.read("found", FOUND, parts)
     findings = found.where("problem is null").select(*Findings.COLUMNS)
     if alone_anew or together_anew:
         before = work.frame(Findings).df
@@ -54,7 +55,7 @@ def run(work: Work, context: Context) -> None:
         work.replace(Findings(kept.unionByName(findings).coalesce(work.few)))
     else:
         work.append(Findings(findings.coalesce(work.few)))
-    work.note(ALONE, found.where("problem is not null"), anew=alone_anew and together_anew)
+    work.note(ALONE, work.problems_in(parts, "subject"), anew=alone_anew and together_anew)
 
 
 def _files(work: Work, engine: Engine, parts: Parts, seen: Parts) -> DataFrame:
@@ -85,7 +86,8 @@ def _chosen(work: Work, files: DataFrame, blobs: DataFrame) -> DataFrame:
     sizes = files.join(blobs.select("blob", "size"), "blob").groupBy("tree").agg(f.sum("size").alias("size"))
     places = work.frame(Trees).df.join(work.frame(Sets).df, "root")
     first = places.groupBy("tree").agg(f.min(f.struct(*LINE, "directory", "position")).alias("first"))
-    placed = sizes.join(first, "tree").select("tree", "size", "first.*")
+    # Trees of sources that are not asked for any more stay, as their files do: they may be asked for again.
+    placed = sizes.join(first, "tree", "left").select("tree", "size", "first.*")
     return chunks(placed, (*LINE, "directory"), "size").select(f.xxhash64("chunk").alias("chunk"), "tree")
 
 

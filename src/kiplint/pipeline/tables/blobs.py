@@ -10,19 +10,23 @@ from pyspark.sql import functions as f
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
 
-READ: Columns = {"blob": "string", "kind": "string", "size": "int", "data": "binary", "problem": "string"}
-"""What reading a blob gives; of an unreadable one only the problem."""
-
 
 class Blobs(Frame):
-    """`blob` is git's id of the content; `kind` is definition, broken (empty, or no text), or other JSON.
+    """`blob` is git's id of the content; `kind` is definition, broken (empty, or no text), other JSON, or unreadable.
 
-    `data` is null for other JSON, and cut off behind the largest size that is checked.
+    `data` is null but for the first two, and cut off behind the largest size that is checked; `problem` says why a
+    content is unreadable.
     """
 
     NAME = "blobs"
     ABOUT = "The distinct contents of all JSON files: each is read once."
-    COLUMNS: ClassVar[Columns] = {"blob": "string", "kind": "string", "size": "int", "data": "binary"}
+    COLUMNS: ClassVar[Columns] = {
+        "blob": "string",
+        "kind": "string",
+        "size": "int",
+        "data": "binary",
+        "problem": "string",
+    }
 
 
 def wanted_blobs(walked: DataFrame, known: DataFrame) -> DataFrame:

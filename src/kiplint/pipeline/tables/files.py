@@ -18,6 +18,6 @@ class Files(Frame):
     COLUMNS: ClassVar[Columns] = {"tree": "string", "name": "string", "blob": "string"}
 
 
-def files_of(definitions: DataFrame, trees: DataFrame) -> DataFrame:
+def files_of(contents: DataFrame) -> DataFrame:
     """The files of the trees, each tree once, whichever folders hold it."""
-    return definitions.join(trees, ["folder", "top"]).select(*Files.COLUMNS).distinct()
+    return contents.select(*Files.COLUMNS).distinct()

@@ -14,7 +14,3 @@ class Problems(Frame):
     NAME = "problems"
     ABOUT = "What could not be read or worked on, and why."
     COLUMNS: ClassVar[Columns] = {"stage": "string", "subject": "string", "problem": "string"}
-
-
-PROBLEM: Columns = {"subject": "string", "problem": "string"}
-"""A problem before it is known which stage has it."""

@@ -37,15 +37,6 @@ class Roots(Frame):
     COLUMNS: ClassVar[Columns] = {"key": "string", "root": "string"}
 
 
-LISTED: Columns = {**{name: kind for name, kind in Sets.COLUMNS.items() if name != "root"}, "key": "string"}
-"""The columns of a listing: sets that have not been looked into."""
-
-
-def sets_of(listed: DataFrame, roots: DataFrame) -> DataFrame:
-    """The listed revisions with their content; those that could not be walked are left out."""
-    return listed.join(roots, "key").select(*Sets.COLUMNS)
-
-
 def steps(sets: DataFrame) -> DataFrame:
     """Each revision beside the one before it on its line: the columns of `sets`, those of the old one as `old_*`."""
     line = Window.partitionBy(*LINE).orderBy("position")

@@ -19,6 +19,9 @@ WALKED: Columns = {
 }
 """What a walk finds in one revision; `files` is null for a folder that an earlier row of the same walk has told."""
 
+CONTENTS: Columns = {"folder": "string", "top": "boolean", "name": "string", "blob": "string", "tree": "string"}
+"""The definitions of folders; the same folder is another at the top, where more counts as a definition."""
+
 
 class Trees(Frame):
     """A tree is a set's files: the id is made of their names and contents, and is the same wherever they lie."""
@@ -54,15 +57,17 @@ def definitions_of(files: DataFrame, blobs: DataFrame) -> DataFrame:
     )
 
 
-def tree_ids(definitions: DataFrame) -> DataFrame:
-    """The tree of each folder: folder, top, tree."""
-    return definitions.groupBy("folder", "top").agg(_digest("name", "blob").alias("tree"))
+def with_trees(definitions: DataFrame) -> DataFrame:
+    """The definitions with the tree that their folder comes to: the columns of `CONTENTS`."""
+    ids = definitions.groupBy("folder", "top").agg(_digest("name", "blob").alias("tree"))
+    return definitions.join(ids, ["folder", "top"]).select(*CONTENTS)
 
 
-def roots_and_trees(walked: DataFrame, ids: DataFrame) -> DataFrame:
+def roots_and_trees(walked: DataFrame, contents: DataFrame) -> DataFrame:
     """The schema sets of each revision: key, root, directory, tree; the last two null where it has none."""
     folders = walked.where("problem is null").select("key", f.explode_outer("folders").alias("one"))
     placed = folders.select("key", "one.directory", "one.folder", (f.col("one.directory") == "").alias("top"))
+    ids = contents.select("folder", "top", "tree").distinct()
     trees = placed.join(ids, ["folder", "top"], "left").select("key", "directory", "tree")
     roots = trees.groupBy("key").agg(_digest("directory", "tree").alias("root"))
     return trees.where("tree is not null").join(roots, "key", "right").select("key", "root", "directory", "tree")

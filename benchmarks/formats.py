@@ -1,0 +1,49 @@
+"""The formats: a thousand findings and ten thousand, written in each of them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.lab import Lab
+from benchmarks.outcome import Outcome, milliseconds, ratio_row
+from benchmarks.timing import Command, CommandError, compare, median_cpu, median_peak, output, repeat
+from benchmarks.workspace import empty_scratch
+from kiplint.report.formats import FORMATS
+
+FEW, MANY = 1_000, 10_000
+_A_FILE = 100
+
+
+def formats(lab: Lab) -> Iterator[Outcome]:
+    """CPU time above start-up and peak memory, ten times the findings beside the findings."""
+    none, few, many = _set("none", 0), _set("few", FEW), _set("many", MANY)
+    start = lab.kiplint("check", none.name, "--isolated", cwd=none.parent)
+    for directory, findings in ((few, FEW), (many, MANY)):
+        found = len(json.loads(output(_check(lab, directory, "json")))["findings"])
+        if found != findings:
+            raise CommandError(f"formats: {found} findings, not {findings}")
+    started = median_cpu(repeat(start, lab.plan.scaling[10]))
+    for name in FORMATS:
+        taken = compare(_check(lab, many, name), _check(lab, few, name), lab.plan.scaling[10])
+        above = [median_cpu(runs) - started for runs in (taken.ours, taken.theirs)]
+        measure = f"{name}: {MANY:,} / {FEW:,} findings"
+        yield ratio_row(f"{measure}, CPU above start-up", *map(milliseconds, above), above[0] / above[1], 10.0)
+        peaks = [median_peak(runs) for runs in (taken.ours, taken.theirs)]
+        yield ratio_row(f"{measure}, peak memory", *(f"{peak:.0f} MiB" for peak in peaks), peaks[0] / peaks[1], 10.0)
+
+
+def _check(lab: Lab, directory: Path, name: str) -> Command:
+    return lab.kiplint("check", directory.name, "--isolated", "--output-format", name, cwd=directory.parent)
+
+
+def _set(name: str, findings: int) -> Path:
+    """A set of messages whose every field lacks its text; one message has none where no findings are wanted."""
+    directory = empty_scratch("formats", name)
+    fields = _A_FILE if findings else 0
+    for number in range(max(1, findings // _A_FILE)):
+        body = {
+            "type": "data", "name": f"Data{number}", "validVersions": "0", "flexibleVersions": "0+",
+            "fields": [{"name": f"Field{at}", "type": "int32", "versions": "0+"} for at in range(fields)],
+        }  # fmt: skip
+        (directory / f"Data{number}.json").write_text(json.dumps(body, indent=2))
+    return directory

@@ -1,0 +1,55 @@
+"""What a shell offers after Tab: rules, packs, formats, and what a change may break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+VARIABLE = "_KIPLINT_COMPLETE"
+"""Set by the scripts of `--show-completion` when they ask what may come next."""
+
+
+def script(shell: str) -> str:
+    """The lines that make a shell complete kiplint's command lines."""
+    from typer._completion_shared import get_completion_script
+
+    return get_completion_script(prog_name="kiplint", complete_var=VARIABLE, shell=shell)
+
+
+def rules(incomplete: str) -> list[str]:
+    """What `--select` and `--ignore` take, the rules of one's own packs included; after a comma comes another."""
+    known = [rule for rule, _ in rule_ids()]
+    packs = dict.fromkeys(rule.partition("/")[0] for rule in known)
+    return _after_comma(incomplete, ["default", "all", *packs, *known])
+
+
+def rule_ids() -> list[tuple[str, str]]:
+    """The ids of all rules, each with its title."""
+    from kiplint.cli.checking import CheckOptions, load_config
+    from kiplint.engine.errors import UsageError
+    from kiplint.engine.packs import shipped_rules
+    from kiplint.engine.ruleset import load_rules
+
+    try:
+        known = load_rules(*load_config(CheckOptions(sets=["."])))
+    except UsageError:  # the next run will tell
+        known = list(shipped_rules())
+    return [(rule.id, rule.title) for rule in known]
+
+
+def formats() -> list[tuple[str, str]]:
+    """What `--output-format` takes, before an equals sign and a file."""
+    from kiplint.report.formats import FORMATS
+
+    return list(FORMATS.items())
+
+
+def breaks(incomplete: str) -> list[str]:
+    """What `--fail-on-breaks` takes."""
+    from kiplint.compat.judge import BREAKS
+
+    return _after_comma(incomplete, BREAKS)
+
+
+def _after_comma(incomplete: str, words: Iterable[str]) -> list[str]:
+    before, comma, _ = incomplete.rpartition(",")
+    return [f"{before}{comma}{word}" for word in words]

@@ -1,0 +1,101 @@
+"""Shell completion, through the command as it is installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from kiplint.engine.packs import shipped_rules
+from kiplint.report.formats import FORMATS
+from tools import environment, kiplint
+
+COMMAND = Path(sys.executable).with_name("kiplint")
+IDS = [rule.id for rule in shipped_rules()]
+PACKS = [*dict.fromkeys(rule.pack for rule in shipped_rules())]
+PRESS_TAB = """
+eval "$(kiplint --show-completion bash)"
+COMP_WORDS=(kiplint "$@") COMP_CWORD=$#
+_kiplint_completion kiplint
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def offered(*words: str, cwd: Path = ROOT) -> list[str]:
+    """What bash offers for the last of these words."""
+    env = environment()
+    env["PATH"] = f"{COMMAND.parent}:{env['PATH']}"
+    command = ["bash", "--norc", "-c", PRESS_TAB, "bash", *words]
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("che",), ["check"]),
+        (("check", "--sel"), ["--select"]),
+        (("check", "--select", "tags/g"), ["tags/gap"]),
+        (("check", "--ignore", "st"), [word for word in (*PACKS, *IDS) if word.startswith("st")]),
+        (("check", "--ignore", "tags/gap,kip-7"), ["tags/gap,kip-78", "tags/gap,kip-78/cluster-id"]),
+        (("diff", "--severity", "tags/g"), ["tags/gap"]),
+        (("check", "--fail-on", ""), ["error", "warning", "info", "never"]),
+        (("check", "--output-format", ""), list(FORMATS)),
+        (("diff", "--output-format", "g"), ["github", "gitlab"]),
+        (("rollout", "--output-format", "g"), ["github", "gitlab"]),
+        (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),
+        (("explain", "tags/g"), ["tags/gap"]),
+        (("rules", "kip-13"), [word for word in ("kip-1313", *IDS) if word.startswith("kip-13")]),
+        (("schema", "m"), ["message"]),
+        (("check", "fix"), []),
+    ],
+)
+def test_what_bash_offers(words: tuple[str, ...], expected: list[str]) -> None:
+    assert offered(*words) == expected
+
+
+def test_rules_of_ones_own_are_offered(tmp_path: Path) -> None:
+    pack = '{pack: "acme", rules: [{id: "x", each: "message", expect: "name", at: "name", message: "m", why: "w"}]}'
+    (tmp_path / "my.json5").write_text(pack)
+    (tmp_path / "kiplint.toml").write_text('rule-packs = ["my.json5"]\n')
+    assert offered("explain", "acme", cwd=tmp_path) == ["acme/x"]
+    (tmp_path / "kiplint.toml").write_text('rule-packs = ["none.json5"]\n')
+    assert offered("explain", "tags/g", cwd=tmp_path) == ["tags/gap"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "begins"),
+    [
+        ("bash", "_kiplint_completion() {"),
+        ("zsh", "#compdef kiplint"),
+        ("fish", "complete --command kiplint"),
+        ("powershell", "Import-Module PSReadLine"),
+    ],
+)
+def test_a_script_for_each_shell(shell: str, begins: str) -> None:
+    ran = kiplint("--show-completion", shell, cwd=ROOT, command=[str(COMMAND)])
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(begins)
+    assert f"complete_{shell}" in ran.out
+
+
+def test_other_shells_are_refused() -> None:
+    ran = kiplint("--show-completion", "tcsh", cwd=ROOT)
+    assert (ran.code, ran.out) == (2, "")
+    assert "'tcsh' is not one of 'bash', 'zsh', 'fish', 'powershell'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("shell", "variables", "expected"),
+    [
+        ("zsh", {}, '_arguments \'*: :(("tags/gap":"A gap in the tags"))\'\n'),
+        ("fish", {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}, "tags/gap\tA gap in the tags\n"),
+    ],
+)
+def test_what_other_shells_are_told(shell: str, variables: dict[str, str], expected: str) -> None:
+    env = {"_KIPLINT_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "kiplint explain tags/g", **variables}
+    assert kiplint(cwd=ROOT, env=env, command=[str(COMMAND)]) == (0, expected, "")

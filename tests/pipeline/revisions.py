@@ -1,0 +1,72 @@
+"""What `check` and `diff` say of revisions, in the words of the lake's tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiplint.cli.trees import open_tree
+from kiplint.compat.diff import compare_trees
+from kiplint.compat.judge import judge
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, check_set
+from kiplint.sources.open import open_sets
+
+FINDING = [
+    "path",
+    "rule",
+    "severity",
+    "message",
+    "line",
+    "column",
+    "end_line",
+    "end_column",
+    "pointer",
+    "message_name",
+    "rule_source",
+    "fingerprint",
+]
+CHANGE = [
+    "rule",
+    "severity",
+    "breaks",
+    "kind",
+    "message_name",
+    "message_type",
+    "versions",
+    "field",
+    "path",
+    "line",
+    "column",
+    "message",
+]
+Row = tuple[Any, ...]
+
+
+def checked(commit: str, repository: str, rules: RuleSet) -> list[Row]:
+    """The findings of `kiplint check COMMIT:`, with paths from the top of the revision."""
+    rows: list[Row] = []
+    for one in open_sets([f"{commit}:"], lambda path: True, repository=repository):
+        for found in check_set((Input(file.path, file.data) for file in one.files), rules).findings:
+            span, path = found.span, found.path.partition(":")[2]
+            where = (span.line, span.column, span.end_line, span.end_column, found.pointer)
+            what = (found.rule, found.severity, found.message)
+            rows.append((path, *what, *where, found.message_name, found.source, found.fingerprint))
+    return sorted(rows)
+
+
+def compared(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]:
+    """The changes of `kiplint diff OLD: NEW:`, with paths from the top of the revisions."""
+    before, after = open_tree(f"{old}:", repository), open_tree(f"{new}:", repository)
+    found = judge(compare_trees(before, after), rules, before.sources, after.sources)
+    return sorted(
+        (
+            *(one.rule, one.severity, one.breaks, one.kind, one.message_name, one.message_type, one.versions),
+            *(one.field, one.path.partition(":")[2], one.span.line, one.span.column, one.message),
+        )
+        for one in found
+    )
+
+
+def rows_of(table: list[dict[str, Any]], columns: list[str]) -> list[Row]:
+    """Rows of a table as tuples, in the order of their values."""
+    return sorted(tuple(row[name] for name in columns) for row in table)

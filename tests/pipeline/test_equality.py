@@ -1,0 +1,134 @@
+"""The lake has no second opinion: what it says of a revision is what `check`, `diff` and `negotiate` say, row for row."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kiplint.cli.trees import open_tree
+from kiplint.compat.negotiation import negotiate
+from kiplint.pipeline.answers.query import make_views
+from kiplint.pipeline.engine import Engine
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.run import Request, run
+from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables.sets import Sets
+from kiplint.pipeline.work import Work
+
+from .conftest import SILENT
+from .revisions import CHANGE, FINDING, checked, compared, rows_of
+
+SAMPLE = 40
+PAIRS = 100
+SEED = random.SystemRandom().randrange(1_000_000)
+
+
+@pytest.fixture(scope="module")
+def bundle(corpus: Path) -> str:
+    return str(corpus / "kafka-schema-history.bundle")
+
+
+@pytest.fixture(scope="module")
+def kafka(bundle: str, spark: SparkSession, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Work:
+    """The tables of the real history."""
+    lake = Lake(tmp_path_factory.mktemp("kafka") / "lake")
+    sources = (f"kafka={bundle}#trunk", f"kafka={bundle}#tags")
+    snapshot = run(lake, Request(sources), engine, lambda: spark, SILENT)
+    work = Work(spark, lake, snapshot, dict(snapshot.tables))
+    make_views(work)
+    return work
+
+
+@pytest.fixture(scope="module")
+def drawn(kafka: Work) -> tuple[list[list[dict[str, Any]]], random.Random]:
+    """The revisions of each line, and where the drawing of samples stands."""
+    print(f"seed {SEED}")  # shown by pytest when a test fails
+    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in kafka.frame(Sets).df.orderBy("lineage", "position").toArrow().to_pylist():
+        lines[row["lineage"]].append(row)
+    return [lines["trunk"], lines["tags"]], random.Random(SEED)
+
+
+def test_every_revision_is_there_once(drawn: tuple[list[list[dict[str, Any]]], random.Random]) -> None:
+    assert [len(line) for line in drawn[0]] == [431, 48]
+    assert all([row["position"] for row in line] == list(range(len(line))) for line in drawn[0])
+
+
+def test_every_distinct_blob_is_there_once(kafka: Work) -> None:
+    assert [tuple(row) for row in kafka.spark.sql("SELECT count(*), count(DISTINCT blob) FROM blobs").collect()] == [
+        (1708, 1708)
+    ]
+
+
+def test_findings_are_those_of_check(
+    kafka: Work, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+) -> None:
+    (trunk, tags), chance = drawn
+    chosen = [*chance.sample(trunk, SAMPLE), *tags]
+    found = _by_commit(kafka, "set_findings", chosen)
+    for row in chosen:
+        told = rows_of(found[row["lineage"], row["commit"]], FINDING)
+        assert told == checked(row["commit"], bundle, engine.rules.whole), f"seed {SEED}: {row['commit']}"
+
+
+def test_changes_are_those_of_diff(
+    kafka: Work, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+) -> None:
+    (trunk, tags), chance = drawn
+    chosen = [*chance.sample(list(pairwise(trunk)), SAMPLE), *pairwise(tags)]
+    found = _by_commit(kafka, "set_changes", [new for _, new in chosen])
+    for old, new in chosen:
+        told = rows_of(found[new["lineage"], new["commit"]], CHANGE)
+        said = compared(old["commit"], new["commit"], bundle, engine.rules.whole)
+        assert told == said, f"seed {SEED}: {old['commit']} {new['commit']}"
+
+
+def test_the_matrix_is_that_of_negotiate(
+    kafka: Work, bundle: str, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+) -> None:
+    (_, tags), chance = drawn
+    sets = {row["release"]: open_tree(f"{row['commit']}:", bundle).main for row in tags}
+    cells: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in kafka.frame(Matrix).df.toArrow().to_pylist():
+        cells[row["client"], row["broker"]].append(row)
+    assert len(cells) == 48 * 48
+    for client, broker in chance.sample(sorted(cells), PAIRS):
+        said = negotiate((client, sets[client]), [(broker, sets[broker])]).rpcs
+        told = sorted(_cell(row) for row in cells[client, broker])
+        assert told == sorted(_row(row) for row in said), f"seed {SEED}: {client} {broker}"
+
+
+def _by_commit(work: Work, view: str, chosen: Iterable[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    found = defaultdict(list)
+    wanted = {row["commit"] for row in chosen}
+    for row in work.spark.table(view).toArrow().to_pylist():
+        if row["commit"] in wanted:
+            found[row["lineage"], row["commit"]].append(row)
+    return found
+
+
+def _cell(row: dict[str, Any]) -> tuple[Any, ...]:
+    alone = row["status"] in ("client-only", "broker-only", "not-offered")
+    usable = None if alone else "none" if row["lowest"] is None else _range(row["lowest"], row["highest"])
+    told = (row["chosen"], row["request_header"], row["response_header"], row["instance_id"], row["deprecated"])
+    return _sortable(row["api_key"], row["name"], row["status"], usable, *told)
+
+
+def _row(row: Any) -> tuple[Any, ...]:
+    told = (row.chosen, row.request_header, row.response_header, row.instance_id, row.deprecated)
+    return _sortable(row.api_key, row.name, row.status, row.usable, *told)
+
+
+def _sortable(*values: object) -> tuple[str, ...]:
+    return tuple(map(str, values))
+
+
+def _range(lowest: int, highest: int) -> str:
+    return str(lowest) if lowest == highest else f"{lowest}-{highest}"

@@ -1,0 +1,71 @@
+"""The site: it is built of the pages as they are, and not of pages with a dead link. Needs what `make docs` installs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+pytestmark = pytest.mark.skipif(not find_spec("material"), reason="needs the docs group, which `make docs` installs")
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """A copy of what the site is made of."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    return tmp_path
+
+
+def build(where: Path) -> tuple[int, str]:
+    """The exit code of the build, and what it says."""
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": ""}
+    command = [sys.executable, "-m", "mkdocs", "build"]
+    done = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def test_the_pages_as_they_are(pages: Path) -> None:
+    code, said = build(pages)
+    assert (code, "WARNING" in said) == (0, False)
+    made = {path.relative_to(pages / "site").as_posix() for path in (pages / "site").rglob("*.html")}
+    wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert made - {"404.html"} == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[x](guide/nowhere.md)", "'guide/nowhere.md'"),
+        ("[x](guide/ci.md#nowhere)", "'guide/ci.md#nowhere'"),
+        ("[x](#nowhere)", "'#nowhere'"),
+        ("[x](/guide/ci.md)", "'/guide/ci.md'"),
+    ],
+)
+def test_a_dead_link_fails_it(pages: Path, text: str, said: str) -> None:
+    with (pages / "docs/index.md").open("a", encoding="utf-8") as page:
+        page.write(f"\n{text}\n")
+    code, told = build(pages)
+    assert code == 1
+    assert said in told
+
+
+def test_a_missing_page_fails_it(pages: Path) -> None:
+    (pages / "docs/guide/migration.md").unlink()
+    code, told = build(pages)
+    assert code == 1
+    assert "'guide/migration.md'" in told
+
+
+def test_a_page_that_nothing_leads_to_fails_it(pages: Path) -> None:
+    (pages / "docs/guide/lonely.md").write_text("# Lonely\n")
+    code, told = build(pages)
+    assert code == 1
+    assert "guide/lonely.md" in told
