@@ -25,7 +25,7 @@ of the corpus again and again, each time with other names of messages, structs a
 they are in the corpus. `per core` is half of what the two cores do in a second of the stage, which is without the start
 of the session. The engine is `check_set` over the same sets in one process on one core, in passes before and after each
 run. Figures by CPU time are disturbed least by other work on the machine; they count all processes, the JVM's compiler
-and collector included. `meanwhile` is the engine over a few hundred definitions every three seconds of the run: caches
+and collector included. `meanwhile` is the engine over a few hundred definitions every six seconds of the run: caches
 and cores that are shared make it slower, inside workers and out. Memory is resident, the sum over all processes at the
 worst moment; pages that workers share are counted in each."""
 

@@ -24,9 +24,9 @@ THREADS = {
 }
 """What a JVM's thread does, by how its name begins."""
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-INTERVAL = 0.25
+INTERVAL = 0.5
 BETWEEN = 12
-"""The samples from one call of what is done meanwhile to the next: some three seconds."""
+"""The samples from one call of what is done meanwhile to the next: some six seconds."""
 
 
 class Moment(NamedTuple):
