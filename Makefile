@@ -12,6 +12,9 @@ USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 # More for pytest, as in `make test PYTEST_ARGS="-n 4 -k tags"`.
 PYTEST_ARGS :=
 
+# More for the benchmark of the pipeline, as in `make bench-pipeline BENCH_ARGS="--sizes 1000,10000"`.
+BENCH_ARGS :=
+
 # Older pips read build requirements' pins from the first of these, newer ones from the second. The path is
 # relative because pip splits these values at blanks, and a checkout may lie in a directory with a blank in its name.
 export PIP_CONSTRAINT := constraints.txt
@@ -43,6 +46,9 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 
 bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks
+
+bench-pipeline: $(VENV)/installed-dev ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
+	@$(BIN)/python -m benchmarks.pipeline $(BENCH_ARGS)
 
 pipeline-demo: $(VENV)/installed-dev ## run the pipeline on a sample history, and on Kafka's own where it is
 	@$(BIN)/python -m benchmarks.demo

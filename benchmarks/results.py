@@ -51,7 +51,7 @@ class Results:
 
 def as_text(results: Results) -> str:
     """The tables for a terminal, notes below."""
-    parts = ["\n".join(_aligned([head, *cells])) for _, head, cells in results.tables()]
+    parts = ["\n".join(aligned([head, *cells])) for _, head, cells in results.tables()]
     if results.notes:
         parts.append("\n".join(results.notes))
     return "\n\n".join(parts)
@@ -62,7 +62,7 @@ def as_markdown(results: Results, lab: Lab) -> str:
     parts = ["# Benchmarks", "Written by `python -m benchmarks`; do not edit.", _ABOUT, _facts(lab)]
     for title, head, cells in results.tables():
         rule = ["---", *("---:" for _ in head[1:])]
-        lines = _aligned([head, rule, *cells], between=" | ")
+        lines = aligned([head, rule, *cells], between=" | ")
         parts.append(f"## {title}")
         parts.append("\n".join(f"| {line} |" for line in lines))
     if results.notes:
@@ -104,7 +104,7 @@ def _scale(scale: Scale) -> Sequence[str]:
     return scale.series, f"{scale.files:,}", *times, f"{scale.rate:,.0f}", f"{scale.peak:.0f} MiB"
 
 
-def _aligned(lines: Sequence[Sequence[str]], between: str = "   ") -> Iterable[str]:
+def aligned(lines: Sequence[Sequence[str]], between: str = "   ") -> Iterable[str]:
     """The cells in columns: the first to the left, figures to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for first, *rest in lines:

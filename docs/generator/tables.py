@@ -10,8 +10,8 @@ from kiplint.pipeline.frame import Frame
 
 INTRODUCTION = """\
 What `kiplint pipeline run` writes: directories of Parquet files below `LAKE/data`, and for `kiplint pipeline query` a
-view for each table. Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one schema
-set, a `root` all sets of a revision; what several revisions share is there once.
+view for each table. Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one
+schema set, a `root` all sets of a revision; what several revisions share is there once.
 
 Two more views put them together: `set_findings` has the findings of every revision, as `check` tells them, and
 `set_changes` the changes of every step, as `diff` tells them.

@@ -7,7 +7,7 @@ steps together find what `check_set` finds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from kiplint.engine.finding import Finding
@@ -17,7 +17,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.engine.run import IGNORE_MARK, file_breaches, set_breaches, take_apart
 from kiplint.model.fact import set_fact
-from kiplint.model.load import load
+from kiplint.model.load import Definition, load
 from kiplint.model.schemas import SchemaSet
 
 
@@ -64,20 +64,45 @@ def check_alone(file: str, data: bytes, rules: Scopes) -> list[Finding]:
 
 def check_together(files: Iterable[tuple[str, bytes]], rules: Scopes) -> Iterator[Finding]:
     """What the definitions of one set, given as path and bytes, break beside what `check_alone` finds."""
+    yield from check_both(files, set(), rules).together
+
+
+class Checked(NamedTuple):
+    """What `check_alone` finds in some files of a set, and what `check_together` finds in the set."""
+
+    alone: list[Finding]
+    together: list[Finding]
+
+
+def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes) -> Checked:
+    """The two steps over one set, each definition read once; `fresh` are the files to be checked alone as well."""
     definitions = [load(file, data) for file, data in files]
     schemas = SchemaSet(tuple(one.message for one in definitions if one.message))
     marked = {one.file for one in definitions if IGNORE_MARK in one.data}
-    breaches: dict[str, list[Breach]] = {}
-    for breach in (
-        *file_breaches(definitions, {one.file for one in definitions}, rules.together),
-        *file_breaches(definitions, marked, rules.alone),
-        *set_breaches(schemas, rules.together),
-    ):
-        breaches.setdefault(breach.anchor.file, []).append(breach)
+    try:
+        alone = list(file_breaches(definitions, fresh - marked, rules.alone))
+        together = [
+            *file_breaches(definitions, {one.file for one in definitions}, rules.together),
+            *(file_breaches(definitions, marked, rules.alone) if marked else ()),
+            *set_breaches(schemas, rules.together),
+        ]
+        return Checked(_placed(definitions, alone, (), rules), _placed(definitions, together, marked, rules))
+    finally:
+        take_apart(schemas)
+
+
+def _placed(
+    definitions: list[Definition], breaches: Iterable[Breach], always: Collection[str], rules: Scopes
+) -> list[Finding]:
+    """The findings of the files that break something, and of those that are always looked at."""
+    by_file: dict[str, list[Breach]] = {}
+    for breach in breaches:
+        by_file.setdefault(breach.anchor.file, []).append(breach)
+    found: list[Finding] = []
     for one in definitions:
-        if one.file in breaches or one.file in marked:
-            yield from place(one, breaches.get(one.file, []), rules.whole)
-    take_apart(schemas)
+        if one.file in by_file or one.file in always:
+            found += place(one, by_file.get(one.file, []), rules.whole)
+    return found
 
 
 def _set_facts() -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -10,8 +10,8 @@ from pyspark.sql import functions as f
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.scopes import check_alone, check_together
-from kiplint.pipeline.bundles import chunks, trees_of, with_texts
+from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
+from kiplint.pipeline.bundles import chunks
 from kiplint.pipeline.columns import Columns, batch, ddl, text
 from kiplint.pipeline.engine import Engine, settle
 from kiplint.pipeline.stage import Context, Stage
@@ -20,13 +20,18 @@ from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings
 from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
+from kiplint.pipeline.texts import A_TASK, Use, first_uses, join_texts, near, sets_in, texts_by_chunk
 from kiplint.pipeline.work import Work
 
 ALONE, TOGETHER = "lint", "lint-sets"
 FOUND: Columns = {**Findings.COLUMNS, "subject": "string", "problem": "string"}
 NO_FINDING = (None,) * len(Findings.COLUMNS)
+PAIR = ["name", "blob"]
+A_BATCH = 1000
+"""Rows that a worker gathers before it sends them on."""
 Row = tuple[object, ...]
 Batches = Iterable[pa.RecordBatch]
+Parts = tuple[str, ...]
 
 
 def run(work: Work, context: Context) -> None:
@@ -34,10 +39,13 @@ def run(work: Work, context: Context) -> None:
     ids = context.engine.ids
     alone, alone_anew = work.unseen(ALONE, ids[ALONE], Files.NAME)
     together, together_anew = work.unseen(TOGETHER, ids[TOGETHER], Files.NAME)
-    parts = [
-        work.stage("found", _alone(work, context.engine, work.read(Files.NAME, Files.COLUMNS, alone), anew=alone_anew)),
-        work.stage("found", _together(work, context.engine, work.read(Files.NAME, Files.COLUMNS, together))),
-    ]
+    seen = () if alone_anew else work.snapshot.stages[ALONE].inputs[Files.NAME]
+    if set(alone) <= set(together):
+        linted = [_sets(work, context.engine, together, alone, seen)]
+    else:
+        linted = [_files(work, context.engine, alone, seen)]
+        linted += [_sets(work, context.engine, together, (), ())] if together else []
+    parts = [work.stage("found", one) for one in linted]
     found = work.read("found", FOUND, parts)
     findings = found.where("problem is null").select(*Findings.COLUMNS)
     if alone_anew or together_anew:
@@ -50,64 +58,112 @@ def run(work: Work, context: Context) -> None:
     work.note(ALONE, work.problems_in(parts, "subject"), anew=alone_anew and together_anew)
 
 
-def _alone(work: Work, engine: Engine, files: DataFrame, *, anew: bool) -> DataFrame:
-    wanted = files.select("name", "blob").distinct()
-    if not anew:
-        seen = work.snapshot.stages[ALONE].inputs[Files.NAME]
-        wanted = wanted.join(work.read(Files.NAME, Files.COLUMNS, seen), ["name", "blob"], "anti")
-    texts = wanted.join(work.frame(Blobs).df.select("blob", "data"), "blob").select("name", "blob", "data")
-    return work.spread(texts).mapInArrow(alone_in_arrow(engine), ddl(FOUND))
+def _files(work: Work, engine: Engine, parts: Parts, seen: Parts) -> DataFrame:
+    """What the files in some parts break by themselves, but for those in parts that are seen."""
+    files = work.read(Files.NAME, Files.COLUMNS, parts)
+    wanted = files.select(*PAIR).distinct().join(_pairs(work, seen), PAIR, "anti")
+    rows = work.lake.count(parts)
+    texts = join_texts(wanted, work.frame(Blobs).df, rows, _tasks(work, rows)).select(*PAIR, "data")
+    return work.spread(texts).mapInArrow(files_in_arrow(engine), ddl(FOUND))
 
 
-def _together(work: Work, engine: Engine, files: DataFrame) -> DataFrame:
-    blobs = work.frame(Blobs).df
+def _sets(work: Work, engine: Engine, parts: Parts, fresh: Parts, seen: Parts) -> DataFrame:
+    """What the sets in some parts break, and the files in some of these by themselves, each where it comes first."""
+    rows = work.lake.count(parts)
+    tasks = _tasks(work, rows)
+    blobs, files = work.frame(Blobs).df, work.read(Files.NAME, Files.COLUMNS, parts)
+    uses = first_uses(files, tasks) if fresh else files.withColumn("fresh", f.lit(False))
+    if fresh and seen:
+        known = _pairs(work, seen).withColumn("known", f.lit(True))
+        uses = uses.join(known, PAIR, "left").withColumn("fresh", f.col("fresh") & f.col("known").isNull())
+    chosen = near(_chosen(work, files, blobs), work.lake.count(work.tables[Trees.NAME]))
+    texts = texts_by_chunk(uses.join(chosen, "tree"), blobs, rows, tasks)
+    return texts.mapInArrow(sets_in_arrow(engine), ddl(FOUND))
+
+
+def _chosen(work: Work, files: DataFrame, blobs: DataFrame) -> DataFrame:
+    """The trees of the files in chunks of neighbours: chunk, tree."""
     sizes = files.join(blobs.select("blob", "size"), "blob").groupBy("tree").agg(f.sum("size").alias("size"))
     places = work.frame(Trees).df.join(work.frame(Sets).df, "root")
     first = places.groupBy("tree").agg(f.min(f.struct(*LINE, "directory", "position")).alias("first"))
-    placed = sizes.join(first, "tree").select("tree", "size", "first.*")
-    chosen = chunks(placed, (*LINE, "directory"), "size").select("chunk", "tree")
-    return work.spread(with_texts(chosen, files, blobs)).mapInArrow(together_in_arrow(engine), ddl(FOUND))
+    # Trees of sources that are not asked for any more stay, as their files do: they may be asked for again.
+    placed = sizes.join(first, "tree", "left").select("tree", "size", "first.*")
+    return chunks(placed, (*LINE, "directory"), "size").select(f.xxhash64("chunk").alias("chunk"), "tree")
 
 
-def alone_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _pairs(work: Work, parts: Parts) -> DataFrame:
+    return work.read(Files.NAME, Files.COLUMNS, parts).select(*PAIR).distinct()
+
+
+def _tasks(work: Work, files: int) -> int:
+    """How many tasks share the texts of so many files: enough for all cores, and each of a bounded size."""
+    texts = min(files, work.lake.count(work.tables[Blobs.NAME]))
+    return max(work.parallelism, -(-texts // A_TASK))
+
+
+def files_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """Batches of (name, blob, data) to batches of what the files break by themselves."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         settle()
-        rules = engine.rules
-        for one in batches:
-            rows: list[Row] = []
-            for name, blob, data in zip(*(column.to_pylist() for column in one.columns), strict=True):
-                try:
-                    rows += [_row(None, name, blob, finding) for finding in check_alone(name, data, rules)]
-                except (UsageError, RecursionError) as error:
-                    rows.append((*NO_FINDING, f"{name} ({blob})", str(error)))
-            if rows:
-                yield batch(FOUND, rows)
+        uses = (
+            Use(name, blob, data, True)
+            for one in batches
+            for name, blob, data in zip(*(column.to_pylist() for column in one.columns), strict=True)
+        )
+        yield from _batches(row for use in uses for row in _alone(use, engine.rules))
 
     return work
 
 
-def together_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Batches of bundles (chunk, files, texts) to batches of what the sets break."""
+def sets_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """Batches of texts by chunk to batches of what the sets break, and their fresh files by themselves."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         settle()
-        rules = engine.rules
-        for one in batches:
-            for bundle in one.to_pylist():
-                rows: list[Row] = []
-                for tree, files in trees_of(bundle):
-                    blobs = {name: blob for name, blob, _ in files}
-                    try:
-                        found = check_together(((name, data) for name, _, data in files), rules)
-                        rows += [_row(tree, each.path, blobs[each.path], each) for each in found]
-                    except (UsageError, RecursionError) as error:
-                        rows.append((*NO_FINDING, f"set {tree}", str(error)))
-                if rows:
-                    yield batch(FOUND, rows)
+        yield from _batches(row for tree, files in sets_in(batches) for row in _both(tree, files, engine.rules))
 
     return work
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+    held: list[Row] = []
+    for row in rows:
+        held.append(row)
+        if len(held) == A_BATCH:
+            yield batch(FOUND, held)
+            held.clear()
+    if held:
+        yield batch(FOUND, held)
+
+
+def _both(tree: str, files: Sequence[Use], rules: Scopes) -> list[Row]:
+    blobs = {use.name: use.blob for use in files}
+    fresh = {use.name for use in files if use.fresh}
+    texts = [(use.name, use.data) for use in files]
+    try:
+        found = check_both(texts, fresh, rules)
+    except (UsageError, RecursionError):
+        rows = [row for use in files if use.fresh for row in _alone(use, rules)]
+        return rows + _together(tree, files, rules)
+    rows = [_row(None, one.path, blobs[one.path], one) for one in found.alone]
+    return rows + [_row(tree, one.path, blobs[one.path], one) for one in found.together]
+
+
+def _alone(use: Use, rules: Scopes) -> list[Row]:
+    try:
+        return [_row(None, use.name, use.blob, one) for one in check_alone(use.name, use.data, rules)]
+    except (UsageError, RecursionError) as error:
+        return [(*NO_FINDING, f"{use.name} ({use.blob})", str(error))]
+
+
+def _together(tree: str, files: Sequence[Use], rules: Scopes) -> list[Row]:
+    blobs = {use.name: use.blob for use in files}
+    try:
+        found = check_together(((use.name, use.data) for use in files), rules)
+        return [_row(tree, one.path, blobs[one.path], one) for one in found]
+    except (UsageError, RecursionError) as error:
+        return [(*NO_FINDING, f"set {tree}", str(error))]
 
 
 def _row(tree: str | None, name: str, blob: str, found: Finding) -> Row:

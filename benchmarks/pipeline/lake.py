@@ -1,0 +1,110 @@
+"""A lake as `ingest` publishes one, written straight from generated definitions, a few thousand at a time.
+
+Each source is one line of history in which every revision replaces every file, so that no definition occurs twice.
+Contents are laid out by their ids, as `ingest` lays them out, and not by the sets that hold them.
+"""
+
+import itertools
+import shutil
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha1, sha256
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from msgspec.structs import replace
+
+from benchmarks.pipeline.variation import Template, Variation, variations
+from kiplint.pipeline.columns import arrow_schema, batch
+from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.tables.files import Files
+from kiplint.pipeline.tables.sets import Roots, Sets
+from kiplint.pipeline.tables.sources import Sources
+from kiplint.pipeline.tables.trees import Trees
+
+A_LINE = 100
+"""Revisions of one source."""
+A_GROUP = 8192
+"""Rows that are held before they are written."""
+PILES = 2
+"""The files that the contents lie in: one for each core."""
+BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def write_lake(path: Path, templates: Sequence[Template], definitions: int) -> int:
+    """A new lake with at least so many definitions, all distinct, in whole variations; says how many."""
+    shutil.rmtree(path, ignore_errors=True)
+    lake = Lake(path)
+    count = -(-definitions // len(templates))
+    with lake.writing():
+        tables = _Tables(lake)
+        for one in itertools.islice(variations(templates), count):
+            _add(tables, one)
+        for number in range(-(-count // A_LINE)):
+            size = min(A_LINE, count - number * A_LINE)
+            tables.add(Sources, [(_source(number), "main", "git", "", size)])
+        lake.publish(replace(lake.snapshot(), tables=tables.close()))
+    return count * len(templates)
+
+
+def _add(tables: "_Tables", one: Variation) -> None:
+    trees = []
+    for directory, files in one.sets.items():
+        ids = [(name, _blob_id(data), data) for name, data in files]
+        tree = _digest((name, blob) for name, blob, _ in ids)
+        trees.append((directory, tree))
+        tables.add(Files, [(tree, name, blob) for name, blob, _ in ids])
+        for _, blob, data in ids:
+            tables.add(Blobs, [(blob, "definition", len(data), data, None)], int(blob[:8], 16) % PILES)
+    root = _digest(trees)
+    line, position = divmod(one.number, A_LINE)
+    tables.add(Trees, [(root, directory, tree) for directory, tree in trees])
+    tables.add(Roots, [(root[:40], root)])
+    time = BEGIN + timedelta(hours=one.number)
+    tables.add(Sets, [(_source(line), "main", position, root[:40], time, None, root)])
+
+
+class _Tables:
+    """The tables that are being written: one part each, of as many files as there are piles in use."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._places: dict[str, Path] = {}
+        self._files: dict[tuple[type[Frame], int], tuple[pq.ParquetWriter, list[tuple[Any, ...]]]] = {}
+
+    def add(self, kind: type[Frame], rows: Iterable[tuple[Any, ...]], pile: int = 0) -> None:
+        if (kind, pile) not in self._files:
+            place = self._places.setdefault(kind.NAME, self._lake.stage(kind.NAME))
+            place.mkdir(parents=True, exist_ok=True)
+            writer = pq.ParquetWriter(place / f"{pile}.parquet", arrow_schema(kind.COLUMNS), compression="zstd")
+            self._files[kind, pile] = (writer, [])
+        writer, held = self._files[kind, pile]
+        held.extend(rows)
+        if len(held) >= A_GROUP:
+            writer.write_batch(batch(kind.COLUMNS, held))
+            held.clear()
+
+    def close(self) -> dict[str, tuple[str, ...]]:
+        """Write what is held, and say the part of each table."""
+        for (kind, _), (writer, held) in self._files.items():
+            if held:
+                writer.write_batch(batch(kind.COLUMNS, held))
+            writer.close()
+        return {name: (place.name,) for name, place in self._places.items()}
+
+
+def _source(number: int) -> str:
+    return f"source-{number:03}"
+
+
+def _blob_id(data: bytes) -> str:
+    """Git's id of a content."""
+    return sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _digest(pairs: Iterable[tuple[str, str]]) -> str:
+    """The id that `ingest` gives to named contents."""
+    return sha256("\n".join(sorted(map(":".join, pairs))).encode()).hexdigest()

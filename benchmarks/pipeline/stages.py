@@ -1,0 +1,84 @@
+"""Spark's stages out of an event log: what each did, for how long, and how much it moved."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WORTH_SAYING = 0.01
+"""A stage's share of the time of all tasks, below which it is left out."""
+
+FIGURES = ("seconds", "JVM CPU", "shuffled in MB", "shuffled out MB", "spilled MB")
+
+_WORDS = {
+    "MapInArrow": "lint",
+    "Scan parquet": "read",
+    "ShuffledHashJoin": "join",
+    "SortMergeJoin": "join",
+    "BroadcastHashJoin": "join",
+    "Sort": "sort",
+    "ObjectHashAggregate": "group",
+    "SortAggregate": "group",
+    "HashAggregate": "group",
+    "Window": "number",
+    "WriteFiles": "write",
+    "Coalesce": "coalesce",
+}
+
+
+@dataclass(frozen=True)
+class SparkStage:
+    """One stage: its operators in words, how many tasks, and their sums as `FIGURES` names them."""
+
+    what: str
+    tasks: int
+    figures: Sequence[float]
+
+
+def read_stages(directory: Path) -> list[SparkStage]:
+    """The stages in the only event log below a directory that took some share of the time."""
+    operators: dict[int, str] = {}
+    sums: dict[int, Counter[str]] = {}
+    for event in _events(directory):
+        if event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
+            sums.setdefault(event["Stage ID"], Counter()).update(_measures(event["Task Metrics"]))
+        if event["Event"] == "SparkListenerStageCompleted":
+            info = event["Stage Info"]
+            operators[info["Stage ID"]] = _operators(info["RDD Info"])
+    whole = sum(one["seconds"] for one in sums.values())
+    return [
+        SparkStage(operators.get(number, ""), int(one["tasks"]), [one[name] for name in FIGURES])
+        for number, one in sorted(sums.items())
+        if one["seconds"] >= WORTH_SAYING * whole
+    ]
+
+
+def _measures(metrics: Mapping[str, Any]) -> dict[str, float]:
+    read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
+    return {
+        "tasks": 1,
+        "seconds": metrics["Executor Run Time"] / 1e3,
+        "JVM CPU": metrics["Executor CPU Time"] / 1e9,
+        "shuffled in MB": (read["Local Bytes Read"] + read["Remote Bytes Read"]) / 1e6,
+        "shuffled out MB": written["Shuffle Bytes Written"] / 1e6,
+        "spilled MB": metrics["Disk Bytes Spilled"] / 1e6,
+    }
+
+
+def _operators(rdds: Iterable[Mapping[str, Any]]) -> str:
+    """The operators of a stage in the order of their work, each once."""
+    found: dict[str, None] = {}
+    for one in sorted(rdds, key=lambda rdd: rdd["RDD ID"]):
+        name = json.loads(one["Scope"])["name"].strip() if "Scope" in one else ""
+        if word := next((word for start, word in _WORDS.items() if name.startswith(start)), None):
+            found[word] = None
+    return ", ".join(found) or "local rows"
+
+
+def _events(directory: Path) -> Iterator[Any]:
+    for file in sorted(directory.rglob("*")):
+        if file.is_file() and not file.name.startswith((".", "appstatus")):
+            with open(file, encoding="utf-8") as lines:
+                yield from map(json.loads, lines)

@@ -1,0 +1,125 @@
+"""Definitions without end: real files, each time with other names and keys, the same all over one variation.
+
+A variation renames messages, structs and fields and shifts API keys, as if another project had grown the same protocol.
+Names that a rule speaks of stay, so that the rules find in a variation what they find in the real files.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from benchmarks.schemas import Schema, fields_of, read
+from kiplint.engine.rule import Rule
+
+SUFFIXES = ("Request", "Response", "Key", "Value")
+KEYS = 100
+"""The API keys of one variation lie this far above those of the one before."""
+KEY_SETS = 300
+"""After so many variations the keys begin again: they have 16 bits."""
+
+_TOKEN = re.compile(r'"(?P<what>name|type)"(?P<colon>\s*:\s*)"(?P<array>(?:\[\])?)(?P<name>\w+)"|"apiKey"\s*:\s*\d+')
+
+
+@dataclass(frozen=True)
+class Template:
+    """One real file, cut at what varies: `parts` and between them a name to mark, or an API key to shift.
+
+    `file` is cut in the same way.
+    """
+
+    directory: str
+    file: tuple[str, str]
+    parts: tuple[str, ...]
+    keys: Mapping[int, int]
+
+    def text(self, mark: str, shift: int) -> str:
+        """The file's text in a variation."""
+        if not self.keys:
+            return mark.join(self.parts)
+        found = [self.parts[0]]
+        for number, part in enumerate(self.parts[1:]):
+            found += (str(self.keys[number] + shift) if number in self.keys else mark, part)
+        return "".join(found)
+
+
+@dataclass(frozen=True)
+class Variation:
+    """The files of one variation by directory: name and content."""
+
+    number: int
+    sets: Mapping[str, Sequence[tuple[str, bytes]]]
+
+
+def read_templates(corpus: Path, rules: Sequence[Rule]) -> list[Template]:
+    """All definitions below a directory that are one JSON object, each with its directory."""
+    kept = frozenset(re.findall(r"\w+", " ".join(repr(rule.spec) for rule in rules)))
+    templates = []
+    for path in sorted(corpus.rglob("*.json")):
+        try:
+            schema = read(path)
+        except ValueError:
+            continue
+        templates.append(_template(schema, path.parent.relative_to(corpus).as_posix(), kept))
+    return templates
+
+
+def variations(templates: Sequence[Template]) -> Iterator[Variation]:
+    """The variations, one after the other."""
+    for number in count():
+        mark, shift = word(number), KEYS * (number % KEY_SETS)
+        sets: dict[str, list[tuple[str, bytes]]] = {}
+        for one in templates:
+            file = one.file[0] + (mark if one.file[1] else "") + one.file[1]
+            sets.setdefault(one.directory, []).append((file, one.text(mark, shift).encode()))
+        yield Variation(number, {directory: sorted(files) for directory, files in sets.items()})
+
+
+def word(number: int) -> str:
+    """A number as part of a name in camel case: Aaaa, Aaab, ..."""
+    letters = ""
+    for _ in range(4):
+        number, rest = divmod(number, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters.capitalize()
+
+
+def _template(schema: Schema, directory: str, kept: frozenset[str]) -> Template:
+    """Every struct and the message get the mark, and every field that no rule speaks of."""
+    structs = {str(one["type"]).removeprefix("[]") for one in fields_of(schema.body) if "fields" in one}
+    structs |= {str(one["name"]) for one in schema.body.get("commonStructs", ())}
+    fields = {str(one["name"]) for one in fields_of(schema.body)} - kept
+    head, tail = _cut(schema.name)
+    is_header = schema.body.get("type") == "header"  # the set's other messages know it by its name
+    parts, keys, start = [""], {}, 0
+    for match in _TOKEN.finditer(schema.text):
+        name, what = match["name"], match["what"]
+        if what is None:
+            digits = re.search(r"\d+$", match[0])
+            assert digits
+            keys[len(parts) - 1] = int(digits[0])
+            cut, after = match.end() - len(digits[0]), match.end()
+        elif what == "name" and name == schema.name:
+            if is_header:
+                continue
+            cut = after = match.end() - 1 - len(tail)
+        elif name in (structs if what == "type" else structs | fields):
+            cut = after = match.end() - 1
+        else:
+            continue
+        parts[-1] += schema.text[start:cut]
+        parts.append("")
+        start = after
+    parts[-1] += schema.text[start:]
+    named = schema.path.stem == schema.name and not is_header
+    file = (head, f"{tail}.json") if named else (schema.path.name, "")
+    return Template(directory, file, tuple(parts), keys)
+
+
+@cache
+def _cut(name: str) -> tuple[str, str]:
+    """A message's name before and from the suffix of its type."""
+    tail = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
+    return name.removesuffix(tail), tail

@@ -1,0 +1,89 @@
+"""Texts for executors, in the order in which sets need them: no row holds more than one, no text comes twice.
+
+A row is a text with its uses in one chunk: the trees that hold it, its name in each, and whether that use is the one
+by which it is checked alone. Rows of a chunk follow one another, so that a worker holds one chunk at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+from kiplint.pipeline.columns import Columns
+
+A_TASK = 1 << 14
+"""The texts of one task: some 40 MB, which fit into an executor's memory for sorting."""
+SENT_EVERYWHERE = 1 << 16
+"""So many rows without texts are sent to where the texts are; more and they meet halfway."""
+
+ROWS: Columns = {
+    "chunk": "bigint",
+    "blob": "string",
+    "data": "binary",
+    "tree": "array<string>",
+    "name": "array<string>",
+    "fresh": "array<boolean>",
+}
+
+
+class Use(NamedTuple):
+    """One file of a set; `fresh` says that it is checked alone here, and nowhere else."""
+
+    name: str
+    blob: str
+    data: bytes
+    fresh: bool
+
+
+def near(df: DataFrame, rows: int) -> DataFrame:
+    """The side of a join with about so many rows: if these are few, they are sent to the other side."""
+    return f.broadcast(df) if rows <= SENT_EVERYWHERE else df
+
+
+def first_uses(files: DataFrame, tasks: int) -> DataFrame:
+    """The rows with a column `fresh`: true in one of all uses of a text under a name. Brings texts together."""
+    order = Window.partitionBy("blob", "name").orderBy("tree")
+    return files.repartition(tasks, "blob").withColumn("fresh", f.row_number().over(order) == 1)
+
+
+def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
+    """Texts with their uses: the columns `ROWS`, those of one chunk together.
+
+    `uses` has chunk (bigint), tree, name, blob and fresh, about so many `rows`.
+    """
+    use = f.struct("tree", "name", "fresh")
+    listed = uses.repartition(tasks, "blob").groupBy("blob", "chunk").agg(f.collect_list(use).alias("uses"))
+    joined = join_texts(listed, blobs, rows, tasks).selectExpr("*", "uses.tree", "uses.name", "uses.fresh")
+    return joined.select(*ROWS).repartition(tasks, "chunk").sortWithinPartitions("chunk")
+
+
+def join_texts(wanted: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
+    """The wanted rows, about so many, with the column `data`; texts are moved at most once, and never sorted."""
+    texts = blobs.select("blob", "data")
+    if rows <= SENT_EVERYWHERE:
+        return texts.join(f.broadcast(wanted), "blob")
+    wanted = wanted.repartition(tasks, "blob").hint("shuffle_hash")
+    return texts.repartition(tasks, "blob").join(wanted, "blob")
+
+
+def sets_in(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Use]]]:
+    """The sets out of such rows: tree and files in the order of their names."""
+    current: int | None = None
+    trees: dict[str, list[Use]] = {}
+    for one in batches:
+        for chunk, blob, data, *uses in zip(*(column.to_pylist() for column in one.columns), strict=True):
+            if chunk != current:
+                yield from _sorted(trees)
+                current, trees = chunk, {}
+            for tree, name, fresh in zip(*uses, strict=True):
+                trees.setdefault(tree, []).append(Use(name, blob, data, fresh))
+    yield from _sorted(trees)
+
+
+def _sorted(trees: dict[str, list[Use]]) -> Iterator[tuple[str, list[Use]]]:
+    for tree, files in trees.items():
+        yield tree, sorted(files)
