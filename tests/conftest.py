@@ -22,6 +22,8 @@ settings.load_profile("ci")
 TOGETHER = "tests/pipeline/spark"
 """The tests that share one Spark session, and so one process."""
 
+LONGEST = (TOGETHER, "tests/pipeline/test_cluster.py", "tests/test_docs.py")
+
 
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
     """The tests of a file run in one process, and those of `TOGETHER` in the same one."""
@@ -36,8 +38,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, so that the others fill the time beside it."""
-    items.sort(key=lambda item: not item.nodeid.startswith(TOGETHER))
+    """The longest first, so that the others fill the time beside them."""
+    items.sort(
+        key=lambda item: next((n for n, name in enumerate(LONGEST) if item.nodeid.startswith(name)), len(LONGEST))
+    )
 
 
 def _corpus() -> Path:

@@ -57,7 +57,7 @@ def test_resume_takes_the_same_sources_again(lake: Lake) -> None:
 
 def test_resume_refuses_other_sources(lake: Lake) -> None:
     begun(lake, Request((SOURCE,)))
-    said = "--resume goes on with the sources of the run before: leave --source, --path, --upstream out"
+    said = "--resume goes on with the sources of the run before; leave the others out"
     assert complaint(lambda: asked(lake, f"y={SET}")) == said
     assert complaint(lambda: asked(lake, SOURCE, paths=("clients/*",))) == said
     assert asked(lake, f"y={SET}", resume=False) == Request((f"y={SET}",))

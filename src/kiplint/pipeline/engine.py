@@ -41,12 +41,14 @@ class Engine(msgspec.Struct, frozen=True):
         changes = [rule for rule in rules if rule.spec.each == "change"]
         checks = [rule for rule in rules if rule.spec.each != "change"]
         reading = _code(*READING)
-        checking = reading + _code("engine", "pipeline/stages/lint.py")
+        checking = reading + _code("engine", "pipeline/stages/lint.py", "pipeline/texts.py")
         return {
             "lint": _id(checking, [rule for rule in checks if not needs_set(rule)]),
             "lint-sets": _id(checking, [rule for rule in checks if needs_set(rule)], checks),
             "describe": _id(reading + _code("pipeline/stages/describe.py")),
-            "compare": _id(reading + _code("engine", *COMPARING, "pipeline/stages/compare.py"), changes),
+            "compare": _id(
+                reading + _code("engine", *COMPARING, "pipeline/stages/compare.py", "pipeline/bundles.py"), changes
+            ),
         }
 
     @staticmethod

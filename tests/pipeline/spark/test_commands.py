@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -173,12 +170,3 @@ def test_a_query_shows_so_many_rows(spark: SparkSession, lake: Lake) -> None:
     found = query(spark, lake, lake.snapshot(), "SELECT position, headers FROM sets, messages LIMIT 100", 3)
     assert (len(found.document["rows"]), found.grids[0].note) == (3, "only the first 3 rows; --limit shows more")
     assert found.document["columns"] == ["position", "headers"]
-
-
-def test_query(lake: Lake) -> None:
-    """Through the installed command, with the session that it makes for itself."""
-    sql = "SELECT release, count(*) AS errors FROM set_findings WHERE severity = 'error' AND release > '' GROUP BY ALL"
-    command = [Path(sys.executable).with_name("kiplint"), "pipeline", "query", lake.path, f"{sql} ORDER BY release"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "2 rows\n  release  errors\n  1.1.0    2\n  2.0.0    19\n"

@@ -38,12 +38,3 @@ def test_changed_rules(
         copy.publish(replace(snapshot, stages=stages))
     run(copy, Request(sources), engine, lambda: spark, SILENT, ("lint",))
     assert findings(copy) == findings(lake)
-
-
-def test_new_revisions(
-    lake: Lake, sources: tuple[str, ...], spark: SparkSession, engine: Engine, tmp_path: Path
-) -> None:
-    grown = Lake(tmp_path / "lake")
-    for asked in (sources[:1], sources):
-        run(grown, Request(asked), engine, lambda: spark, SILENT, ("ingest", "lint"))
-    assert findings(grown) == findings(lake)
