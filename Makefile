@@ -34,7 +34,7 @@ check: $(VENV)/installed ## install kiplint into .venv and check the schemas tha
 	@$(BIN)/kiplint check $(GOOD)
 
 test: $(VENV)/installed-dev ## run the tests
-	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff check
