@@ -46,16 +46,18 @@ def run(work: Work, context: Context) -> None:
         linted = [_files(work, context.engine, alone, seen)]
         linted += [_sets(work, context.engine, together, (), ())] if together else []
     parts = [work.stage("found", one) for one in linted]
-    found = work.read("found", FOUND, parts)
-    findings = found.where("problem is null").select(*Findings.COLUMNS)
-    if alone_anew or together_anew:
+    problems = list(work.problems_in(parts, "subject"))
+    if problems:
+        found = work.read("found", FOUND, parts).where("problem is null")
+        parts = [work.stage(Findings.NAME, found.select(*Findings.COLUMNS))]
+    if alone_anew and together_anew:
+        work.tables[Findings.NAME] = ()
+    elif alone_anew or together_anew:
         before = work.frame(Findings).df
-        kept = before.where(f.lit(not alone_anew) & f.col("tree").isNull())
-        kept = kept.unionByName(before.where(f.lit(not together_anew) & f.col("tree").isNotNull()))
-        work.replace(Findings(kept.unionByName(findings).coalesce(work.few)))
-    else:
-        work.append(Findings(findings.coalesce(work.few)))
-    work.note(ALONE, work.problems_in(parts, "subject"), anew=alone_anew and together_anew)
+        work.replace(Findings(before.where(f.col("tree").isNull() if together_anew else f.col("tree").isNotNull())))
+    for part in parts:
+        work.add(Findings.NAME, part)
+    work.note(ALONE, problems, anew=alone_anew and together_anew)
 
 
 def _files(work: Work, engine: Engine, parts: Parts, seen: Parts) -> DataFrame:
