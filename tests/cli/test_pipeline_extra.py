@@ -1,0 +1,31 @@
+"""Without the extra, `kiplint pipeline` says what to install, and helps all the same."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from kiplint.cli.pipeline.answering import write_report
+from kiplint.cli.pipeline.running import RunOptions, run_pipeline
+from kiplint.engine.errors import UsageError
+from tools import kiplint
+
+SAID = r"^kiplint pipeline needs Spark: pip install 'kiplint\[pipeline\]'$"
+
+
+@pytest.mark.parametrize("missing", ["pyspark", "pyarrow"])
+def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
+    with pytest.raises(UsageError, match=SAID):
+        run_pipeline(RunOptions(sources=("a=b",), out=str(tmp_path / "lake")))
+    with pytest.raises(UsageError, match=SAID):
+        write_report(str(tmp_path), "error", "text", "never")
+
+
+def test_help_needs_no_spark(tmp_path: Path) -> None:
+    done = kiplint("pipeline", "--help", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "pip install 'kiplint[pipeline]'" in done.out
