@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import sys
 import time
@@ -16,14 +15,11 @@ import pytest
 import kiplint.__main__
 from kiplint.pipeline.java import java_home
 from pipeline.cluster import SPARK, Servers, servers, start_cluster, start_connect, wait_for
-from pipeline.faults import killed_run
 from pipeline.support import History, content, make_history, pipeline, settings
 
 ENGINE = ("--stages", "ingest,lint,describe,compare")
 """The stages that put the engine to work; the others are made of columns only."""
 STAGES = ("--stages", "ingest,lint")
-PART = 0.8
-"""How much of such a run those stages are."""
 BLOCKING_GIT = """#!/bin/sh
 # Git that never answers who asks it for contents: its task is there until it is killed.
 case " $* " in
@@ -109,16 +105,6 @@ def reasons(events: Path) -> set[str]:
     told = (json.loads(line) for file in logs for line in file.read_text().splitlines() if line)
     ends = (one["Task End Reason"]["Reason"] for one in told if one.get("Event") == "SparkListenerTaskEnd")
     return set(ends) - {"Success"}
-
-
-def test_the_driver_dies(history: History, undisturbed: Made, cache: Path, tmp_path: Path) -> None:
-    lake, seed = tmp_path / "lake", random.SystemRandom().randrange(1 << 32)
-    print("seed", seed)
-    moments = random.Random(seed)
-    words = ("run", "--resume", *history.sources, "--out", lake, *STAGES, *settings())
-    killed_run(*words, cache=cache, after=moments.uniform(0, PART * undisturbed.seconds))
-    pipeline(*words, cache=cache)
-    assert content(lake) == made_by_those_stages(undisturbed)
 
 
 def made_by_those_stages(undisturbed: Made) -> dict[str, list[tuple[object, ...]]]:
