@@ -9,9 +9,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.sample import make_history
+from benchmarks.sample import make_history, sources_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = Path("build") / "pipeline-demo"
@@ -24,7 +25,7 @@ def main() -> None:
     shutil.rmtree(PLACE, ignore_errors=True)
     repository = PLACE / "sample.git"
     make_history(repository)
-    _show("sample", [f"sample={repository}#main", f"sample={repository}#tags", f"fork={repository}#fork"])
+    _show("sample", sources_of(repository))
     corpus = Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus")
     history, forks = corpus / "kafka-schema-history.bundle", corpus / "kafka-forks.bundle"
     if history.is_file() and forks.is_file():
@@ -34,7 +35,7 @@ def main() -> None:
         print(f"\nKafka's own history is not at {corpus}: set KIPLINT_CORPUS to have it too")
 
 
-def _show(name: str, sources: list[str]) -> None:
+def _show(name: str, sources: Iterable[str]) -> None:
     lake = str(PLACE / f"{name}-lake")
     options = [word for source in sources for word in ("--source", source)]
     _run("run", *options, "--out", lake)

@@ -6,12 +6,13 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.sample import make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
 
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from pipeline.faults import killed_run, stage_of
-from pipeline.support import content, make_history, pipeline, settings
+from pipeline.support import arguments, content, pipeline, settings
 
 MOMENTS = 20
 DRAWS = 3
@@ -22,7 +23,9 @@ def main() -> int:
     """Print a line for each moment; 0 when every lake is the same as one that nothing happened to."""
     options = _options()
     where = empty_scratch("faults")
-    words = ("run", "--resume", *make_history(where / "history").sources, *settings())
+    repository = where / "history"
+    make_history(repository)
+    words = ("run", "--resume", *arguments(sources_of(repository)), *settings())
     begun = time.monotonic()
     pipeline(*words, "--out", where / "undisturbed", cache=where)
     whole = time.monotonic() - begun

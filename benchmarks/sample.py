@@ -43,6 +43,11 @@ def make_history(repository: Path) -> list[str]:
     return commits
 
 
+def sources_of(repository: Path) -> tuple[str, ...]:
+    """What `kiplint pipeline run --source` takes to read all of such a repository."""
+    return (f"sample={repository}#main", f"sample={repository}#tags", f"fork={repository}#fork")
+
+
 def _apply(repository: Path, step: Mapping[str, Any]) -> None:
     for folder in step.get("leave", ()):
         shutil.rmtree(repository / folder)

@@ -32,6 +32,7 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
         return TOGETHER if nodeid.startswith(TOGETHER) else str(super()._split_scope(nodeid))
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling:
     """Who runs which tests, when there are several processes."""
     return _Scheduling(config, log)

@@ -32,8 +32,11 @@ NOISY = {
     "writes": "org.apache.spark.sql.execution.datasources.FileFormatWriter",
     "aborts": "org.apache.spark.util.Utils",
 }
-JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""A run lasts a minute or two: what the second compiler would gain, it takes to get there."""
+JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+"""A run lasts a minute or two: what the second compiler would gain, it takes to get there.
+
+One compiler alone gets a small code cache, which a long run fills; from then on nothing is compiled.
+"""
 EVERYWHERE = {
     # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from benchmarks.sample import make_history
 from pyspark.sql import SparkSession
 
 from kiplint.engine.config import Config
@@ -17,14 +17,16 @@ from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import Done, Request, Watcher, run
 from kiplint.pipeline.session import make_session
 from kiplint.pipeline.work import Work
+from pipeline.support import QUICK, once
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The session, on one core; it finds no warehouse or cache of the user's."""
+    """The session, set up for small runs; it finds no warehouse or cache of the user's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("spark-cache")))
-        session = make_session("local[2]", conf={"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
+        warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
+        session = make_session("local[2]", conf=QUICK | warehouse)
         yield session
         session.stop()
 
@@ -36,27 +38,12 @@ def engine() -> Engine:
 
 
 @pytest.fixture(scope="session")
-def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample history as a repository."""
-    place = tmp_path_factory.mktemp("history") / "sample"
-    make_history(place)
-    return place
-
-
-@pytest.fixture(scope="session")
-def sources(history: Path) -> tuple[str, ...]:
-    """The sample history and its fork, as sources."""
-    return (f"sample={history}#main", f"sample={history}#tags", f"fork={history}#fork")
-
-
-@pytest.fixture(scope="session")
-def lake(
-    spark: SparkSession, engine: Engine, sources: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
-) -> Lake:
-    """The lake of the sample history."""
-    made = Lake(tmp_path_factory.mktemp("lake") / "lake")
-    run(made, Request(sources), engine, lambda: spark, SILENT)
-    return made
+def lake(spark: SparkSession, engine: Engine, sources: tuple[str, ...], shared: Path) -> Lake:
+    """The lake of the sample history; the tests of clusters hold theirs against it."""
+    with once(shared / "lake") as place:
+        if place:
+            run(Lake(place), Request(sources), engine, lambda: spark, SILENT)
+    return Lake(shared / "lake")
 
 
 @pytest.fixture(scope="session")
@@ -69,14 +56,25 @@ def bundle(corpus: Path) -> str:
 def kafka(
     bundle: str, corpus: Path, spark: SparkSession, engine: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Work:
-    """The tables of Kafka's own history, and of three forks."""
+    """The tables of Kafka's own history, and of three forks, with the settings that users have."""
     made = Lake(tmp_path_factory.mktemp("kafka") / "lake")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
     sources = (f"kafka={bundle}#trunk", f"kafka={bundle}#tags", *forks)
-    snapshot = run(made, Request(sources), engine, lambda: spark, SILENT)
+    with _unhurried(spark):
+        snapshot = run(made, Request(sources), engine, lambda: spark, SILENT)
     work = Work(spark, made, snapshot, dict(snapshot.tables))
     make_views(work)
     return work
+
+
+@contextmanager
+def _unhurried(spark: SparkSession) -> Iterator[None]:
+    for name in QUICK:
+        if ".codegen." in name:
+            spark.conf.unset(name)
+    yield
+    for name, value in QUICK.items():
+        spark.conf.set(name, value)
 
 
 def _ignore(*_: object) -> None:
