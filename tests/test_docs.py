@@ -22,6 +22,7 @@ from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.report.formats import FORMATS
+from pipeline.support import QUICK
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -134,9 +135,19 @@ def test_what_builds_the_site_is_pinned() -> None:
     assert [name for name in map(Requirement, groups["docs"]) if not name.specifier.contains(pins[name.name])] == []
 
 
+@pytest.fixture
+def spark_for_small_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The defaults of every Spark that a page starts."""
+    place = tmp_path / "spark"
+    place.mkdir()
+    (place / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in QUICK.items()))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(place))
+
+
+@pytest.mark.usefixtures("spark_for_small_runs")
 @pytest.mark.parametrize("page", BY_HAND, ids=_name)
 def test_commands_run_as_printed(page: Path, tmp_path: Path) -> None:
-    runs = play(page.read_text("utf-8"), ROOT, tmp_path)
+    runs = play(page.read_text("utf-8"), ROOT, tmp_path / "session")
     assert runs
     for run in runs:
         assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
