@@ -1,4 +1,4 @@
-"""The sample history and the place of its lake, the same for all processes that the tests run in."""
+"""The sample history and its lake, the same for all processes that the tests run in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from benchmarks.sample import make_history, sources_of
 
-from pipeline.support import once
+from kiplint.pipeline.lake import Lake
+from pipeline.support import arguments, once, pipeline, settings
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +32,12 @@ def history(shared: Path) -> Path:
 def sources(history: Path) -> tuple[str, ...]:
     """The sample history and its fork, as sources."""
     return sources_of(history)
+
+
+@pytest.fixture(scope="session")
+def lake(sources: tuple[str, ...], shared: Path, cache: Path) -> Lake:
+    """The lake of the sample history, made on one machine by whichever process comes first."""
+    with once(shared / "lake") as place:
+        if place:
+            pipeline("run", *arguments(sources), "--out", place, *settings(), cache=cache)
+    return Lake(shared / "lake")

@@ -13,7 +13,7 @@ import pytest
 import kiplint.__main__
 from kiplint.pipeline.java import java_home
 from pipeline.cluster import SPARK, Servers, servers, start_cluster, start_connect, wait_for
-from pipeline.support import Content, arguments, content, once, pipeline, settings
+from pipeline.support import Content, arguments, content, pipeline, settings
 
 ENGINE = ("--stages", "ingest,lint,describe,compare")
 """The stages that put the engine to work; the others are made of columns only."""
@@ -28,14 +28,11 @@ exec '{git}' "$@"
 
 
 @pytest.fixture
-def undisturbed(sources: tuple[str, ...], shared: Path, cache: Path) -> Callable[[Content], Content]:
+def undisturbed(request: pytest.FixtureRequest) -> Callable[[Content], Content]:
     """What the same tables hold when all is done on one machine, and nothing happens meanwhile."""
 
     def told(held: Content) -> Content:
-        with once(shared / "lake") as place:
-            if place:
-                pipeline("run", *arguments(sources), "--out", place, *settings(), cache=cache)
-        whole = content(shared / "lake")
+        whole = content(request.getfixturevalue("lake").path)
         return {name: whole[name] for name in held}
 
     return told

@@ -39,7 +39,7 @@ def engine() -> Engine:
 
 @pytest.fixture(scope="session")
 def lake(spark: SparkSession, engine: Engine, sources: tuple[str, ...], shared: Path) -> Lake:
-    """The lake of the sample history; the tests of clusters hold theirs against it."""
+    """The lake of the sample history, which the tests outside wait for."""
     with once(shared / "lake") as place:
         if place:
             run(Lake(place), Request(sources), engine, lambda: spark, SILENT)

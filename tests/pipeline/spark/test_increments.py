@@ -25,7 +25,7 @@ from kiplint.pipeline.tables.sets import Sets
 
 from .conftest import SILENT, heard
 
-SHORT = ("ingest", "lint", "describe", "compare", "spans")
+SHORT = ("ingest", "lint", "describe", "compare")
 """Stages enough to see what is done anew; the others are made of columns only."""
 
 
