@@ -22,8 +22,11 @@ QUICK = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.ui.enabled": "false",
 }
-"""Settings that make a small run short: there is little that compiled queries would be faster at."""
+"""Settings that make a small run short: there is little that compiled or adapted queries would be faster at."""
 
 
 def arguments(sources: Iterable[str]) -> tuple[str, ...]:

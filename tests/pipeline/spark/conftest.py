@@ -69,11 +69,11 @@ def kafka(
 
 @contextmanager
 def _unhurried(spark: SparkSession) -> Iterator[None]:
-    for name in QUICK:
-        if ".codegen." in name:
-            spark.conf.unset(name)
+    interpreted = {name: value for name, value in QUICK.items() if ".codegen." in name}
+    for name in interpreted:
+        spark.conf.unset(name)
     yield
-    for name, value in QUICK.items():
+    for name, value in interpreted.items():
         spark.conf.set(name, value)
 
 
