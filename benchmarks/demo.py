@@ -12,21 +12,21 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.sample import make_history, sources_of
+from benchmarks.sample import arguments, make_history, sources_of
+from benchmarks.workspace import REPOSITORY, corpus_root
 
-ROOT = Path(__file__).resolve().parent.parent
 PLACE = Path("build") / "pipeline-demo"
 FORKS = ("automq", "redpanda", "linkedin")
 
 
 def main() -> None:
     """Run the pipeline on one history after the other, and print what comes of it."""
-    os.chdir(ROOT)
+    os.chdir(REPOSITORY)
     shutil.rmtree(PLACE, ignore_errors=True)
     repository = PLACE / "sample.git"
     make_history(repository)
     _show("sample", sources_of(repository))
-    corpus = Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus")
+    corpus = corpus_root()
     history, forks = corpus / "kafka-schema-history.bundle", corpus / "kafka-forks.bundle"
     if history.is_file() and forks.is_file():
         sources = [f"kafka={history}#trunk", f"kafka={history}#tags"]
@@ -37,8 +37,7 @@ def main() -> None:
 
 def _show(name: str, sources: Iterable[str]) -> None:
     lake = str(PLACE / f"{name}-lake")
-    options = [word for source in sources for word in ("--source", source)]
-    _run("run", *options, "--out", lake)
+    _run("run", *arguments(sources), "--out", lake)
     _run("report", lake)
 
 

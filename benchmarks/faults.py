@@ -2,17 +2,21 @@
 
 import argparse
 import random
+import subprocess
 import sys
 import time
 from pathlib import Path
+from secrets import token_hex
 
-from benchmarks.sample import make_history, sources_of
+from benchmarks.sample import arguments, make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.run import STAGES
 
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
-from pipeline.faults import killed_run, stage_of
-from pipeline.support import arguments, content, pipeline, settings
+from pipeline.cluster import MARK, marked, wait_for
+from pipeline.support import KIPLINT, content, pipeline, settings, surroundings
 
 MOMENTS = 20
 DRAWS = 3
@@ -37,7 +41,7 @@ def main() -> int:
         if killed == options.moments:
             break
         lake, after = where / f"lake-{number}", moments.uniform(0, whole)
-        if not killed_run(*words, "--out", lake, cache=where, after=after):
+        if not _killed_run(*words, "--out", lake, cache=where, after=after):
             print(f"    done before {after:.1f} s: another moment instead", flush=True)
             continue
         killed += 1
@@ -47,13 +51,39 @@ def main() -> int:
 
 
 def _resume(words: tuple[str, ...], lake: Path, where: Path, told: str) -> bool:
-    stage = stage_of(lake)
+    stage = _stage_of(lake)
     begun = time.monotonic()
     pipeline(*words, "--out", lake, cache=where)
     same = content(lake) == content(where / "undisturbed")
     outcome = "same" if same else "NOT THE SAME"
     print(f"{told} {stage:8}  resumed in {time.monotonic() - begun:5.1f} s  {outcome}", flush=True)
     return same
+
+
+def _killed_run(*words: str | Path, cache: Path, after: float) -> bool:
+    """Kill a run's Python process after so many seconds, and wait for all it started to end by itself.
+
+    Says whether it was killed, or had done by then; raises AssertionError when it fails, or leaves a process behind.
+    """
+    mark = token_hex(8)
+    command = [*KIPLINT, "pipeline", *words]
+    env = surroundings(cache, **{MARK: mark})
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, env=env, text=True, **pipes) as driver:
+        try:
+            said, _ = driver.communicate(timeout=after)
+        except subprocess.TimeoutExpired:
+            driver.kill()
+            wait_for(lambda: not marked(mark), lambda: f"go on without their driver: {sorted(marked(mark))}")
+            return True
+    assert driver.returncode == 0, said
+    return False
+
+
+def _stage_of(path: Path) -> str:
+    """The stage that a killed run was at."""
+    stages = Lake(path).snapshot().stages
+    return next((stage.name for stage in STAGES if stage.name not in stages), "the end")
 
 
 def _options() -> argparse.Namespace:

@@ -21,9 +21,14 @@ class Corpus:
     history: Path | None
 
 
+def corpus_root() -> Path:
+    """Where the real schemas and histories are, if they are there."""
+    return Path(os.environ.get("KIPLINT_CORPUS") or REPOSITORY.parent / "shared" / "corpus")
+
+
 def find_corpus() -> Corpus:
     """The corpus at KIPLINT_CORPUS (default `../shared/corpus`); without it, the largest of the bundled sets."""
-    root = Path(os.environ.get("KIPLINT_CORPUS") or REPOSITORY.parent / "shared" / "corpus")
+    root = corpus_root()
     if (root / _SET).is_dir():
         history = root / _HISTORY
         return Corpus(str(_SET), (root / _SET).resolve(), history.resolve() if history.is_file() else None)

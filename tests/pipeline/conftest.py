@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from benchmarks.sample import make_history, sources_of
+from benchmarks.sample import arguments, make_history, sources_of
 
 from kiplint.pipeline.lake import Lake
-from pipeline.support import arguments, once, pipeline, settings
+from pipeline.support import once, pipeline, settings
 
 
 @pytest.fixture(scope="session")

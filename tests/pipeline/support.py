@@ -5,17 +5,17 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from conftest import ROOT
 from kiplint.pipeline.catalog import TABLES
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.reader import Reader
-from tools import environment
+from tools import Ran, environment, kiplint
 
-SET = Path(__file__).resolve().parents[2] / "fixtures" / "sets" / "broker"
 Content: TypeAlias = dict[str, list[tuple[Any, ...]]]
 KIPLINT = (sys.executable, "-m", "kiplint")
 QUICK = {
@@ -27,11 +27,6 @@ QUICK = {
     "spark.ui.enabled": "false",
 }
 """Settings that make a small run short: there is little that compiled or adapted queries would be faster at."""
-
-
-def arguments(sources: Iterable[str]) -> tuple[str, ...]:
-    """The arguments that name sources to `pipeline run`."""
-    return tuple(word for one in sources for word in ("--source", one))
 
 
 @contextmanager
@@ -60,6 +55,18 @@ def pipeline(*words: str | Path, cache: Path, start: Sequence[str | Path] = KIPL
     env = surroundings(cache, **others)
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def ask(*words: str) -> Ran:
+    """Run `kiplint pipeline` as a user does."""
+    return kiplint("pipeline", *words, cwd=ROOT)
+
+
+def printed(*words: str) -> str:
+    """What such a run prints; raises AssertionError when it complains."""
+    done = ask(*words)
+    assert (done.code, done.err) == (0, "")
+    return done.out
 
 
 def settings(**others: str) -> tuple[str, ...]:

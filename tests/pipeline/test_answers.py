@@ -5,24 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conftest import ROOT
 from kiplint.pipeline.lake import Lake
-from tools import Ran
-from tools import kiplint as run_kiplint
-
-
-def kiplint(*words: str) -> Ran:
-    return run_kiplint(*words, cwd=ROOT)
-
-
-def _run(*words: str) -> str:
-    done = kiplint("pipeline", *words)
-    assert (done.code, done.err) == (0, "")
-    return done.out
+from pipeline.support import ask, printed
 
 
 def test_report(lake: Lake) -> None:
-    told = _run("report", str(lake.path))
+    told = printed("report", str(lake.path))
     assert told.split("\n\n")[1:4] == [
         "Findings in the newest set of each line\n"
         "  source  line  error  warning  info  fixed before\n"
@@ -51,13 +39,13 @@ def test_report(lake: Lake) -> None:
 
 
 def test_report_as_markdown(lake: Lake) -> None:
-    told = _run("report", str(lake.path), "--output-format", "markdown")
+    told = printed("report", str(lake.path), "--output-format", "markdown")
     assert "## Collisions: one version number, two layouts\n\n| fork | message | versions |" in told
     assert "| fork | FindCoordinatorRequest | 4-6 | clients/FindCoordinatorRequest.json | 2.0.0 |\n" in told
 
 
 def test_blame_of_an_rpc(lake: Lake) -> None:
-    events = json.loads(_run("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
+    events = json.loads(printed("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
     told = [
         (one["event"], one["rule"], one["commit"][:10], one["release"])
         for one in events
@@ -75,7 +63,7 @@ def test_blame_of_a_rule(lake: Lake) -> None:
     said = "DeleteGroupsResponse has no version 3, which its request was bumped to"
     head = "  when        commit      release  what     rule                        message"
     row = f"compat/response-not-bumped  DeleteGroupsResponse  {said}"
-    assert _run("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
+    assert printed("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
         f"fork fork\n{head}\n  2024-03-25  021fdd93b4           changed  {row}",
         f"sample main\n{head}\n  2024-03-25  021fdd93b4  1.1.0    changed  {row}",
         f"sample tags\n{head}\n  2024-04-22  aa1980d3ea  1.1.0    changed  {row}",
@@ -83,30 +71,32 @@ def test_blame_of_a_rule(lake: Lake) -> None:
 
 
 def test_blame_of_nothing_known(lake: Lake) -> None:
-    done = kiplint("pipeline", "blame", str(lake.path), "SaslHandshak")
+    done = ask("blame", str(lake.path), "SaslHandshak")
     assert (done.code, done.out) == (2, "")
     assert done.err == "error: no message and no rule is called SaslHandshak; did you mean SaslHandshakeRequest?\n"
 
 
 def test_matrix(lake: Lake) -> None:
-    assert _run("matrix", str(lake.path)) == ("Pairs in trouble\n  16 of 16 pairs agree on every RPC that both have.\n")
+    assert printed("matrix", str(lake.path)) == (
+        "Pairs in trouble\n  16 of 16 pairs agree on every RPC that both have.\n"
+    )
 
 
 def test_matrix_of_a_pair(lake: Lake) -> None:
-    told = _run("matrix", str(lake.path), "2.0.0", "1.2.0")
+    told = printed("matrix", str(lake.path), "2.0.0", "1.2.0")
     assert told.splitlines()[0] == "2.0.0 as client, 1.2.0 as broker"
     assert "  42   DeleteGroups               0-3       3       2/1     agreed" in told.splitlines()
 
 
 def test_matrix_takes_two_releases_or_none(lake: Lake) -> None:
-    done = kiplint("pipeline", "matrix", str(lake.path), "2.0.0")
+    done = ask("matrix", str(lake.path), "2.0.0")
     assert (done.code, done.err) == (2, "error: matrix takes no release, or two: the client 2.0.0 and a broker\n")
-    done = kiplint("pipeline", "matrix", str(lake.path), "2.0.0", "1.2")
+    done = ask("matrix", str(lake.path), "2.0.0", "1.2")
     assert (done.code, done.err) == (2, "error: there is no release 1.2 in the lake; did you mean 1.2.0?\n")
 
 
 def test_rollout(lake: Lake) -> None:
-    assert _run("rollout", str(lake.path)).split("\n\n")[2] == (
+    assert printed("rollout", str(lake.path)).split("\n\n")[2] == (
         "Request header 3: sample tags\n"
         "  when        commit      release  RPCs  with it  share\n"
         "  2024-02-05  62dcfc6715  1.0.0    10    0        0%\n"
@@ -117,16 +107,16 @@ def test_rollout(lake: Lake) -> None:
 
 
 def test_a_directory_that_is_no_lake(tmp_path: Path) -> None:
-    done = kiplint("pipeline", "report", str(tmp_path))
+    done = ask("report", str(tmp_path))
     assert (done.code, done.out) == (2, "")
     assert done.err == f"error: {tmp_path} is no lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
 
 
 def test_run_wants_sources(tmp_path: Path) -> None:
-    done = kiplint("pipeline", "run", "--out", str(tmp_path / "lake"))
+    done = ask("run", "--out", str(tmp_path / "lake"))
     assert done.err == "error: nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake\n"
-    done = kiplint("pipeline", "run", "--resume", "--out", str(tmp_path / "lake"))
+    done = ask("run", "--resume", "--out", str(tmp_path / "lake"))
     assert done.err == f"error: there is no run to resume: {tmp_path / 'lake'} is no lake\n"
-    done = kiplint("pipeline", "run", "--source", "x", "--out", str(tmp_path / "lake"))
+    done = ask("run", "--source", "x", "--out", str(tmp_path / "lake"))
     assert done.err == "error: --source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not x\n"
     assert done.code == 2

@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from benchmarks.sample import arguments
 
 import kiplint.__main__
 from kiplint.pipeline.java import java_home
 from pipeline.cluster import SPARK, Servers, servers, start_cluster, start_connect, wait_for
-from pipeline.support import Content, arguments, content, pipeline, settings
+from pipeline.support import Content, content, pipeline, settings
 
 ENGINE = ("--stages", "ingest,lint,describe,compare")
 """The stages that put the engine to work; the others are made of columns only."""

@@ -5,15 +5,16 @@ from typing import NoReturn
 
 import pytest
 
+from conftest import ROOT
 from kiplint.cli.pipeline.running import RunOptions, _request
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake, Snapshot
 from kiplint.pipeline.run import Request, Watcher, run
-from pipeline.support import SET
 from tools import complaint
 
+SET = ROOT / "fixtures" / "sets" / "broker"
 SOURCE = f"x={SET}"
 
 

@@ -32,9 +32,14 @@ def cached_code(key: tuple[object, ...], make: Callable[[], CodeType]) -> CodeTy
     return code
 
 
-def _file(name: bytes) -> str:
+def cache_directory() -> str:
+    """Where what is made once is kept for later runs; it need not exist."""
     root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(root, "kiplint", f"{sys.implementation.cache_tag}-{zlib.crc32(name):08x}")
+    return os.path.join(root, "kiplint")
+
+
+def _file(name: bytes) -> str:
+    return os.path.join(cache_directory(), f"{sys.implementation.cache_tag}-{zlib.crc32(name):08x}")
 
 
 def _store(file: str, content: bytes) -> None:

@@ -5,38 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.sample import arguments
 from pyspark.sql import SparkSession
 
-from conftest import ROOT
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.query import query
 from kiplint.pipeline.lake import Lake
-from tools import Ran
-from tools import kiplint as run_kiplint
-
-
-def kiplint(*words: str) -> Ran:
-    return run_kiplint(*words, cwd=ROOT)
-
-
-def _run(*words: str) -> str:
-    done = kiplint("pipeline", *words)
-    assert (done.code, done.err) == (0, "")
-    return done.out
+from pipeline.support import ask, printed
 
 
 def test_a_second_run_has_nothing_to_do(lake: Lake, sources: tuple[str, ...]) -> None:
-    told = _run("run", *(word for one in sources for word in ("--source", one)), "--out", str(lake.path))
+    told = printed("run", *arguments(sources), "--out", str(lake.path))
     assert told.splitlines()[:2] == [
         "ingest    up to date  19 sets, 40 blobs, 29 trees",
         "lint      up to date  31 findings",
     ]
     assert [line.split()[1:4] for line in told.splitlines()] == [["up", "to", "date"]] * 7
-    assert _run("run", "--resume", "--out", str(lake.path)) == told
+    assert printed("run", "--resume", "--out", str(lake.path)) == told
 
 
 def test_resume_is_no_way_to_read_something_else(lake: Lake, history: Path) -> None:
-    done = kiplint("pipeline", "run", "--resume", "--source", f"x={history}#main", "--out", str(lake.path))
+    done = ask("run", "--resume", "--source", f"x={history}#main", "--out", str(lake.path))
     assert (done.code, done.out) == (2, "")
     assert done.err == "error: --resume goes on with the sources of the run before; leave the others out\n"
 
