@@ -15,8 +15,8 @@ import pytest
 from conftest import ROOT
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.pipeline import code
-from kiplint.pipeline.code import code_id, modules_of
+from kiplint.pipeline import code as measure
+from kiplint.pipeline.code import Code, code_id, parsed
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.run import STAGES
 from kiplint.pipeline.stage import Context
@@ -39,9 +39,9 @@ def context(*ignored: str, upstream: str = "x") -> Context:
 PLAIN = context()
 
 
-def ids(asked: Context = PLAIN, package: Path = PACKAGE) -> dict[str, str]:
+def ids(asked: Context = PLAIN, code: Code | None = None) -> dict[str, str]:
     """The ids of all stages."""
-    return {name: one for stage in STAGES for name, one in stage.ids(asked, package).items()}
+    return {name: one for stage in STAGES for name, one in stage.ids(asked, code).items()}
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
@@ -60,9 +60,7 @@ def touched(copy: Path, *names: str) -> set[str]:
     there = {copy / name: (copy / name).read_bytes() for name in names}
     for path, text in there.items():
         path.write_bytes(text + b"\nNEW = 1\n")
-    code._read.cache_clear()
-    code._closure.cache_clear()
-    return changed(ids(), ids(package=copy))
+    return changed(ids(), ids(code=Code(copy)))
 
 
 READING = {"lint", "lint-sets", "describe", "compare"}
@@ -109,7 +107,7 @@ def test_rules_count_where_they_run() -> None:
 
 def test_the_version_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = ids()
-    monkeypatch.setattr(code, "__version__", "99")
+    monkeypatch.setattr(measure, "__version__", "99")
     assert changed(plain, ids()) == set(plain)
 
 
@@ -159,18 +157,18 @@ def test_imports_that_count(tmp_path: Path, text: str, found: set[str]) -> None:
     )  # fmt: skip
     (place / "__init__.py").write_text("__version__ = '1'\ndef f():\n    import kiplint.b\n")
     (place / "lazy" / "__init__.py").write_text("def f():\n    import kiplint.b\n")
-    names = {name.removeprefix("kiplint").lstrip(".") for name in modules_of("kiplint.a", place)}
+    names = {one.name.removeprefix("kiplint").lstrip(".") for one in Code(place).closure("kiplint.a")}
     assert names - {"", "a"} == found
 
 
 def test_a_part_of_a_source_has_all_its_imports() -> None:
     for path in PACKAGE.rglob("*.py"):
         source = path.read_bytes()
-        told = [
-            [ast.dump(one) for one in code._statements(tree, whole=True)]
-            for tree in (code._parsed(source), ast.parse(source))
+        found = [
+            [ast.dump(one) for one in ast.walk(tree) if isinstance(one, ast.Import | ast.ImportFrom)]
+            for tree in (parsed(source), ast.parse(source))
         ]
-        assert told[0] == told[1], path
+        assert found[0] == found[1], path
 
 
 def _zipped(place: Path) -> Path:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, NamedTuple
 
-from kiplint.pipeline.code import code_id
+from kiplint.pipeline.code import Code, code_id
 
 if TYPE_CHECKING:
     from kiplint.pipeline.engine import Engine
@@ -41,8 +40,8 @@ class Stage(NamedTuple):
     run: Callable[[Work, Context], None]
     asks: Callable[[Context], Mapping[str, str]] | None = None
 
-    def ids(self, context: Context, package: Traversable | None = None) -> dict[str, str]:
-        """Ids of all that results depend on but for the data; `package` is a copy of this package that is to run."""
-        code = code_id(self.run.__module__, package)
+    def ids(self, context: Context, code: Code | None = None) -> dict[str, str]:
+        """Ids of all that results depend on but for the data; `code` is a copy of this package that is to run."""
+        own = code_id(self.run.__module__, code)
         asked = self.asks(context) if self.asks else {self.name: ""}
-        return {name: sha256(f"{code} {one}".encode()).hexdigest()[:16] for name, one in asked.items()}
+        return {name: sha256(f"{own} {one}".encode()).hexdigest()[:16] for name, one in asked.items()}
