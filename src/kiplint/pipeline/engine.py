@@ -16,7 +16,7 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.scopes import Scopes, needs_set, scopes_of
 
 READING = ("text", "model", "versions.py")
-COMPARING = ("compat",)
+COMPARING = ("compat", "compat/changes")
 
 
 class Engine(msgspec.Struct, frozen=True):
