@@ -75,7 +75,7 @@ CASES = [
     (("pipeline/lake.py",), EVERY),
     (("pipeline/answers/report.py",), set()),
     (("cli/app.py",), set()),
-    (("compat/diff.py",), {"compare"}),
+    (("compat/changes/compare.py",), {"compare"}),
     (("model/graph.py",), READING | {"matrix"}),
 ]
 

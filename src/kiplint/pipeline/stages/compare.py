@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
