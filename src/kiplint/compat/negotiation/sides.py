@@ -65,7 +65,8 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
     the release enables (see `compat.roles`). An unstable highest version is only offered on demand
     (`unstable.api.versions.enable`).
     """
-    chosen = mode or next(reversed(modes_of(schemas)), "kraft")
+    modes = modes_of(schemas)
+    chosen: Mode = mode or (modes[-1] if modes else "kraft")
     offers = {rpc.api_key: _offer(rpc, unstable=unstable) for rpc in schemas.rpcs if not rpc.is_coordinator}
     served = {rpc.api_key for rpc in schemas.rpcs if not rpc.is_coordinator and is_served(rpc, schemas, chosen)}
     listened = (offer and (offer if key in served else _hidden(offer)) for key, offer in offers.items())
