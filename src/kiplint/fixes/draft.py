@@ -86,4 +86,6 @@ class Draft:
 
 
 def _any_between(present: Sequence[str | None], one: str, other: str) -> bool:
-    return any(key in MESSAGE and MESSAGE.index(one) < MESSAGE.index(key) < MESSAGE.index(other) for key in present if key)
+    return any(
+        key in MESSAGE and MESSAGE.index(one) < MESSAGE.index(key) < MESSAGE.index(other) for key in present if key
+    )

@@ -50,6 +50,8 @@ def _ending(message: Message) -> Iterator[tuple[Field, str, VersionRange]]:
     for field in message.all_fields:
         for key, fact in _RANGES:
             versions: VersionRange = getattr(field, fact)
-            written = getattr(field.spec, {"nullable": "nullable_versions", "tagged": "tagged_versions"}.get(fact, fact))
+            written = getattr(
+                field.spec, {"nullable": "nullable_versions", "tagged": "tagged_versions"}.get(fact, fact)
+            )
             if isinstance(written, str) and versions.highest == message.valid.highest and len(versions.parts) == 1:
                 yield field, key, versions

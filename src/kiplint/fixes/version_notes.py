@@ -13,21 +13,21 @@ _NOTE: Final = re.compile(r"//\s*(?:starting (?:in|from|with) )?versions?\s+[0-9
 
 
 def note_edit(document: Document, note: str) -> Edit | None:
-    """The note after the last one of its kind above the fields, else above validVersions; None without either.
+    """The note after the last one of its kind above validVersions, else right above it; None without validVersions.
 
     A line `//`, an empty line or nothing stands between notes, whatever stands above the last one.
     """
     node = document.find("/validVersions")
     if node is None:
         return None
-    above = _Above(document)
+    above = _Above(document, document.lines.line_of(start_of(node)))
     last = above.last_note
     if last is None or not document.begins_line(start_of(node)):
         block = above.comment_before(start_of(node))
         return insert_comment(document, node, ["", note] if block else [note])
     end = above.block_end(last)
     lines = [*above.separator(last), note]
-    indent = document.indent(document.lines.starts[end - 1])
+    indent = document.indent(start_of(node))
     if above.is_bare(end):
         lines = [note, ""]
     place = document.lines.starts[end - 1] + len(document.lines.line(end))
@@ -37,13 +37,12 @@ def note_edit(document: Document, note: str) -> Edit | None:
 
 
 class _Above:
-    """The lines of a file above its fields, by their 1-based numbers."""
+    """The lines of a definition above the 1-based line `end`."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, end: int) -> None:
         self._document = document
-        fields = document.find("/fields")
         self._first = document.lines.line_of(document.root.start)
-        self._end = document.lines.line_of(start_of(fields) if fields else document.root.end)
+        self._end = end
 
     @property
     def last_note(self) -> int | None:
