@@ -24,7 +24,8 @@ def cycles(structs: Iterable[Struct]) -> dict[str, str]:
     import networkx as nx
 
     found: dict[str, str] = {}
-    for component in nx.strongly_connected_components(nx.DiGraph({name: list(used) for name, used in left.items()})):
+    graph: nx.DiGraph[str] = nx.DiGraph((name, one) for name, used in left.items() for one in used)
+    for component in nx.strongly_connected_components(graph):
         name = min(component)
         if len(component) > 1 or name in left[name]:
             found[name] = " -> ".join(_way_round(name, left))
