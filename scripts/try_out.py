@@ -33,6 +33,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def try_out(file: Path, tag: str = "") -> str:
     """Install a wheel or a source distribution into an empty environment, run it there, and say its version."""
+    if f"-{tag.removeprefix('v')}" not in file.name:
+        raise TryError(f"{file.name} is not the version of the tag {tag}")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         venv.create(place / "env", with_pip=True)
@@ -40,8 +42,6 @@ def try_out(file: Path, tag: str = "") -> str:
         version = _run(place, "kiplint", "--version").split()[-1]
         if f"-{version}" not in file.name:
             raise TryError(f"{file.name} has version {version} in it")
-        if tag and tag != f"v{version}":
-            raise TryError(f"{file.name} is not the version of the tag {tag}")
         for code, name in RUNS:
             _run(place, "kiplint", "check", "--isolated", FIXTURES / name, code=code)
         return version
