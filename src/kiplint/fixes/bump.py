@@ -8,7 +8,7 @@ from kiplint.fixes.draft import Draft
 from kiplint.fixes.header_maps import declared_map
 from kiplint.fixes.new_field import BadField, NewField, add_field
 from kiplint.fixes.new_version import add_version
-from kiplint.fixes.result import FileEdits, Migration, Row, finished
+from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
 from kiplint.model.header_map import header_map
 from kiplint.model.message import Message
 from kiplint.model.rpc import FROZEN, Rpc
@@ -90,5 +90,5 @@ def _row(rpc: Rpc, version: int | None, done: Collection[str] = (), look: Collec
     before = str(half.valid) if half else "none"
     after = f"{half.valid.lowest}-{version}" if half and version is not None else before
     headers = {str(versions): header for versions, header in header_map(half)} if half else {}
-    state = "left" if version is None else "migrated"
+    state: State = "left" if version is None else "migrated"
     return Row(rpc.name, rpc.api_key, state, before, after, headers, tuple(done), tuple(look))
