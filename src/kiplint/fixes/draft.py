@@ -20,11 +20,12 @@ class Draft:
         self.document = Document(message.data)
         self._edits: list[Edit] = []
         self._new: dict[str, str] = {}
+        self._appended: dict[str, list[str]] = {}
 
     @property
     def edits(self) -> tuple[Edit, ...]:
         """All edits so far, in the order of their places."""
-        edits = [*self._edits, *self._inserted()]
+        edits = [*self._edits, *self._inserted(), *self._extended()]
         return tuple(sorted(edits, key=lambda one: (one.start, one.end)))
 
     def result(self) -> bytes:
@@ -53,9 +54,7 @@ class Draft:
 
     def append(self, pointer: str, element: str) -> None:
         """A new last element of an array that has to be there."""
-        array = self.node(pointer)
-        last = array.children[-1] if array.children else None
-        self._edits += insert_item(self.document, array, element, last)
+        self._appended.setdefault(pointer, []).append(element)
 
     def add(self, edits: Sequence[Edit]) -> None:
         """Edits that were made elsewhere for the same document."""
@@ -67,6 +66,14 @@ class Draft:
         if node is None:
             raise LookupError(f"{self.message.file} has no {pointer}")
         return node
+
+    def _extended(self) -> list[Edit]:
+        edits: list[Edit] = []
+        for pointer, elements in self._appended.items():
+            array = self.node(pointer)
+            last = array.children[-1] if array.children else None
+            edits += insert_item(self.document, array, ",\n".join(elements), last)
+        return edits
 
     def _inserted(self) -> list[Edit]:
         """New properties that come to stand side by side are one insertion, so that they need one comma."""

@@ -21,7 +21,7 @@ from kiplint.fixes.draft import Draft
 from kiplint.fixes.header_maps import API_VERSIONS, declare, declared_map, derived_map, led_on
 from kiplint.fixes.new_version import add_version, make_flexible
 from kiplint.fixes.request_header import add_instance_id
-from kiplint.fixes.result import FileEdits, Migration, Row, State
+from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
 from kiplint.model.header_map import header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.rpc import FROZEN, Rpc
@@ -139,13 +139,6 @@ def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], Row]:
         state = "left" if look else "unchanged"
     done = ("its headers are declared",) if files else ()
     return files, _row(rpc, state, None, done, look)
-
-
-def finished(draft: Draft) -> list[FileEdits]:
-    """The file of a draft, when there is anything to change in it."""
-    edits = draft.edits
-    data = draft.message.data
-    return [FileEdits(draft.message.file, edits, data, draft.result())] if edits else []
 
 
 def _problem(rpc: Rpc) -> str:

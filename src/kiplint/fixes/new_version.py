@@ -14,8 +14,8 @@ from kiplint.versions import VersionRange
 _RANGES: Final = (("versions", "versions"), ("nullableVersions", "nullable"), ("taggedVersions", "tagged"))
 
 
-def add_version(draft: Draft, version: int, note: str) -> list[str]:
-    """Make `version` the highest valid one; gives what a person has to look at.
+def add_version(draft: Draft, version: int, note: str, *, unstable: bool = False) -> list[str]:
+    """Make `version` the highest valid one, for a request unstable if wanted; gives what a person has to look at.
 
     What ends with the version that was the highest goes on, since the new version has the same body.
     """
@@ -27,8 +27,9 @@ def add_version(draft: Draft, version: int, note: str) -> list[str]:
     for field, key, versions in _ending(message):
         draft.replace(f"{field.pointer}/{key}", f'"{VersionRange.of(versions.lowest)}"')
         looks.append(f"{key} of {field.name} ended with version {versions.highest}; it goes on now")
+    if message.type == "request" and unstable is not message.unstable:
+        draft.put("latestVersionUnstable", "true" if unstable else "false")
     if message.unstable:
-        draft.put("latestVersionUnstable", "false")
         looks.append(
             f"version {message.valid.highest} was unstable, and is not now that version {version} follows it: "
             "is it ready to be released?"

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from kiplint.fixes.draft import Draft
 from kiplint.text.edit import Edit
 
 State = Literal["migrated", "declared", "unchanged", "exempt", "dead", "left"]
@@ -39,3 +40,10 @@ class Migration(msgspec.Struct, frozen=True):
 
     files: tuple[FileEdits, ...] = ()
     rows: tuple[Row, ...] = ()
+
+
+def finished(draft: Draft) -> list[FileEdits]:
+    """The file of a draft, when there is anything to change in it."""
+    edits = draft.edits
+    data = draft.message.data
+    return [FileEdits(draft.message.file, edits, data, draft.result())] if edits else []
