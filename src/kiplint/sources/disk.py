@@ -11,9 +11,9 @@ from kiplint.sources.schema_files import (
     SchemaFile,
     SchemaFiles,
     SourceError,
-    definitions,
     is_walked,
     label,
+    sorted_out,
     with_context,
 )
 
@@ -72,10 +72,10 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         place = shown(directory)
         before = "" if place == os.curdir else os.path.join(place, "")
         files = [SchemaFile(before + label(os.path.basename(path)), read(path)) for path in paths if keep(path)]
-        found = definitions(files, certain=directory == top)
+        found, left_out = sorted_out(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
-            yield SchemaFiles(place, found, relative=relative)
+            yield SchemaFiles(place, found, relative=relative, left_out=left_out)
 
 
 def _listing(directory: str) -> tuple[list[str], list[str]]:
