@@ -10,7 +10,7 @@ import pytest
 
 from kiplint.compat.diff import compare_trees
 from kiplint.compat.judge import Judged, judge
-from kiplint.compat.limits import MOST_FIELDS
+from kiplint.model.unfolding import MOST_FIELDS
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
