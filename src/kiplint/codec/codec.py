@@ -4,13 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from kiplint.codec import reader, writer
-from kiplint.codec.problems import Malformed
+from kiplint.codec.build import build
+from kiplint.codec.explain import explain
+from kiplint.codec.problems import Malformed, Problem
 from kiplint.codec.reader import Reader, make_reader
+from kiplint.codec.shape import defaults_of
+from kiplint.codec.span import Explained
 from kiplint.codec.writer import Writer, make_writer
 from kiplint.model.fact import fact
 from kiplint.model.layout import Body, layout
 from kiplint.model.message import Message
+from kiplint.model.unfolding import MOST_FIELDS, unfolded
+
+DEEPEST = 64
+"""How deep structs may lie in one another."""
+
+
+class UnusableLayout(Exception):  # noqa: N818
+    """The definition has no layout that bytes could have: a struct in itself, or too large unfolded."""
+
+
+class Decoded(msgspec.Struct, frozen=True):
+    """The values of a body, as far as they could be read, where it ends, and what is wrong with it."""
+
+    value: dict[str, Any]
+    end: int
+    problems: tuple[Problem, ...] = ()
 
 
 class Codec:
@@ -23,8 +45,17 @@ class Codec:
 
     @fact
     def body(self) -> Body:
-        """The layout."""
-        return layout(self.message, self.version)
+        """The layout. Raises UnusableLayout."""
+        if unfolded(self.message, MOST_FIELDS) > MOST_FIELDS:
+            raise UnusableLayout(f"{self.message.name} is too large: its structs unfold into too many fields")
+        if self.message.cycles:
+            raise UnusableLayout(f"{self.message.name} has a struct in itself: {min(self.message.cycles.values())}")
+        try:
+            made = layout(self.message, self.version)
+        except RecursionError:
+            raise UnusableLayout(f"the structs of {self.message.name} lie too deep in one another") from None
+        _check(made, self.message.name)
+        return made
 
     @fact
     def reader(self) -> Reader:
@@ -51,6 +82,21 @@ class Codec:
             raise Malformed
         return value
 
+    def decode(self, data: bytes, pos: int = 0, *, whole: bool = True) -> Decoded:
+        """The values from a position on, and what is wrong; `whole` says that the body must end with the bytes."""
+        try:
+            value, end = self.reader(data, pos)
+        except reader.FAILURES:
+            end = -1
+        if end == len(data) or (not whole and 0 <= end < len(data)):
+            return Decoded(value, end)
+        found = self.explain(data, pos, whole=whole, spans=False)
+        return Decoded(found.value, found.end, found.problems)
+
+    def explain(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = True) -> Explained:
+        """The same with the place of each value."""
+        return explain(self.body, data, pos, whole=whole, spans=spans)
+
     def write(self, value: dict[str, Any]) -> bytes:
         """The bytes of values that have every field; Malformed, without a reason, when they are not right."""
         parts: list[bytes] = []
@@ -59,3 +105,24 @@ class Codec:
         except writer.FAILURES:
             raise Malformed from None
         return b"".join(parts)
+
+    def encode(self, value: Any) -> tuple[bytes, tuple[Problem, ...]]:
+        """The bytes of values that may leave out fields, and what is wrong with them."""
+        try:
+            return self.write(value), ()
+        except Malformed:
+            return build(self.body, self.message, value)
+
+    @fact
+    def defaults(self) -> dict[str, Any]:
+        """Every field with its default, tagged ones included."""
+        return defaults_of(self.body)
+
+
+def _check(body: Body, name: str, depth: int = 0) -> None:
+    for slot in (*body.slots, *(body.tags or ())):
+        if slot.kind == "struct" and (slot.body is None or depth == DEEPEST):
+            what = "of an unknown type" if slot.body is None else "too deep in other structs"
+            raise UnusableLayout(f"{name} has the field {slot.field.path}, which is {what}")
+        if slot.body:
+            _check(slot.body, name, depth + 1)

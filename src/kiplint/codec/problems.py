@@ -71,6 +71,9 @@ RULES = {
     "codec/header-unknown": CodecRule(
         "No header for this version", "Neither headerVersions nor the set's header messages say what stands in front."
     ),
+    "codec/layout-unusable": CodecRule(
+        "A definition that has no layout", "A struct in itself, or one that unfolds into too many fields."
+    ),
     "codec/unknown-message": CodecRule("A message that no set has", "Give the set of a release that has it."),
     "codec/unknown-api-key": CodecRule("An API key that no set has", "Give the set of a release that has it."),
     "codec/unknown-version": CodecRule(
