@@ -1,1 +1,1 @@
-"""Bytes by layout: what any version of any message looks like on the wire, read and written without generated classes."""
+"""Bytes by layout: what any version of any message looks like on the wire, read and written."""

@@ -16,7 +16,6 @@ from kiplint.model.types import INTEGERS
 from kiplint.text.suggest import did_you_mean
 
 
-
 def build(body: Body, container: Container, value: Any) -> tuple[bytes, tuple[Problem, ...]]:
     """The bytes of a value, and what is wrong with it; without problems the bytes are right. Never raises.
 

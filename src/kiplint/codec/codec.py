@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from kiplint.codec import reader, writer
 from kiplint.codec.build import build
 from kiplint.codec.explain import explain
 from kiplint.codec.problems import Malformed, Problem
 from kiplint.codec.reader import Reader, make_reader
 from kiplint.codec.shape import defaults_of
-from kiplint.codec.span import Explained
+from kiplint.codec.span import Decoded
 from kiplint.codec.writer import Writer, make_writer
 from kiplint.model.fact import fact
 from kiplint.model.layout import Body, layout
@@ -25,14 +23,6 @@ DEEPEST = 64
 
 class UnusableLayout(Exception):  # noqa: N818
     """The definition has no layout that bytes could have: a struct in itself, or too large unfolded."""
-
-
-class Decoded(msgspec.Struct, frozen=True):
-    """The values of a body, as far as they could be read, where it ends, and what is wrong with it."""
-
-    value: dict[str, Any]
-    end: int
-    problems: tuple[Problem, ...] = ()
 
 
 class Codec:
@@ -82,20 +72,20 @@ class Codec:
             raise Malformed
         return value
 
-    def decode(self, data: bytes, pos: int = 0, *, whole: bool = True) -> Decoded:
-        """The values from a position on, and what is wrong; `whole` says that the body must end with the bytes."""
+    def decode(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = False) -> Decoded:
+        """The values from a position on, and what is wrong; `whole` says that the body must end with the bytes.
+
+        With `spans` the place of each value comes too, which takes ten times as long.
+        """
+        if spans:
+            return explain(self.body, data, pos, whole=whole, spans=True)
         try:
             value, end = self.reader(data, pos)
         except reader.FAILURES:
             end = -1
         if end == len(data) or (not whole and 0 <= end < len(data)):
             return Decoded(value, end)
-        found = self.explain(data, pos, whole=whole, spans=False)
-        return Decoded(found.value, found.end, found.problems)
-
-    def explain(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = True) -> Explained:
-        """The same with the place of each value."""
-        return explain(self.body, data, pos, whole=whole, spans=spans)
+        return explain(self.body, data, pos, whole=whole, spans=False)
 
     def write(self, value: dict[str, Any]) -> bytes:
         """The bytes of values that have every field; Malformed, without a reason, when they are not right."""

@@ -9,13 +9,13 @@ from typing import Any
 
 from kiplint.codec.cursor import Cursor, StopReading
 from kiplint.codec.shape import UNKNOWN_TAGS, key_of, smallest_element
-from kiplint.codec.span import Explained
+from kiplint.codec.span import Decoded
 from kiplint.codec.wire import MOST_EMPTY, base64_text
 from kiplint.model.layout import Body, Slot, describe
 from kiplint.model.types import WIDTHS
 
 
-def explain(body: Body, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = True) -> Explained:
+def explain(body: Body, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
     """Read a body from a position on; `whole` says that it must end with the bytes. Never raises."""
     cursor = Cursor(data, pos, spans=spans)
     value: dict[str, Any] = {}
@@ -26,7 +26,7 @@ def explain(body: Body, data: bytes, pos: int = 0, *, whole: bool = True, spans:
             cursor.note("trailing-bytes", cursor.pos, f"{many} after the end of the message", "")
     except StopReading:
         pass
-    return Explained(value, cursor.pos, tuple(cursor.spans), tuple(cursor.problems))
+    return Decoded(value, cursor.pos, tuple(cursor.problems), tuple(cursor.spans))
 
 
 class _Walk:
@@ -145,7 +145,9 @@ class _Walk:
         """Read the value of one tag, which must fill its size."""
         at = self.at
         if size > at.left:
-            raise at.stop("length-beyond-end", start, f"tag {tag} has {size} bytes, {at.left} are left{at.inside}", path)
+            raise at.stop(
+                "length-beyond-end", start, f"tag {tag} has {size} bytes, {at.left} are left{at.inside}", path
+            )
         at.row(start, depth, path, f"tag {tag}", size)
         if slot is None:
             chunk = at.take(size, start, f"the size of tag {tag}", path)

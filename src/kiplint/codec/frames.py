@@ -80,40 +80,31 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
     if message is None:
         where = 0 if kind == "response" or not messages else 2
         unknown = Problem("codec/unknown-api-key", where, f"no set has a {kind} with the API key {api_key}")
-        return msgspec.structs.replace(
-            nothing, problems=(_unknown_version(messages, version, where) if messages else unknown,)
-        )
+        problem = _unknown_version(messages, version, where) if messages else unknown
+        return msgspec.structs.replace(nothing, problems=(problem,))
     number, codec = catalog.header(message, version)
     if codec is None:
         text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
         return msgspec.structs.replace(nothing, problems=(Problem("codec/header-unknown", 0, text),))
-    if spans:
-        explained = codec.explain(data, whole=False)
-        problems, rows, value, end = explained.problems, explained.spans, explained.value, explained.end
-    else:
-        decoded = codec.decode(data, whole=False)
-        problems, rows, value, end = decoded.problems, (), decoded.value, decoded.end
-    frame = Frame(message.name, version, number, value, None, len(data), problems, end, rows)
-    if any(_ends(one) for one in problems):
+    found = codec.decode(data, whole=False, spans=spans)
+    frame = Frame(message.name, version, number, found.value, None, len(data), found.problems, found.end, found.spans)
+    if any(_ends(one) for one in found.problems):
         return frame
     return _body(catalog, message, version, data, frame, spans)
 
 
 def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: Frame, spans: bool) -> Frame:
-    codec = catalog.codec(message, version)
+    codec, start = catalog.codec(message, version), frame.body_start
     try:
-        if spans:
-            explained = codec.explain(data, frame.body_start)
-            value, problems, rows = explained.value, explained.problems, explained.spans
-        else:
-            decoded = codec.decode(data, frame.body_start)
-            value, problems, rows = decoded.value, decoded.problems, ()
+        found = codec.decode(data, start, spans=spans)
     except UnusableLayout as error:
-        value, problems, rows = {}, (Problem("codec/layout-unusable", frame.body_start, str(error)),), ()
-    if problems and problems[0].rule != "codec/layout-unusable":
-        problems = (_with_hint(catalog, codec, data, frame.body_start, problems[0]), *problems[1:])
+        unusable = Problem("codec/layout-unusable", start, str(error))
+        return msgspec.structs.replace(frame, problems=(*frame.problems, unusable))
+    problems = found.problems
+    if problems:
+        problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
     return msgspec.structs.replace(
-        frame, value=value, problems=(*frame.problems, *problems), spans=(*frame.spans, *rows)
+        frame, value=found.value, problems=(*frame.problems, *problems), spans=(*frame.spans, *found.spans)
     )
 
 

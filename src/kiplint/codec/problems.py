@@ -59,7 +59,7 @@ RULES = {
         "A nullable struct's first byte is neither 1 nor -1", "KIP-893 knows only these two."
     ),
     "codec/utf8-invalid": CodecRule("A string that is not UTF-8", "Readers replace the bytes or fail."),
-    "codec/tag-order": CodecRule("Tags that do not rise", "KIP-482 asks for ascending tags; strict readers refuse others."),
+    "codec/tag-order": CodecRule("Tags that do not rise", "KIP-482 asks for ascending tags."),
     "codec/tag-duplicate": CodecRule("A tag that stands twice", "Readers keep one of the two values, or refuse both."),
     "codec/tag-size": CodecRule(
         "A tagged value that does not fill its size", "Readers that trust the size and readers that do not part here."
@@ -67,7 +67,7 @@ RULES = {
     "codec/too-many-elements": CodecRule(
         "An array of elements without bytes", "A count that no bytes back could ask a reader for any amount of memory."
     ),
-    "codec/too-large": CodecRule("More bytes than a frame may have", "Kafka refuses requests above 100 MiB by default."),
+    "codec/too-large": CodecRule("More bytes than a frame may have", "Brokers refuse more than 100 MiB by default."),
     "codec/header-unknown": CodecRule(
         "No header for this version", "Neither headerVersions nor the set's header messages say what stands in front."
     ),

@@ -24,10 +24,13 @@ class Span(msgspec.Struct, frozen=True):
     value: Any
 
 
-class Explained(msgspec.Struct, frozen=True):
-    """What could be read, up to the problem that ends it where there is one, and where each value stands."""
+class Decoded(msgspec.Struct, frozen=True):
+    """The values of a body, as far as they could be read, where it ends, and what is wrong with it.
 
-    value: Any
+    `spans` says where each value stands, if that was asked for.
+    """
+
+    value: dict[str, Any]
     end: int
-    spans: tuple[Span, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[Problem, ...] = ()
+    spans: tuple[Span, ...] = ()

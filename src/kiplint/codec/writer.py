@@ -72,14 +72,16 @@ class _WriterSource:
 
     def tags(self, body: Body, value: str) -> None:
         entries = ", ".join(
-            f"{slot.field.tag}: ({key_of(slot)!r}, {default_of(slot)!r}, {self.tagged(slot)})" for slot in body.tags or ()
+            f"{slot.field.tag}: ({key_of(slot)!r}, {default_of(slot)!r}, {self.tagged(slot)})"
+            for slot in body.tags or ()
         )
         self.flush()
         self.out.line(f"if len({value}) == {len(body.slots)}: w({_EMPTY!r})")
         self.out.line(f"else: write_tags({value}, w, {len(body.slots)}, {{{entries}}})")
 
     def tagged(self, slot: Slot) -> str:
-        return self.function("tagged", "v", lambda: self.slot(slot, "v"))
+        writer = self.function("tagged", "v", lambda: self.slot(slot, "v"))
+        return f"({key_of(slot)!r}, {default_of(slot)!r}, {writer})"
 
     def apart(self, part: Callable[[str], None], value: str) -> None:
         """Put a part into a function of its own where blocks are nested deep already."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kiplint.model.container import Container
 
 MOST_FIELDS = 100_000
-"""What the layouts that are looked at together may have, structs unfolded. Kafka's largest message comes to a thousand."""
+"""What the layouts looked at together may have, structs unfolded. Kafka's largest message comes to a thousand."""
 
 
 def unfolded(container: Container, most: int) -> int:
