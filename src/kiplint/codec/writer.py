@@ -71,10 +71,7 @@ class _WriterSource:
             self.tags(body, value)
 
     def tags(self, body: Body, value: str) -> None:
-        entries = ", ".join(
-            f"{slot.field.tag}: ({key_of(slot)!r}, {default_of(slot)!r}, {self.tagged(slot)})"
-            for slot in body.tags or ()
-        )
+        entries = ", ".join(f"{slot.field.tag}: {self.tagged(slot)}" for slot in body.tags or ())
         self.flush()
         self.out.line(f"if len({value}) == {len(body.slots)}: w({_EMPTY!r})")
         self.out.line(f"else: write_tags({value}, w, {len(body.slots)}, {{{entries}}})")
