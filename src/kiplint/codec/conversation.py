@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections import deque
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import msgspec
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import Direction, Frame, decode_request, decode_response
 from kiplint.codec.problems import Problem
-from kiplint.codec.sync import Cut, Plausible, cut, request_test, response_test
+from kiplint.codec.sync import Cut, Sign, cut, request_sign, response_sign
 from kiplint.codec.tcp import Address, Connection, Run
 
 SASL_HANDSHAKE = 17
@@ -59,21 +60,21 @@ class _Sides(NamedTuple):
 
 def frames_of(catalog: Catalog, number: int, connection: Connection) -> list[Captured] | None:
     """The frames of a connection, requests first, then responses; None when it is not Kafka's protocol."""
-    plausible = request_test(catalog.api_keys)
-    sides = _sides(connection, plausible)
+    sign = request_sign(catalog.api_keys)
+    sides = _sides(connection, sign)
     if sides is None:
         return None
-    requests = list(_requests(sides, number, plausible))
+    requests = list(_requests(sides, number, sign))
     known = frozenset(one.correlation_id for one in requests)
-    responses = list(cut(sides.responses, response_test(known), synchronized=sides.synchronized[1]))
+    responses = list(cut(sides.responses, response_sign(known), synchronized=sides.synchronized[1]))
     return _paired(sides, number, requests, responses)
 
 
-def _sides(connection: Connection, plausible: Plausible) -> _Sides | None:
+def _sides(connection: Connection, sign: Sign) -> _Sides | None:
     """Which end is the client: the one whose first frames look like requests."""
     runs = [direction.runs() for direction in connection.directions]
     known = [direction.synchronized for direction in connection.directions]
-    scores = [_score(*pair, plausible) for pair in zip(runs, known, strict=True)]
+    scores = [_score(*pair, sign) for pair in zip(runs, known, strict=True)]
     if not max(scores):
         return None
     client = 0 if scores[0] >= scores[1] else 1
@@ -81,22 +82,17 @@ def _sides(connection: Connection, plausible: Plausible) -> _Sides | None:
     return _Sides(ends[client], ends[server], runs[client], runs[server], (known[client], known[server]))
 
 
-def _score(runs: list[Run], synchronized: bool, plausible: Plausible) -> int:
-    """How many of the first frames look like requests; none when the first does not."""
-    score = 0
-    for one in cut(runs, plausible, synchronized=synchronized):
-        if one.problem or not plausible(one.data, 0, len(one.data) if one.whole else 2**31):
-            break
-        score += 1
-        if score == ENOUGH:
-            break
-    return score
+def _score(runs: list[Run], synchronized: bool, sign: Sign) -> int:
+    """How many of the first frames look like requests, up to one that does not."""
+    whole = (one for one in cut(runs, sign, synchronized=synchronized) if one.whole)
+    looks = (not one.problem and sign.test(one.data, 0, len(one.data)) for one in itertools.islice(whole, ENOUGH))
+    return sum(itertools.takewhile(bool, looks))
 
 
-def _requests(sides: _Sides, number: int, plausible: Plausible) -> Iterator[Captured]:
+def _requests(sides: _Sides, number: int, sign: Sign) -> Iterator[Captured]:
     tokens = False
-    for one in cut(sides.requests, plausible, synchronized=sides.synchronized[0]):
-        if tokens and not plausible(one.data, 0, len(one.data)):
+    for one in cut(sides.requests, sign, synchronized=sides.synchronized[0]):
+        if tokens and not sign.test(one.data, 0, len(one.data)):
             continue  # after SaslHandshake 0 the mechanism's tokens come without headers
         key, version, correlation = struct.unpack_from(">hhi", one.data) if len(one.data) >= 8 else (-1, -1, -1)
         tokens = tokens or (key, version) == (SASL_HANDSHAKE, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import re
 import struct
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
@@ -25,12 +25,19 @@ class Cut(NamedTuple):
     problem: Problem | None = None
 
 
-Plausible = Callable[[bytes, int, int], bool]
-"""Whether bytes from a position on, behind a length that has been read, look like a frame."""
+class Sign(NamedTuple):
+    """What frames of one direction look like.
+
+    `pattern` finds where one may begin, its length included; `test` says of bytes from a position on, behind a length
+    that has been read, whether they look like a frame.
+    """
+
+    pattern: re.Pattern[bytes]
+    test: Callable[[bytes, int, int], bool]
 
 
-def request_test(keys: Sequence[int]) -> Plausible:
-    """Whether something looks like a request header: a known API key, a version, and a client id that is text."""
+def request_sign(keys: Sequence[int]) -> Sign:
+    """Requests have a known API key, a version, and a client id that is text."""
     known = frozenset(keys)
 
     def test(data: bytes, pos: int, size: int) -> bool:
@@ -45,31 +52,32 @@ def request_test(keys: Sequence[int]) -> Plausible:
         name = data[pos + 10 : pos + 10 + max(length, 0)]
         return -1 <= length <= size - 10 and all(byte >= 0x20 for byte in name)
 
-    return test
+    return Sign(re.compile(rb"(?=[\0-\x06][\s\S]{3}[\s\S]{2}\0[\0-\x3c])"), test)
 
 
-def response_test(correlation_ids: frozenset[int]) -> Plausible:
-    """Whether something looks like a response to one of the requests that were seen."""
+def response_sign(correlation_ids: frozenset[int]) -> Sign:
+    """Responses answer one of the requests that were seen."""
 
     def test(data: bytes, pos: int, size: int) -> bool:
         return size >= 4 and len(data) - pos >= 4 and struct.unpack_from(">i", data, pos)[0] in correlation_ids
 
-    return test
+    first = b"".join(sorted({re.escape(struct.pack(">i", one)[:1]) for one in correlation_ids} or {b"\0"}))
+    return Sign(re.compile(rb"(?=[\0-\x06][\s\S]{3}[" + first + rb"])"), test)
 
 
-def cut(runs: Sequence[Run], plausible: Plausible, *, synchronized: bool) -> Iterator[Cut]:
+def cut(runs: Sequence[Run], sign: Sign, *, synchronized: bool) -> Iterator[Cut]:
     """The frames of one direction. Where it is not known how one begins, the bytes are searched for one."""
     expected = 0 if synchronized else -1
     for run in runs:
         if expected <= run.offset + len(run.data):  # else it lies inside a frame whose beginning was captured
-            expected = yield from _cut_run(run, expected - run.offset, plausible)
+            expected = yield from _cut_run(run, expected - run.offset, sign)
 
 
-def _cut_run(run: Run, pos: int, plausible: Plausible) -> Generator[Cut, None, int]:
+def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
     """The frames of one run from a position on, below 0 to search; gives where the next begins, -1 when unknown."""
     data = run.data
     if pos < 0:
-        pos = _search(run, 0, plausible)
+        pos = _search(run, 0, sign)
     while 0 <= pos <= len(data) - 4:
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
         offset = run.offset + pos
@@ -81,22 +89,22 @@ def _cut_run(run: Run, pos: int, plausible: Plausible) -> Generator[Cut, None, i
             rule = "codec/length-negative" if size < 0 else "codec/too-large"
             problem = Problem(rule, offset, f"the length of the frame is {size}")
             yield Cut(offset, run.time_at(offset), b"", problem=problem)
-            pos = _search(run, pos + 1, plausible)
+            pos = _search(run, pos + 1, sign)
     return run.offset + pos if pos >= len(data) else -1
 
 
-def _search(run: Run, pos: int, plausible: Plausible) -> int:
-    """The first place that looks like a frame whose next one does too: beginnings of segments come first; else -1."""
-    segments = (place - run.offset for place, _ in run.times if place - run.offset >= pos)
-    places = itertools.chain(segments, range(pos, len(run.data) - 8))
-    return next((place for place in places if _fits(run.data, place, plausible)), -1)
-
-
-def _fits(data: bytes, pos: int, plausible: Plausible) -> bool:
-    size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
-    if not 0 < size <= MOST_BYTES or not plausible(data, pos + 4, size):
-        return False
-    after = pos + 4 + size
-    if after + 12 > len(data):
-        return True
-    return plausible(data, after + 4, int.from_bytes(data[after : after + 4], "big", signed=True))
+def _search(run: Run, pos: int, sign: Sign) -> int:
+    """The first place that looks like a frame with another behind it, else one that may reach behind the run; or -1."""
+    possible = -1
+    for found in sign.pattern.finditer(run.data, pos):
+        place = found.start()
+        size = int.from_bytes(run.data[place : place + 4], "big")
+        if size > MOST_BYTES or not sign.test(run.data, place + 4, size):
+            continue
+        after = place + 4 + size
+        following = int.from_bytes(run.data[after : after + 4], "big")
+        if after == len(run.data) or sign.test(run.data, after + 4, following):
+            return place
+        if possible < 0 and after + 12 > len(run.data):
+            possible = place
+    return possible

@@ -60,14 +60,16 @@ class Direction:
 
     def add(self, segment: Segment) -> None:
         """Take one segment."""
+        sequence = segment.sequence
         if segment.flags & SYN:
-            self._open(segment.sequence + 1)
+            sequence += 1
+            self._open(sequence)
         if not segment.data:
             return
         if self._origin is None:
-            self._origin = segment.sequence
+            self._origin = sequence
         # The place nearest to the newest one, so that streams may be longer than sequence numbers.
-        place = self._newest + (segment.sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
+        place = self._newest + (sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
         if (place, len(segment.data)) in self._seen:
             self.repeated += 1
             return
@@ -84,7 +86,7 @@ class Direction:
         self._origin, self.synchronized = sequence % WRAP, True
 
     def runs(self) -> list[Run]:
-        """The bytes as runs without holes, in order. Offsets begin at the first byte that was seen, or the SYN's next."""
+        """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first byte seen."""
         ordered = sorted(self._segments, key=lambda one: (one[0], -len(one[1])))
         first = 0 if self.synchronized or not ordered else min(0, ordered[0][0])
         runs: list[tuple[int, bytearray, list[tuple[int, float]]]] = []
