@@ -213,6 +213,12 @@ def test_a_layout_that_has_no_end_is_refused() -> None:
         Codec(message(field("First", "Box"), commonStructs=boxes), 0).decode(b"")
 
 
+@pytest.mark.parametrize("kind", ["Missing", "int23", "[][]int32"])
+def test_a_type_that_kafka_does_not_know_is_refused(kind: str) -> None:
+    with pytest.raises(UnusableLayout, match="XRequest has the field Odd, whose type .* is unknown"):
+        Codec(message(field("Odd", kind)), 0).decode(b"")
+
+
 def test_a_layout_that_is_too_deep_is_refused() -> None:
     structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("Next", f"S{n + 1}")]} for n in range(3000)]
     structs.append({"name": "S3000", "versions": "0+", "fields": [field("End")]})

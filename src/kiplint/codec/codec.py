@@ -15,10 +15,8 @@ from kiplint.codec.writer import Writer, make_writer
 from kiplint.model.fact import fact
 from kiplint.model.layout import Body, layout
 from kiplint.model.message import Message
-from kiplint.model.unfolding import MOST_FIELDS, unfolded
-
-DEEPEST = 64
-"""How deep structs may lie in one another."""
+from kiplint.model.types import PRIMITIVES
+from kiplint.model.unfolding import DEEPEST, MOST_FIELDS, unfolded
 
 
 class UnusableLayout(Exception):  # noqa: N818
@@ -36,14 +34,14 @@ class Codec:
     @fact
     def body(self) -> Body:
         """The layout. Raises UnusableLayout."""
-        if unfolded(self.message, MOST_FIELDS) > MOST_FIELDS:
-            raise UnusableLayout(f"{self.message.name} is too large: its structs unfold into too many fields")
+        fields, depth = unfolded(self.message, MOST_FIELDS)
+        if fields > MOST_FIELDS or depth > DEEPEST:
+            raise UnusableLayout(
+                f"{self.message.name} is too large: its structs unfold too deep or into too many fields"
+            )
         if self.message.cycles:
             raise UnusableLayout(f"{self.message.name} has a struct in itself: {min(self.message.cycles.values())}")
-        try:
-            made = layout(self.message, self.version)
-        except RecursionError:
-            raise UnusableLayout(f"the structs of {self.message.name} lie too deep in one another") from None
+        made = layout(self.message, self.version)
         _check(made, self.message.name)
         return made
 
@@ -109,10 +107,9 @@ class Codec:
         return defaults_of(self.body)
 
 
-def _check(body: Body, name: str, depth: int = 0) -> None:
+def _check(body: Body, name: str) -> None:
     for slot in (*body.slots, *(body.tags or ())):
-        if slot.kind == "struct" and (slot.body is None or depth == DEEPEST):
-            what = "of an unknown type" if slot.body is None else "too deep in other structs"
-            raise UnusableLayout(f"{name} has the field {slot.field.path}, which is {what}")
+        if slot.body is None and slot.kind not in PRIMITIVES:
+            raise UnusableLayout(f"{name} has the field {slot.field.path}, whose type {slot.field.type} is unknown")
         if slot.body:
-            _check(slot.body, name, depth + 1)
+            _check(slot.body, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kiplint.engine.errors import UsageError
 from kiplint.model.container import Container
 from kiplint.model.message import Message
-from kiplint.model.unfolding import MOST_FIELDS, unfolded
+from kiplint.model.unfolding import DEEPEST, MOST_FIELDS, unfolded
 
 
 class Budget:
@@ -16,7 +16,10 @@ class Budget:
         self._left = MOST_FIELDS
 
     def spend(self, container: Container, times: int = 1) -> None:
-        """Account for some layouts of a message or struct."""
-        self._left -= times * unfolded(container, self._left // max(times, 1))
+        """Account for some layouts of a message or struct; raises UsageError also for structs that are too deep."""
+        fields, depth = unfolded(container, self._left // max(times, 1))
+        if depth > DEEPEST:
+            raise UsageError(f"{self._file}: too deep: its structs stand inside one another more than {DEEPEST} deep")
+        self._left -= times * fields
         if self._left < 0:
             raise UsageError(f"{self._file}: too large: its structs and versions unfold into too many fields")
