@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
 from conftest import ROOT
 from github_runner import Annotation, Finished, Runner
-from report.sarif_schema import Standard, valid_run
+from report.sarif_schema import valid_run
 from sources.support import git, make_repository, write
 from tools import definition, field, kiplint
 

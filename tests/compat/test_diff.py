@@ -53,7 +53,7 @@ def response(*fields: dict[str, Any], **others: Any) -> bytes:
 
 
 A, B, C = field("A"), field("B"), field("C", "string")
-TAG = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
+TAG: dict[str, Any] = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
 
 # Nothing
 
