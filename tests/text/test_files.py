@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.text import files
 from kiplint.text.files import open_file, read_file, read_text, replace_file
 
 STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
@@ -46,7 +45,7 @@ REASONS = {
 def test_what_is_no_file(name: str) -> None:
     for read in (open_file, read_file, read_text):
         with pytest.raises(OSError, match=r".") as caught:
-            read(name)  # type: ignore[operator]
+            read(name)
         assert caught.value.strerror == REASONS[name]
 
 
@@ -117,7 +116,7 @@ def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.Monk
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         replace_file(str(tmp_path / "file"), b"new")
     assert (tmp_path / "file").read_bytes() == b"old"
@@ -126,7 +125,7 @@ def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_what_lies_beside_is_not_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even with the very name that the fresh file is to have."""
-    monkeypatch.setattr(files.os, "urandom", bytes)
+    monkeypatch.setattr(os, "urandom", bytes)
     (tmp_path / "victim").write_bytes(b"untouched")
     (tmp_path / f".file.{bytes(8).hex()}").symlink_to("victim")
     with pytest.raises(FileExistsError):
