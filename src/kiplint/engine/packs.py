@@ -13,6 +13,7 @@ import msgspec
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec
 from kiplint.text.comments import blank_comments
+from kiplint.text.files import read_file, read_text
 from kiplint.text.suggest import did_you_mean
 
 _DECODER = msgspec.json.Decoder(PackSpec)
@@ -42,10 +43,9 @@ def shipped_rules() -> list[Rule]:
 def load_pack(file: str) -> list[Rule]:
     """The rules of a user's pack, with every expression checked; raises UsageError with file and line."""
     try:
-        with open(file, encoding="utf-8") as pack:
-            text = pack.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the rule pack {file}: {_reason(error)}") from None
+        text = read_text(file)
+    except OSError as error:
+        raise UsageError(f"cannot read the rule pack {file}: {error.strerror}") from None
     try:
         spec = msgspec.convert(_parse(text), PackSpec)
     except msgspec.ValidationError as error:
@@ -88,10 +88,7 @@ def _entry_points(folder: str) -> Iterator[str]:
 
 
 def _announces(file: str) -> bool:
-    if not os.path.isfile(file):
-        return False
-    with open(file, "rb") as entries:
-        return f"[{GROUP}]".encode() in entries.read()
+    return os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True)
 
 
 def check_rules(rules: list[Rule], text: str) -> None:
@@ -164,7 +161,3 @@ def _plainer(error: str) -> str:
         return error.replace("Object", "the object").replace("`$", "`")
     known = [*RuleSpec.__struct_fields__, *PackSpec.__struct_fields__]
     return f"{unknown[1]} is no property of a rule{did_you_mean(unknown[1], known)}"
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"

@@ -45,7 +45,7 @@ class SchemaSet:
         """The messages by name; of several with one name, the one that was probably there first."""
         if len({message.name for message in self._messages}) == len(self._messages):
             return {message.name: message for message in self._messages}
-        return {message.name: message for message in sorted(reversed(self._messages), key=_age)}
+        return {message.name: message for message in _oldest_last(self._messages)}
 
     @fact
     def request_header(self) -> Message | None:
@@ -96,7 +96,7 @@ class SchemaSet:
     @fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """By message type and API key: the message that has them, of several the one that was probably there first."""
-        keyed = sorted(reversed(self._messages), key=_age)
+        keyed = _oldest_last(self._messages)
         return {(one.type, one.api_key): one for one in keyed if one.api_key is not None}
 
     @fact
@@ -110,6 +110,14 @@ class SchemaSet:
         keys = sorted({key for kind, key in self.key_owners if kind == "request"})
         gap = next((place for place, key in enumerate(keys) if place != key), 0)
         return {keys[gap]: gap} if gap >= _ENOUGH_KEYS else {}
+
+
+def _oldest_last(messages: Sequence[Message]) -> list[Message]:
+    """The messages by how old they look; of those that look alike, the first of the set comes last."""
+    ranked = list(messages)
+    ranked.reverse()
+    ranked.sort(key=_age)
+    return ranked
 
 
 def _age(message: Message) -> tuple[bool, int]:

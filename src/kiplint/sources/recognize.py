@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final, Literal
 
 Kind = Literal["definition", "meant", "broken", "other"]
@@ -43,8 +44,13 @@ FOREIGN: Final = frozenset(
 )
 """Names that tools give a meaning of their own."""
 
-_MARKS: Final = (b"validVersions", b"flexibleVersions")
-_LARGEST: Final = 1 << 20
+LARGEST_ENTRY: Final = (1 << 20) + 1
+"""How much is read of a file: enough to see that it is too large."""
+
+MOST_LOOKED_AT: Final = 64 << 20
+"""How far a file that is too large is looked at, to know whether it is a definition; beyond, it is taken for one."""
+
+_MARKS: Final = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
 _COMMENT: Final = rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)'
 _OURS: Final = (
     rb'(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n)*+(?:\{\s*"(?:version|rule)"\s*:|\{\s*"\$schema"\s*:\s*"[^"]*sarif'
@@ -60,11 +66,26 @@ def kind_of(data: bytes, name: str = "") -> Kind:
     """
     if name in FOREIGN or re.match(_OURS, data):
         return "other"
-    if any(mark in data for mark in _MARKS) or (b"apiKey" in data and b"type" in data):
+    valid, flexible, key, kind = (mark in data for mark in _MARKS)
+    if valid or flexible or (key and kind):
         return "definition"
     if _is_broken(data):
         return "broken"
-    return "meant" if len(data) <= _LARGEST and _is_meant(data) else "other"
+    return "meant" if len(data) < LARGEST_ENTRY and _is_meant(data) else "other"
+
+
+def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
+    """What the rest of a file that is too large has of the words that a definition is known by, and its bytes.
+
+    Who reads only the beginning puts them behind it, so that no length of comments makes a definition something else.
+    """
+    found: set[bytes] = set()
+    seen, before = 0, b""
+    while seen < MOST_LOOKED_AT and (piece := read(1 << 16)):
+        seen += len(piece)
+        found.update(mark for mark in _MARKS if mark in before + piece)
+        before = piece[-20:]
+    return b" ".join(sorted(found)) if seen < MOST_LOOKED_AT else _MARKS[0], seen
 
 
 def is_other_json(data: bytes, name: str = "") -> bool:
@@ -81,8 +102,8 @@ def _is_broken(data: bytes) -> bool:
         return True
     try:
         data.decode()
-    except UnicodeDecodeError:
-        return True
+    except UnicodeDecodeError as error:
+        return len(data) < LARGEST_ENTRY or error.start < LARGEST_ENTRY - 4  # where it is cut, a character may be
     return False
 
 

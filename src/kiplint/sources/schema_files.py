@@ -9,9 +9,6 @@ import msgspec
 
 from kiplint.sources.recognize import is_other_json, kind_of
 
-LARGEST_ENTRY = (1 << 20) + 1
-"""How much is read of a file that stands in a revision or an archive: enough to see that it is too large."""
-
 Keep = Callable[[str], bool]
 """Whether a path is not excluded."""
 
