@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from kiplint.cli.trees import open_tree
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.judge import BREAKS, Told, tell
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import BREAKS, Told, tell
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset

@@ -13,9 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 
 from kiplint.cli.explaining import explain_rule
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.examples import messages_of, run_example
-from kiplint.compat.judge import BREAKS, Judged, judge
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.examples import messages_of, run_example
+from kiplint.compat.changes.judge import BREAKS, Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.check_rule import mistakes
 from kiplint.engine.config import Config
@@ -24,7 +24,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.verify import verify
-from kiplint.report.diff_text import write_diff
+from kiplint.report.diff.text import write_diff
 from kiplint.text.lines import Lines, decode_text
 from sources.support import write
 from test_rules import FIXTURES, SNAPSHOTS, OneFileEach

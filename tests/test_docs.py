@@ -15,13 +15,13 @@ import pytest
 import typer.main
 from packaging.requirements import Requirement
 
-import kiplint.compat.change  # noqa: F401 (brings the elements of its rules)
+import kiplint.compat.changes.change  # noqa: F401 (brings the elements of its rules)
 from conftest import ROOT
 from kiplint.cli.app import app
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
-from kiplint.report.formats import FORMATS
+from kiplint.report.findings.formats import FORMATS
 from pipeline.support import QUICK
 
 sys.path.insert(0, str(ROOT / "docs"))

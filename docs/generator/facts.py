@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-import kiplint.compat.change  # noqa: F401 (brings the elements of its rules)
+import kiplint.compat.changes.change  # noqa: F401 (brings the elements of its rules)
 from generator.markdown import anchor, code, page, prose, table
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import CLASSES, KINDS, facts

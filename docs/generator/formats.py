@@ -8,8 +8,8 @@ from generator.markdown import anchor, fence, page, prose, table
 from generator.rules import rendered
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.verify import check_example
-from kiplint.report.formats import FORMATS
-from kiplint.report.model import Report
+from kiplint.report.findings.formats import FORMATS
+from kiplint.report.findings.report import Report
 
 EXAMPLE = "tags/gap"
 INTRODUCTION = """\

@@ -14,8 +14,8 @@ from generator.markdown import anchor, code, fence, page, prose, table
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import PackSpec, Rule
 from kiplint.engine.verify import check_example
-from kiplint.report.formats import load
-from kiplint.report.model import Report
+from kiplint.report.findings.formats import load
+from kiplint.report.findings.report import Report
 from kiplint.text.comments import blank_comments
 
 LONGEST = 60

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint.engine.packs import shipped_rules
-from kiplint.report.formats import FORMATS
+from kiplint.report.findings.formats import FORMATS
 from tools import environment, kiplint
 
 COMMAND = Path(sys.executable).with_name("kiplint")

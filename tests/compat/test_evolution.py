@@ -10,8 +10,8 @@ import jsonpatch
 import pytest
 
 from compat.evolution_exceptions import EXCEPTIONS
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import Judged, judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pytest
 
 from kiplint.cli.trees import open_tree
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import Judged, judge
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.sources.cleanup import close

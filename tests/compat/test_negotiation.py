@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.features import read_features
-from kiplint.compat.negotiation import negotiate
-from kiplint.compat.negotiation_result import Exchange, Ids, Negotiation, RpcRow
+from kiplint.compat.negotiation.features import read_features
+from kiplint.compat.negotiation.negotiate import negotiate
+from kiplint.compat.negotiation.result import Exchange, Ids, Negotiation, RpcRow
 from kiplint.compat.tree import make_tree
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from kiplint.cli.trees import open_tree
-from kiplint.compat.negotiation import negotiate
-from kiplint.compat.negotiation_result import Exchange, Negotiation, RpcRow
-from kiplint.report.negotiation_json import document_schema
+from kiplint.compat.negotiation.negotiate import negotiate
+from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
+from kiplint.report.negotiation.json import document_schema
 from tools import Ran, environment, kiplint
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset

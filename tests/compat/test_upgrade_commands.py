@@ -12,10 +12,10 @@ import pytest
 
 from kiplint.cli.trees import open_tree
 from kiplint.cli.upgrading import tags_of, version_key
-from kiplint.compat.upgrade import Release, interoperate, make_release
-from kiplint.compat.upgrade_path import upgrade_path
-from kiplint.compat.upgrade_result import UpgradePath
-from kiplint.report.negotiation_json import document_schema
+from kiplint.compat.upgrade.path import upgrade_path
+from kiplint.compat.upgrade.release import Release, interoperate, make_release
+from kiplint.compat.upgrade.result import UpgradePath
+from kiplint.report.negotiation.json import document_schema
 from tools import Ran, kiplint
 
 FIRST, LAST, BRIDGE = "2.4.0", "confluent-8.3.0", "3.9.0-rc3"

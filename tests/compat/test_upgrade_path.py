@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kiplint.compat.tree import make_tree
-from kiplint.compat.upgrade import Release, direct, interoperate, make_release
-from kiplint.compat.upgrade_path import make_graph, upgrade_path
-from kiplint.compat.upgrade_result import Step
+from kiplint.compat.upgrade.path import make_graph, upgrade_path
+from kiplint.compat.upgrade.release import Release, direct, interoperate, make_release
+from kiplint.compat.upgrade.result import Step
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc

@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from kiplint.report.github import escape, escape_property
-from kiplint.report.github_summary import LIMIT, step_outputs, write_failure, write_summary
-from kiplint.report.model import Report
+from kiplint.report.findings.github import escape, escape_property
+from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
+from kiplint.report.findings.report import Report
 
 from .findings import HOSTILE, finding, many, report, written
 

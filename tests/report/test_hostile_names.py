@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kiplint.report.formats import FORMATS
+from kiplint.report.findings.formats import FORMATS
 from tools import Ran, definition, field, kiplint
 
 from .sarif_schema import valid_run

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from junitparser import JUnitXml
 
-from kiplint.report.junit import escape
-from kiplint.report.model import Report
+from kiplint.report.findings.junit import escape
+from kiplint.report.findings.report import Report
 
 from .findings import HOSTILE, finding, many, report, written
 

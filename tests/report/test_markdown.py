@@ -7,8 +7,8 @@ import io
 import pytest
 
 from kiplint.compat.rollout import Row
-from kiplint.report.markdown import inline
-from kiplint.report.rollout_markdown import write_rows
+from kiplint.report.kit.markdown import inline
+from kiplint.report.rollout.markdown import write_rows
 
 from .findings import HOSTILE, finding, report, written
 

@@ -11,9 +11,9 @@ from jsonschema import ValidationError
 
 from kiplint import __version__
 from kiplint.engine.finding import Finding, Span
-from kiplint.report import sarif
-from kiplint.report.model import Report, RuleInfo
-from kiplint.report.sarif import message_text, uri
+from kiplint.report.findings import sarif
+from kiplint.report.findings.report import Report, RuleInfo
+from kiplint.report.findings.sarif import message_text, uri
 
 from .findings import HOSTILE, finding, many, report, written
 from .sarif_schema import SCHEMA, Standard, valid_run

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kiplint.report.formats import FORMATS, load
-from kiplint.report.model import Report
+from kiplint.report.findings.formats import FORMATS, load
+from kiplint.report.findings.report import Report
 
 from .findings import finding, many, report, written
 

@@ -14,8 +14,9 @@ from kiplint.cli.terminal import use_color
 from kiplint.engine.baseline import Baseline, Entry, Stale, compare, extended, parse, render, without
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet
-from kiplint.report.colors import paint
-from kiplint.report.model import Report, plural
+from kiplint.report.findings.report import Report
+from kiplint.report.kit.colors import paint
+from kiplint.report.kit.words import plural
 from kiplint.sources.open import STDIN
 from kiplint.text.show import encodable, printable
 

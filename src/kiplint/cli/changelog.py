@@ -23,7 +23,7 @@ def changelog(
     from kiplint.cli.diffing import DiffOptions, compare_all
     from kiplint.cli.process import CLEAN, USAGE, run
     from kiplint.cli.trees import warn_of_broken
-    from kiplint.report.changelog import write_changelog
+    from kiplint.report.diff.changelog import write_changelog
 
     def write() -> int:
         options = DiffOptions(old, new, CheckOptions(sets=[new]), repository=repo)

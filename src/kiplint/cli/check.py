@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from kiplint.cli import ONLY_FAILING, completing
-from kiplint.report.formats import FORMATS
+from kiplint.report.findings.formats import FORMATS
 
 EPILOG = (
     "Examples:  kiplint check clients/src/main/resources/common/message   |   "

@@ -19,7 +19,7 @@ from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.report.model import Report, RuleInfo
+from kiplint.report.findings.report import Report, RuleInfo
 from kiplint.sources.open import STDIN, open_sets
 from kiplint.sources.schema_files import SchemaFiles
 

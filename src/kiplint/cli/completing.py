@@ -38,14 +38,14 @@ def rule_ids() -> list[tuple[str, str]]:
 
 def formats() -> list[tuple[str, str]]:
     """What `--output-format` takes, before an equals sign and a file."""
-    from kiplint.report.formats import FORMATS
+    from kiplint.report.findings.formats import FORMATS
 
     return list(FORMATS.items())
 
 
 def breaks(incomplete: str) -> list[str]:
     """What `--fail-on-breaks` takes."""
-    from kiplint.compat.judge import BREAKS
+    from kiplint.compat.changes.judge import BREAKS
 
     return _after_comma(incomplete, BREAKS)
 

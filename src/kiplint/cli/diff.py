@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from kiplint.cli import completing
-from kiplint.report.formats import FORMATS
+from kiplint.report.findings.formats import FORMATS
 
 EPILOG = (
     "Examples:  kiplint diff 4.0.0: 4.1.0:   |   kiplint diff HEAD~1: .   |   "

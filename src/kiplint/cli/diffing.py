@@ -12,15 +12,15 @@ from kiplint.cli.checking import CheckOptions, choose_rules, keeper, load_config
 from kiplint.cli.output import Output, attended, finished, open_outputs, write_report
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.trees import open_tree, warn_of_broken
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.judge import BREAKS, Judged, judge
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import BREAKS, Judged, judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
-from kiplint.report.diff_json import change_object, diff_document
-from kiplint.report.diff_text import as_finding, write_diff
-from kiplint.report.model import Report
+from kiplint.report.diff.json import change_object, diff_document
+from kiplint.report.diff.text import as_finding, write_diff
+from kiplint.report.findings.report import Report
 from kiplint.text.suggest import did_you_mean
 
 
@@ -76,7 +76,7 @@ def report_of(judged: list[Judged], old: Tree, new: Tree) -> Report:
 
     def own(form: str, out: TextIO, *, color: bool) -> None:
         if form == "markdown":
-            from kiplint.report.diff_markdown import write_changes
+            from kiplint.report.diff.markdown import write_changes
 
             write_changes(judged, compared, out)
         else:

@@ -12,17 +12,17 @@ import msgspec
 from kiplint.cli.checking import CheckOptions, load_config
 from kiplint.cli.process import CLEAN
 from kiplint.cli.terminal import use_color
-from kiplint.compat.examples import run_example
+from kiplint.compat.changes.examples import run_example
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules
 from kiplint.engine.selection import check_selector, matches
 from kiplint.engine.verify import check_example, examples
-from kiplint.report.colors import BOLD, DIM, paint
-from kiplint.report.diff_text import write_diff
-from kiplint.report.model import Report
-from kiplint.report.text import write
+from kiplint.report.diff.text import write_diff
+from kiplint.report.findings.report import Report
+from kiplint.report.findings.text import write
+from kiplint.report.kit.colors import BOLD, DIM, paint
 
 
 def explain_rule(name: str) -> int:

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import TextIO
 
 from kiplint.engine.errors import UsageError
-from kiplint.report.github import escape
-from kiplint.report.github_summary import LIMIT, step_outputs, write_failure, write_summary
-from kiplint.report.model import Report
+from kiplint.report.findings.github import escape
+from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
+from kiplint.report.findings.report import Report
 
 SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 """The variables that name the file of the job summary and that of the step's outputs."""

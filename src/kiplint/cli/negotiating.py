@@ -9,11 +9,12 @@ import msgspec
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.terminal import use_color
 from kiplint.cli.trees import open_tree, warn_of_broken
-from kiplint.compat.features import read_features
-from kiplint.compat.negotiation import negotiate
+from kiplint.compat.negotiation.features import read_features
+from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.tree import Tree
 from kiplint.engine.errors import UsageError
-from kiplint.report import negotiation_json, negotiation_text
+from kiplint.report.negotiation import json as negotiation_json
+from kiplint.report.negotiation import text as negotiation_text
 from kiplint.sources.disk import read
 
 

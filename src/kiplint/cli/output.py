@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from kiplint.cli.terminal import use_color
 from kiplint.engine.errors import UsageError
-from kiplint.report.formats import FORMATS, load
-from kiplint.report.model import Report, Status, plural
+from kiplint.report.findings.formats import FORMATS, load
+from kiplint.report.findings.report import Report, Status
+from kiplint.report.kit.words import plural
 from kiplint.text.suggest import did_you_mean
 
 STATUSES: tuple[Status, ...] = ("ok", "findings", "error")

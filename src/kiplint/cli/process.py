@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from kiplint.cli.terminal import use_color
 from kiplint.engine.errors import UsageError
-from kiplint.report.colors import paint
+from kiplint.report.kit.colors import paint
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 

@@ -15,8 +15,8 @@ from kiplint.cli.trees import open_tree, warn_of_broken
 from kiplint.compat.rollout import Row, rollout
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import load_rules
-from kiplint.report.model import Report
-from kiplint.report.rollout_report import rollout_document, row_object, write_rollout
+from kiplint.report.findings.report import Report
+from kiplint.report.rollout.text import rollout_document, row_object, write_rollout
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
@@ -65,7 +65,7 @@ def _shown(row: Row) -> Row:
 def _report(rows: Sequence[Row], sources: Mapping[str, bytes], header: int) -> Report:
     def own(form: str, out: TextIO, *, color: bool) -> None:
         if form == "markdown":
-            from kiplint.report.rollout_markdown import write_rows
+            from kiplint.report.rollout.markdown import write_rows
 
             write_rows(rows, header, out)
         else:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from kiplint.cli import completing
-from kiplint.report.formats import FORMATS
+from kiplint.report.findings.formats import FORMATS
 
 EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
 

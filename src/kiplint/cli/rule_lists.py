@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kiplint.cli.checking import CheckOptions, load_config
 from kiplint.cli.process import CLEAN, FINDINGS
-from kiplint.compat.examples import messages_of
+from kiplint.compat.changes.examples import messages_of
 from kiplint.engine.packs import load_pack
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules

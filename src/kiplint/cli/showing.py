@@ -12,7 +12,7 @@ from kiplint.cli.trees import open_tree, warn_of_broken
 from kiplint.compat.limits import Budget
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
-from kiplint.report.layout_report import layout_document, pieces, write_layouts
+from kiplint.report.layout.text import layout_document, pieces, write_layouts
 from kiplint.text.suggest import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kiplint.cli.terminal import use_color
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.report.colors import paint
+from kiplint.report.kit.colors import paint
 from kiplint.sources.open import open_sets
 
 

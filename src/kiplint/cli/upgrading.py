@@ -12,11 +12,12 @@ from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.terminal import use_color
 from kiplint.cli.trees import warn_of_broken
 from kiplint.compat.tree import Tree
-from kiplint.compat.upgrade import make_release
-from kiplint.compat.upgrade_path import upgrade_path
-from kiplint.compat.upgrade_result import Mode
+from kiplint.compat.upgrade.path import upgrade_path
+from kiplint.compat.upgrade.release import make_release
+from kiplint.compat.upgrade.result import Mode
 from kiplint.engine.errors import UsageError
-from kiplint.report import negotiation_json, upgrade_text
+from kiplint.report.negotiation import json as negotiation_json
+from kiplint.report.upgrade import text as upgrade_text
 from kiplint.sources.history import version_key
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.suggest import did_you_mean

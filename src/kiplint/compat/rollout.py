@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from kiplint.compat.diff import FROZEN
-from kiplint.compat.messages import released_versions
+from kiplint.compat.changes.compare import FROZEN
+from kiplint.compat.changes.messages import released_versions
 from kiplint.model.header_map import header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.rpc import Rpc

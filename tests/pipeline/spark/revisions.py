@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kiplint.cli.trees import open_tree
-from kiplint.compat.diff import compare_trees
-from kiplint.compat.judge import judge
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import judge
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.sources.open import open_sets

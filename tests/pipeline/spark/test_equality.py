@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kiplint.cli.trees import open_tree
-from kiplint.compat.negotiation import negotiate
+from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.tables.matrix import Matrix
 from kiplint.pipeline.tables.sets import Sets

@@ -13,7 +13,7 @@ from kiplint.cli.terminal import use_color
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import load_rules
-from kiplint.report.grids import write_markdown, write_text
+from kiplint.report.lake.grids import write_markdown, write_text
 
 if TYPE_CHECKING:
     from kiplint.pipeline.grid import Answer

@@ -16,8 +16,8 @@ from kiplint.cli.terminal import use_color
 from kiplint.engine.config import Config, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
-from kiplint.report.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.model import plural
+from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
+from kiplint.report.kit.words import plural
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

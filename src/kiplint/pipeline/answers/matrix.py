@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from kiplint.compat.negotiation_result import TROUBLE
+from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.grid import Answer, Grid, ranged, shown
 from kiplint.pipeline.reader import Reader, Row, equals

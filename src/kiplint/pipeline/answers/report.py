@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from kiplint.compat.negotiation_result import TROUBLE
+from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.grid import Answer, Grid, plain, ranged, short, shown
 from kiplint.pipeline.reader import Reader, Row, equals

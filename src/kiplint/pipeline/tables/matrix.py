@@ -10,8 +10,8 @@ from typing import ClassVar
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from kiplint.compat.negotiation_headers import WITH_INSTANCE_ID
-from kiplint.compat.negotiation_sides import API_VERSIONS, SASL_HANDSHAKE
+from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID
+from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.tables.offers import Offers

@@ -7,8 +7,8 @@ from typing import ClassVar
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from kiplint.compat.exchange import SOFTWARE
-from kiplint.compat.negotiation_sides import API_VERSIONS, BROKER
+from kiplint.compat.negotiation.exchange import SOFTWARE
+from kiplint.compat.negotiation.sides import API_VERSIONS, BROKER
 from kiplint.pipeline.columns import Columns, array
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.tables.messages import HEADERS, RANGES

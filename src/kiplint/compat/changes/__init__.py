@@ -1,0 +1,1 @@
+"""What changed between two schema sets, and what that breaks."""

@@ -1,0 +1,117 @@
+"""All changes between two trees of schema sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from kiplint.compat.changes.change import Change, Place
+from kiplint.compat.changes.messages import compare_messages, named
+from kiplint.compat.changes.pairing import MessagePair, pair_messages
+from kiplint.compat.changes.tags import reused_tags
+from kiplint.compat.tree import Tree, pair_sets
+from kiplint.model.message import Message
+from kiplint.versions import VersionRange
+
+RPCS = ("request", "response")
+FROZEN = {"SaslHandshake": VersionRange.of(0, 1)}
+
+
+def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Change]:
+    """The changes from one tree to another, message by message; `older` trees only keep their tag numbers burned.
+
+    A definition that cannot be read on one side is neither new nor gone.
+    """
+    pairs = list(_pairs(old, new))
+    unknown = [{_file_name(one.file) for one in side.broken} for side in (old, new)]
+    changes: list[Change] = []
+    for before, after in pairs:
+        if before and after and before.data == after.data and before.data:
+            continue
+        if before and after:
+            changes += compare_messages(before, after, old_unstable=_request_is_unstable(before))
+        elif before and before.valid and _file_name(before.file) not in unknown[1]:
+            changes.append(_removed(before))
+        elif after and after.valid and _file_name(after.file) not in unknown[0]:
+            changes.append(_added(after))
+    changes += _of_rpcs(pairs)
+    changes += _of_tags(pairs, older)
+    return changes
+
+
+def _file_name(path: str) -> str:
+    return re.split(r"[/\\:]", path)[-1]
+
+
+def _of_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Change]:
+    ancestors: dict[tuple[str, str], list[Message]] = {}
+    for tree in older:
+        for message in tree.messages:
+            ancestors.setdefault((message.name, message.type), []).append(message)
+    for before, after in pairs:
+        if after is None or b"taggedVersions" not in after.data:
+            continue
+        names = {one.name for one in (after, before) if one}
+        known = [one for name in sorted(names) for one in ancestors.get((name, after.type), [])]
+        if known or (before and before.data != after.data):
+            yield from reused_tags(after, before, known)
+
+
+def _pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
+    """The messages of all sets, paired; one that moved from one set to another is paired with itself."""
+    lost: list[Message] = []
+    gained: list[Message] = []
+    for before, after in pair_sets(old, new):
+        for one in pair_messages(before.messages, after.messages):
+            if one[0] and one[1]:
+                yield one
+            elif one[0]:
+                lost.append(one[0])
+            elif one[1]:
+                gained.append(one[1])
+    yield from pair_messages(lost, gained, RPCS)
+
+
+def _request_is_unstable(message: Message) -> bool:
+    if message.type != "response" or message.api_key is None:
+        return False
+    request = message.schemas.key_owners.get(("request", message.api_key))
+    return request is not None and request.unstable and request.valid.highest == message.valid.highest
+
+
+def _removed(message: Message) -> Change:
+    said = f"{message.name} is gone"
+    return Change(
+        "message-removed", "message-removed", message, versions=message.valid, detail=said, before=Place(message.file)
+    )
+
+
+def _added(message: Message) -> Change:
+    said = f"{message.name} is new, with {named(message.valid)}"
+    return Change("new-message", "new-message", message, versions=message.valid, detail=said, place=Place(message.file))
+
+
+def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
+    """What the two halves of an RPC do not do together, and RPCs that must never be bumped."""
+    bumped = {
+        (new.type, new.api_key): new.valid - old.valid
+        for old, new in pairs
+        if old and new and new.is_rpc and new.valid.highest > old.valid.highest
+    }
+    for old, new in pairs:
+        if not old or not new or not new.is_rpc:
+            continue
+        other = "request" if new.type == "response" else "response"
+        missing = bumped.get((other, new.api_key))
+        if missing and missing - new.valid:
+            said = f"{new.name} has no {named(missing - new.valid)}, which its {other} was bumped to"
+            yield _whole("response-not-bumped", f"{new.type}-not-bumped", old, new, missing - new.valid, said)
+        frozen = FROZEN.get(new.base_name)
+        if frozen and new.valid - frozen and not old.valid - frozen:
+            said = f"{new.base_name} is frozen at versions {frozen}, and was given {new.valid - frozen}"
+            yield _whole("frozen-bumped", "frozen-bumped", old, new, new.valid - frozen, said)
+
+
+def _whole(name: str, kind: str, old: Message, new: Message, versions: VersionRange, detail: str) -> Change:
+    place, before = Place(new.file, "", "validVersions"), Place(old.file, "", "validVersions")
+    return Change(name, kind, new, versions=versions, detail=detail, place=place, before=before)

@@ -1,0 +1,1 @@
+"""What a client and its brokers agree on."""

@@ -1,0 +1,1 @@
+"""Rolling upgrades from one release to another."""

@@ -1,0 +1,1 @@
+"""How a diff is told."""

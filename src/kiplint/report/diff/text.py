@@ -1,0 +1,74 @@
+"""A diff for people: what breaks, with proof; then everything else, message by message."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import TextIO
+
+from kiplint.compat.changes.judge import BREAKS, Judged
+from kiplint.engine.finding import Finding
+from kiplint.report.findings.text import excerpt
+from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
+from kiplint.report.kit.words import listed, plural
+from kiplint.text.lines import Lines, decode_text
+
+GRAVE = ("wire", "storage")
+
+
+def as_finding(one: Judged) -> Finding:
+    """A change as a finding, for the formats that know only findings."""
+    identity = "\0".join((one.rule, one.message_name, one.field, one.versions, one.kind))
+    return Finding(
+        rule=one.rule,
+        severity=one.severity,
+        message=one.message,
+        path=one.path,
+        span=one.span,
+        pointer="",
+        message_name=one.message_name,
+        source=f"breaks {one.breaks}" if one.breaks != "none" else one.source,
+        identity=identity,
+    )
+
+
+def write_diff(
+    changes: Sequence[Judged], compared: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
+) -> None:
+    """Write the changes and a line that counts them; nothing when nothing changed."""
+    for one in changes:
+        if one.breaks in GRAVE or one.severity == "error":
+            lines = Lines(decode_text(sources.get(one.path, b"")))
+            out.write(excerpt(as_finding(one), lines, color).rstrip() + "\n" + _proof(one, color) + "\n")
+    rest = [one for one in changes if one.breaks not in GRAVE and one.severity != "error"]
+    rest.sort(key=lambda one: (one.message_name, BREAKS.index(one.breaks), one.rule))
+    for name, group in groupby(rest, key=lambda one: one.message_name):
+        out.write(f"{paint(name, BOLD, color)}\n{_rows(list(group), color)}\n")
+    if changes:
+        out.write(summary_line(changes, compared) + "\n")
+
+
+def summary_line(changes: Iterable[Judged], compared: int) -> str:
+    """`12 changes in 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`"""
+    counts = Counter(one.breaks for one in changes)
+    parts = [f"{counts[what]} {'nothing' if what == 'none' else what}" for what in BREAKS if counts[what]]
+    parts[0] = parts[0].replace(" ", " breaks " if parts[0].startswith("1 ") else " break ", 1)
+    return f"{plural(sum(counts.values()), 'change')} in {plural(compared, 'message')}: {listed(parts)}."
+
+
+def _proof(one: Judged, color: bool) -> str:
+    rows = []
+    for word, side in (("before", one.old), ("after", one.new)):
+        if "layout" in side:
+            rows.append(f"  {paint(f'{word:>6}', DIM, color)}  {side['layout'] or 'nothing'}\n")
+    return "".join(rows)
+
+
+def _rows(group: list[Judged], color: bool) -> str:
+    width = max(len(one.rule) for one in group)
+    rows = []
+    for one in group:
+        severity = paint(f"{one.severity:<7}", SEVERITY[one.severity], color)
+        rows.append(f"  {severity}  {one.rule:<{width}}  {one.message.removeprefix(f'{one.message_name}: ')}\n")
+    return "".join(rows)

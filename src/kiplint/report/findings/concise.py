@@ -1,0 +1,17 @@
+"""One line for each finding, as compilers write it; editors and grep understand it."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from kiplint.report.findings.report import Report
+from kiplint.report.kit.colors import SEVERITY, paint
+from kiplint.text.show import printable
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write `path:line:column: severity rule message` for each finding."""
+    for one in report.findings:
+        place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"
+        severity = paint(one.severity, SEVERITY[one.severity], color)
+        out.write(f"{place}: {severity} {one.rule} {one.message}\n")

@@ -1,0 +1,22 @@
+"""A report as Markdown, for pull requests and job summaries."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from kiplint.engine.finding import SEVERITIES
+from kiplint.report.findings.report import Report
+from kiplint.report.kit.markdown import inline, write_row
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write a table of the findings, worst first; nothing when there are none."""
+    if report.own:
+        report.own("markdown", out, color=False)
+        return
+    if not report.findings:
+        return
+    write_row(("severity", "rule", "place", "what"), out)
+    write_row(["---"] * 4, out)
+    for one in sorted(report.findings, key=lambda one: SEVERITIES.index(one.severity)):
+        write_row(map(inline, (one.severity, one.rule, f"{one.path}:{one.span.line}", one.message)), out)

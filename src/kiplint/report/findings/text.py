@@ -1,0 +1,81 @@
+"""Findings for people: what is wrong, where, and the line itself with the place underlined."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TextIO
+
+from kiplint.engine.finding import Finding
+from kiplint.report.findings.report import Report
+from kiplint.report.kit.colors import BLUE, BOLD, DIM, SEVERITY, paint
+from kiplint.report.kit.words import listed, plural
+from kiplint.text.lines import Lines, decode_text
+from kiplint.text.show import printable
+
+WIDEST = 140
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write the findings and, when there are any, a line that counts them."""
+    if report.own:
+        report.own("text", out, color=color)
+        return
+    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
+    for finding in report.findings:
+        out.write(excerpt(finding, lines(finding.path), color) + "\n")
+    if report.findings:
+        out.write(_summary(report) + "\n")
+
+
+def excerpt(finding: Finding, lines: Lines, color: bool) -> str:
+    """One finding with the line that it is on."""
+    severity = paint(f"{finding.severity}[{finding.rule}]", SEVERITY[finding.severity], color)
+    span = finding.span
+    margin = " " * len(str(span.line))
+    arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
+    number = paint(str(span.line), BLUE, color)
+    end = span.end_column if span.end_line == span.line else None
+    source, marks = _excerpt(lines.line(span.line), span.column, end)
+    about = paint(f"= {finding.source}", DIM, color) if finding.source else ""
+    rows = [
+        f"{severity}: {paint(finding.message, BOLD, color)}",
+        f"{margin}{arrow} {printable(finding.path)}:{span.line}:{span.column}",
+        f"{margin} {bar}",
+        f"{number} {bar} {source}",
+        f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
+        *([f"{margin} {about}"] if about else []),
+    ]
+    return "\n".join(row.rstrip() for row in rows) + "\n"
+
+
+def _excerpt(line: str, column: int, end: int | None) -> tuple[str, str]:
+    """The part of a line that fits, and the marks below it; columns are 1-based, the end exclusive."""
+    start = column - 1
+    stop = min(len(line), max(start + 1, (end or len(line) + 1) - 1))
+    first = max(0, min(start - 20, len(line) - WIDEST)) if len(line) > WIDEST else 0
+    shown = line[first : first + WIDEST]
+    before = "... " if first else ""
+    after = " ..." if first + WIDEST < len(line) else ""
+    width = max(1, min(stop, first + WIDEST) - start)
+    tabs = shown[: start - first]
+    return before + _safe(shown) + after, " " * len(before) + _blanks(tabs) + "^" * width
+
+
+def _safe(text: str) -> str:
+    """The text with every character that could act on a terminal shown as one plain sign."""
+    return "".join(
+        " " if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def _blanks(text: str) -> str:
+    from unicodedata import east_asian_width
+
+    return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)
+
+
+def _summary(report: Report) -> str:
+    nouns = (("error", "error"), ("warning", "warning"), ("info", "note"))
+    counts = report.counts
+    parts = [plural(counts[severity], noun) for severity, noun in nouns if counts[severity]]
+    return f"Found {listed(parts)} in {plural(report.files, 'file')}. `kiplint explain RULE` tells why a rule is there."

@@ -1,0 +1,1 @@
+"""What every report is made with: colours, tables, Markdown."""

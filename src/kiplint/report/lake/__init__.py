@@ -1,0 +1,1 @@
+"""How the pipeline's answers are told."""

@@ -1,0 +1,1 @@
+"""How a negotiation is told."""

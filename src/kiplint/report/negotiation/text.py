@@ -1,0 +1,118 @@
+"""A negotiation for people: the connections, the RPCs that deserve attention, and then all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TextIO
+
+from kiplint.compat.negotiation.result import TROUBLE, FeatureUse, Negotiation, RpcRow, Status
+from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
+from kiplint.report.kit.table import paragraph, printable, table, title
+from kiplint.report.kit.words import plural
+from kiplint.report.negotiation.exchange import connection
+
+_GRAVE: Final[dict[Status, str]] = {
+    "no-common-version": "No version in common",
+    "header-differs": "Headers differ: client and broker cannot read each other",
+    "refused": "Refused with INVALID_REQUEST",
+}
+_WAYS: Final[dict[Status, str]] = {
+    "not-everywhere": "Not offered by every broker",
+    "client-only": "Only the client has",
+    "broker-only": "Unknown to the client",
+    "not-offered": "Not offered to clients (other listeners, or unstable)",
+}
+_RED, _YELLOW = SEVERITY["error"], SEVERITY["warning"]
+
+
+def write(found: Negotiation, out: TextIO, *, color: bool) -> None:
+    """Write the negotiation."""
+    sections = [
+        [title(f"{found.client} as the client of {', '.join(found.brokers)}", color)],
+        *(list(connection(*pair, color)) for pair in zip(found.exchanges, found.telemetry, strict=True)),
+        *_attention(found, color),
+        *([_features(found.features, color)] if found.features else []),
+        _all(found, color),
+        [_summary(found, color)],
+    ]
+    out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
+
+
+def _attention(found: Negotiation, color: bool) -> Iterator[list[str]]:
+    for status, heading in _GRAVE.items():
+        rows = [row for row in found.rpcs if row.status == status]
+        if rows:
+            yield [paint(f"{heading} ({len(rows)})", _RED, color), *_messages(rows, color)]
+    deprecated = [row for row in found.rpcs if row.deprecated and row.status not in TROUBLE]
+    if deprecated:
+        head = paint(f"Agreed on a deprecated version ({len(deprecated)})", _YELLOW, color)
+        yield [head, *_messages(deprecated, color)]
+    for status, heading in _WAYS.items():
+        rows = [row for row in found.rpcs if row.status == status]
+        if rows:
+            yield [title(f"{heading} ({len(rows)})", color), *paragraph(_brief(row) for row in rows)]
+
+
+def _messages(rows: list[RpcRow], color: bool) -> list[str]:
+    return table(("RPC", ""), [[(row.name, BOLD), (row.message, "")] for row in rows], color)[1:]
+
+
+def _brief(row: RpcRow) -> str:
+    if row.client is not None:
+        return f"{row.name} {row.client}"
+    return f"{row.name} {'/'.join(dict.fromkeys(one.versions for one in row.brokers if one.versions))}"
+
+
+def _features(features: tuple[FeatureUse, ...], color: bool) -> list[str]:
+    lines = [title("Features", color)]
+    for feature in features:
+        verdict = "can be used" if feature.usable else paint("cannot be used", _RED, color)
+        lines.append(f"  {paint(printable(feature.name), BOLD, color)}  {verdict}")
+        for one in feature.rpcs:
+            result = f"version {one.version}" if one.version is not None else one.message
+            lines.append(f"    {printable(f'{one.rpc} {one.needed}')}  {printable(result)}")
+    return lines
+
+
+def _all(found: Negotiation, color: bool) -> list[str]:
+    several = len(found.brokers) > 1
+    head = ("key", "RPC", "client", *found.brokers, *(("usable",) if several else ()), "version", "headers", "")
+    if not several:
+        head = ("key", "RPC", "client", "broker", "version", "headers", "")
+    lines = table(head, (_cells(row, several) for row in found.rpcs), color)
+    key = paint("  headers: of request and response; +id where the request carries ClientInstanceId", DIM, color)
+    return [title("All RPCs", color), *lines, key] if lines else []
+
+
+def _cells(row: RpcRow, several: bool) -> list[tuple[str, str]]:
+    versions = [(one.versions or "-", "") for one in row.brokers]
+    header = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"
+    remark = "" if row.status == "agreed" else row.status.replace("-", " ")
+    if row.deprecated:
+        remark = f"{remark}, deprecated" if remark else "deprecated"
+    code = _RED if row.status in TROUBLE else _YELLOW if row.deprecated else DIM
+    return [
+        (str(row.api_key), ""),
+        (row.name, ""),
+        (row.client or "-", ""),
+        *versions,
+        *([(row.usable or "-", "")] if several else []),
+        ("-" if row.chosen is None else str(row.chosen), BOLD),
+        (header + (" +id" if row.instance_id else ""), ""),
+        (remark, code if remark else ""),
+    ]
+
+
+def _summary(found: Negotiation, color: bool) -> str:
+    counts = found.summary
+    parts = [f"{counts.agreed} agreed"]
+    if counts.deprecated:
+        parts.append(paint(f"{counts.deprecated} on a deprecated version", _YELLOW, color))
+    for number, text in (
+        (counts.no_common_version, "without a common version"),
+        (counts.header_differs, "with different headers"),
+        (counts.refused, "refused"),
+    ):
+        if number:
+            parts.append(paint(f"{number} {text}", _RED, color))
+    return f"{plural(counts.rpcs, 'RPC')}: {', '.join(parts)}"

@@ -1,0 +1,1 @@
+"""How a rollout is told."""

@@ -1,0 +1,62 @@
+"""A rollout as a table of text, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from kiplint.compat.rollout import STATUSES, Row, summary
+from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.report.kit.words import listed
+
+COLORS = {"done": "32", "missing": "1;33", "wrong": "1;31", "new": "32", "exempt": DIM, "dead": DIM}
+COLUMNS = ("RPC", "key", "status", "base", "versions", "request headers", "")
+
+
+def rollout_document(rows: Sequence[Row], header: int) -> dict[str, Any]:
+    """What `kiplint rollout --output-format json` writes."""
+    return {"version": 1, "header": header, "rpcs": [row_object(row) for row in rows], "summary": summary(rows)}
+
+
+def row_object(row: Row) -> dict[str, Any]:
+    """One RPC as a JSON object."""
+    return {
+        "name": row.name,
+        "api_key": row.api_key,
+        "status": row.status,
+        "base_versions": row.base_versions,
+        "versions": row.versions,
+        "header_versions": row.header_versions,
+        "message": row.message,
+    }
+
+
+def write_rollout(rows: Sequence[Row], header: int, out: TextIO, *, color: bool) -> None:
+    """Write the table: what is missing or wrong first, then the rest, then how many there are of each."""
+    ordered = sorted(rows, key=lambda row: (row.status not in ("wrong", "missing"), row.status != "wrong", row.name))
+    cells = [_cells(row) for row in ordered]
+    widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
+    out.write(paint(_line(COLUMNS, widths), BOLD, color) + "\n")
+    for row, line in zip(ordered, cells, strict=True):
+        before, status, after = _line(line[:2], widths[:2]), line[2], _line(line[3:], widths[3:])
+        padded = (
+            f"{before:<{sum(widths[:2]) + 2}}  {paint(f'{status:<{widths[2]}}', COLORS[row.status], color)}  {after}"
+        )
+        out.write(padded.rstrip() + "\n")
+    out.write(f"\n{closing(rows, header)}\n")
+
+
+def closing(rows: Sequence[Row], header: int) -> str:
+    """`Request header 3: 70 done, 2 missing and 1 exempt.`"""
+    counts = summary(rows)
+    parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
+    return f"Request header {header}: {listed(parts)}." if parts else f"Request header {header}: no RPCs."
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    headers = ", ".join(f"{versions}: {number}" for versions, number in row.header_versions.items())
+    return row.name, str(row.api_key), row.status, row.base_versions, row.versions, headers, row.message
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()

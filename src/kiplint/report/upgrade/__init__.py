@@ -1,0 +1,1 @@
+"""How an upgrade path is told."""

@@ -1,0 +1,58 @@
+"""An upgrade path for people: the steps, and what stands in the way of the direct jump."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from kiplint.compat.upgrade.result import TITLES, Blocker, Step, UpgradePath
+from kiplint.report.kit.colors import BOLD, SEVERITY, paint
+from kiplint.report.kit.table import paragraph, printable, table, title
+from kiplint.report.kit.words import plural
+
+_RED = SEVERITY["error"]
+
+
+def write(found: UpgradePath, out: TextIO, *, color: bool) -> None:
+    """Write the path, or that there is none."""
+    sections = [_path(found, color)]
+    if not found.direct.possible and found.source != found.target:
+        sections.append(_direct(found, color))
+    out.write("\n\n".join("\n".join(section) for section in sections) + "\n")
+
+
+def _path(found: UpgradePath, color: bool) -> list[str]:
+    ends = f"{found.source} to {found.target}"
+    if not found.found:
+        furthest = "" if found.furthest in ("", found.source) else f"; one gets as far as {found.furthest}"
+        return [paint(printable(f"No path from {ends}{furthest}"), _RED, color)]
+    if not found.steps:
+        return [title(f"From {ends}: nothing to do", color)]
+    head = title(f"From {ends} in {plural(len(found.steps), 'step')}", color)
+    rows = ([(f"{number}.", ""), *_cells(step)] for number, step in enumerate(found.steps, 1))
+    return [head, *table(("", "", "", ""), rows, color)[1:]]
+
+
+def _cells(step: Step) -> list[tuple[str, str]]:
+    mode = TITLES[step.mode]
+    if step.kind == "migrate":
+        return [("migrate", ""), (step.target, BOLD), (f"from ZooKeeper to {mode}", "")]
+    return [("upgrade", ""), (f"{step.source} to {step.target}", BOLD), (f"in {mode} mode", "")]
+
+
+def _direct(found: UpgradePath, color: bool) -> list[str]:
+    lines = [title(f"Not in one step from {found.source} to {found.target}", color)]
+    if not found.direct.modes:
+        lines.append("  no common mode: one runs with ZooKeeper only, the other without it")
+    without = [one for one in found.direct.blockers if one.kind == "no-common-version"]
+    if without:
+        lines.append(f"  {plural(len(without), 'RPC')} without a common version:")
+        lines += paragraph((f"{one.name} {one.old} / {one.new}" for one in without), "    ")
+    gone = [one for one in found.direct.blockers if one.kind == "gone"]
+    if gone:
+        lines.append(f"  {plural(len(gone), 'RPC')} no longer served:")
+        lines += paragraph((_brief(one) for one in gone), "    ")
+    return lines
+
+
+def _brief(one: Blocker) -> str:
+    return f"{one.name} {one.old}"
