@@ -1,4 +1,4 @@
-"""Rules made into Python: in memory for packs of users and for stale ones, as the text of a module for those that ship."""
+"""Rules made into Python: in memory for packs of users and stale ones, as the text of a module for those that ship."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     lines = [f'"""The rules of the pack {pack}, compiled by hatch_build.py: edit the pack, not this."""', ""]
     lines += ["from kiplint.engine.demands import lacks"] if "lacks" in used else []
     lines += ["from kiplint.engine.functions import FUNCTIONS"] if used & FUNCTIONS.keys() else []
-    lines += [f"from kiplint.engine.runtime import {', '.join(name for name in RUNTIME if name in used)}", ""]
+    runs = ", ".join(name for name in RUNTIME if name in used)
+    lines += [f"from kiplint.engine.runtime import {runs}", ""] if runs else [""]
     lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in used]
     lines += [f"PACK = {rules[0].stamp!r}", f"TRANSLATOR = {translator_stamp()!r}"]
     return "\n".join([*lines, *(f"\n\n{ast.unparse(one)}" for tree in parts for one in tree)]) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import keyword
 import re
 from collections.abc import Callable, Iterator
@@ -10,8 +9,8 @@ from collections.abc import Callable, Iterator
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import Words, translate
 from kiplint.engine.functions import FUNCTIONS
-from kiplint.engine.language import KINDS, NARROWER, OWN, facts, own_condition, properties, words_of
-from kiplint.engine.parse import parse, parse_lets
+from kiplint.engine.language import KINDS, NARROWER, OWN, facts, kind_name, own_condition, properties, words_of
+from kiplint.engine.parse import parse_lets
 from kiplint.engine.rule import Case, Rule, Wanted, type_of
 from kiplint.engine.template import Piece, pieces, split_place
 from kiplint.text.show import printable
@@ -141,14 +140,12 @@ def _place(text: str, words: Words) -> None:
     if not name or "{" in name or kind == "Any":
         return
     if not known:
-        raise ExpressionError(f"{name} is no property: a {kind} is pointed to as a whole, or by one of its elements")
+        raise ExpressionError(
+            f"{name} is no property: a {kind_name(kind)} is pointed to as a whole, or by one of its elements"
+        )
     if name not in known:
-        raise ExpressionError(f"{name} is no property of {parse_shown(element) or 'the element'}{did_you_mean(name, known)}")
-
-
-def parse_shown(element: str) -> str:
-    """An expression as errors show it, in Python's own spelling."""
-    return ast.unparse(parse(element)) if element else ""
+        what = f"{element}, which is a {kind_name(kind)}" if element else f"a {kind_name(kind)}"
+        raise ExpressionError(f"{name} is no property of {what}{did_you_mean(name, known)}")
 
 
 def _demands(fields: object) -> Iterator[Mistake]:

@@ -2,7 +2,7 @@
 
 The modules are in `kiplint.compiled`, and each says out of what it was made. One that was made out of another text of
 its pack is not used, nor, in a checkout, one of an older translator: the rules are then compiled in memory, so that an
-edit counts at once, and nothing is written. `hatch_build.py` writes the modules, when kiplint is installed and by `make`.
+edit counts at once, and nothing is written. `hatch_build.py` writes the modules, by `make` and on installing.
 """
 
 from __future__ import annotations

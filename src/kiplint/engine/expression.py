@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.functions import FUNCTIONS
-from kiplint.engine.language import KINDS, facts
+from kiplint.engine.language import facts, kind_name
 from kiplint.engine.parse import parse, short
 from kiplint.text.suggest import did_you_mean
 
@@ -122,9 +122,8 @@ class _Checker:
         if node.id == "params":
             raise ExpressionError("params is no value by itself: write params. and the name of a parameter")
         if node.id not in known:
-            raise ExpressionError(
-                _unknown(node.id, f"a fact of a {_kind_name(scope.element)}", [*known, *scope.bound, *self.words.lets, "params"])
-            )
+            names = [*known, *scope.bound, *self.words.lets, "params"]
+            raise ExpressionError(_unknown(node.id, f"a fact of a {kind_name(scope.element)}", names))
         self.replaced[node] = ast.Attribute(ast.Name(self.words.element, ast.Load()), node.id, ast.Load())
         return known[node.id].type
 
@@ -138,7 +137,7 @@ class _Checker:
         known = facts(base)
         if node.attr not in known:
             what = (
-                f"a fact of a {_kind_name(base)}"
+                f"a fact of a {kind_name(base)}"
                 if known
                 else f"known of {short(ast.unparse(node.value))}, which has no facts"
             )
@@ -212,9 +211,7 @@ class _Checker:
         source = self.check(loop.iter, scope)
         name = loop.target.id
         if name in facts(scope.element) or name == "params" or name.startswith("_"):
-            raise ExpressionError(
-                f"{name} is a name of its own here; call the variable of the comprehension differently"
-            )
+            raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
         inner = Scope(scope.element, scope.params, {**scope.bound, name: element_of(source), f"*{name}": ""})
         self.replaced[loop.target] = ast.Name(f"v_{name}", ast.Store())
         loop.iter = ast.Call(ast.Name("bounded", ast.Load()), [loop.iter], [])
@@ -248,11 +245,5 @@ def _unknown(name: str, what: str, known: list[str]) -> str:
     return f"{short(name)} is not {what}{did_you_mean(name, known)}"
 
 
-def _kind_name(class_name: str) -> str:
-    names = {one.__name__: kind for kind, one in KINDS.items()}
-    return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")
-
-
 def _name_of(node: ast.AST) -> str:
-    shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
-    return short(shown)
+    return short(ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__)

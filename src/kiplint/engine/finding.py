@@ -24,7 +24,9 @@ class Finding(msgspec.Struct, frozen=True):
 
     `instead` is what to write, as JSON: a value for the property that the finding points to; `"property": value` where
     the nearest object that can have that property is to have it so; an object for a field that is missing from a list.
-    It is empty where no one text puts it right. `identity` is rule, message and the names that lead to the place; findings that have it in common are one finding.
+    It is empty where no one text puts it right.
+
+    `identity` is rule, message and the names that lead to the place; findings that have it in common are one finding.
     """
 
     rule: str

@@ -79,3 +79,9 @@ def facts(class_name: str) -> dict[str, Fact]:
     if class_name == "VersionRange":
         return {name: Fact(name, kind, getattr(VersionRange, name).__doc__ or "") for name, kind in RANGE_FACTS.items()}
     return facts_of(CLASSES[class_name]) if class_name in CLASSES else {}
+
+
+def kind_name(class_name: str) -> str:
+    """A class of elements as errors call it: by its kind, where it is one of the kinds."""
+    names = {one.__name__: kind for kind, one in KINDS.items()}
+    return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")

@@ -49,7 +49,7 @@ def _expanded(tree: ast.expr, lets: Mapping[str, ast.expr]) -> ast.expr:
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in lets]
     for node in names:
         if isinstance(node.ctx, ast.Store):
-            raise ExpressionError(f"{node.id} is a name of the rule; call the variable of the comprehension differently")
+            raise ExpressionError(f"{node.id} is a name of the rule; call the comprehension's variable differently")
     sizes = {node.id: sum(1 for _ in ast.walk(lets[node.id])) for node in names}
     if sum(sizes[node.id] for node in names) > MOST_PARTS:
         raise ExpressionError("the expression is too long with its names written out; make it a fact")
@@ -61,7 +61,7 @@ class _Expand(ast.NodeTransformer):
     def __init__(self, lets: Mapping[str, ast.expr]) -> None:
         self.lets = lets
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return copy.deepcopy(self.lets[node.id]) if node.id in self.lets else node
 
 

@@ -35,7 +35,7 @@ class Breach(NamedTuple):
         own = rule.severity == rule.spec.severity
         return cls(
             rule=rule,
-            severity=cast("Level", own and told.severity or rule.severity),
+            severity=cast("Level", (own and told.severity) or rule.severity),
             message=told.message,
             anchor=anchor(element if told.element is None else told.element, told.at),
             element=element,

@@ -1,4 +1,4 @@
-"""From the texts of rules to Python, as a syntax tree: for each kind of element one walk, for each rule what it tells."""
+"""From the texts of rules to Python, as syntax trees: a walk for each kind of element, and what each rule tells."""
 
 from __future__ import annotations
 

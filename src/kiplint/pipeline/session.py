@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from kiplint.pipeline.cache import cache_directory
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.cache import cache_directory
 from kiplint.pipeline.java import java_home
 
 LOG4J = """\

@@ -31,10 +31,10 @@ class FindingObject(msgspec.Struct):
     instead: Annotated[
         str,
         Meta(
-            description="What to write, as JSON: a value for the property that the finding points to; `\"property\": value` "
-            "for the nearest object that can have it; an object for a field that is missing. Empty where no one text helps."
+            description='What to write, as JSON: a value for the property that is pointed to; `"property": value` '
+            "for the nearest object that can have it; an object for a field that is missing; left out when no one text helps."
         ),
-    ]
+    ] = ""
 
 
 class Summary(msgspec.Struct):
