@@ -113,7 +113,7 @@ $(VENV)/created:
 $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
 	@$(PIP) install --editable .
 	@$(BIN)/python -m compileall -q src
-	@touch $@
+	@touch $@ $(VENV)/packs
 
 # Installing compiles the rule packs too; after an edit they are compiled anew at each start, until this has run.
 $(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kiplint/engine/*.py)
