@@ -43,7 +43,7 @@ def _missing(container: Container, name: str, wanted: Wanted) -> Iterator[Told]:
         "ignorable": wanted.ignorable,
     }
     kept = {key: value for key, value in given.items() if value not in ("", None)}
-    whole = name and wanted.type and wanted.versions and not wanted.fields and wanted.tagged == "none"
+    whole = name and wanted.type and wanted.versions and not wanted.fields and wanted.tagged in ("none", "either")
     yield Told(told, container, "fields", _json(kept) if whole else "")
 
 
@@ -71,6 +71,8 @@ def _versions(field: Field, wanted: Wanted) -> Iterator[Told]:
 
 
 def _tagged(field: Field, wanted: Wanted) -> Iterator[Told]:
+    if wanted.tagged == "either":
+        return
     if field.tagged & field.present == VersionRange.parse(wanted.tagged) & field.present:
         return
     if wanted.tagged == "none":
