@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kiplint.cli.trees import open_tree
+from kiplint.runs.trees import load
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import BREAKS, Told, tell
 from kiplint.compat.tree import Tree
@@ -50,7 +50,7 @@ def trees(repository: str) -> Iterator[Tree]:
     """The trees of all release tags, oldest first."""
     listing = ["git", "-C", repository, "tag", "--sort=version:refname"]
     for tag in subprocess.run(listing, check=True, capture_output=True, text=True).stdout.split():
-        yield open_tree(f"{tag}:", repository)
+        yield load(f"{tag}:", repository)
 
 
 if __name__ == "__main__":

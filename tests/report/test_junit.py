@@ -9,14 +9,14 @@ import pytest
 from junitparser import JUnitXml
 
 from kiplint.report.findings.junit import escape
-from kiplint.report.findings.report import Report
+from kiplint.runs.result import CheckResult
 
 from .findings import HOSTILE, finding, many, report, written
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
-def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
+def suites(one: CheckResult) -> list[tuple[str, Sequence[ElementTree.Element]]]:
     """The suites with their cases, once all numbers have been found to be right, by junitparser too."""
     text = written("junit", one)
     root = ElementTree.fromstring(text)

@@ -12,7 +12,7 @@ from jsonschema import ValidationError
 from kiplint import __version__
 from kiplint.engine.finding import Finding, Span
 from kiplint.report.findings import sarif
-from kiplint.report.findings.report import Report, RuleInfo
+from kiplint.runs.result import CheckResult, RuleInfo
 from kiplint.report.findings.sarif import message_text, uri
 
 from .findings import HOSTILE, finding, many, report, written
@@ -21,7 +21,7 @@ from .sarif_schema import SCHEMA, Standard, valid_run
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
 
-def run(one: Report) -> Any:
+def run(one: CheckResult) -> Any:
     return valid_run(json.loads(written("sarif", one)))
 
 
