@@ -51,9 +51,7 @@ def _command(name: str, command: Any) -> str:
         f"## {full}",
         fence(" ".join([full, *filter(None, words)])),
         _reflow(prose(command.help or "")),
-        table(
-            ["argument", "meaning"], ([code(_name(one)), _meaning(one, is_group)] for one in arguments)
-        ),
+        table(["argument", "meaning"], ([code(_name(one)), _meaning(one, is_group)] for one in arguments)),
         table(["option", "meaning"], ([_option(one), _meaning(one, is_group)] for one in options)),
         _epilog(command.epilog or ""),
     ]

@@ -14,7 +14,7 @@ from generator.markdown import anchor, code, fence, page, prose, table
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import PackSpec, Rule
 from kiplint.engine.verify import check_example
-from kiplint.report.findings.formats import load
+from kiplint.report.findings.formats import write
 from kiplint.runs.result import CheckResult
 from kiplint.text.comments import blank_comments
 
@@ -119,5 +119,5 @@ def _shortened(text: str) -> str:
 def rendered(name: str, report: CheckResult) -> str:
     """A report in a format, without colours."""
     out = io.StringIO()
-    load(name)(report, out, color=False)
+    write(name, report, out)
     return out.getvalue()

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from kiplint.runs.rollout import rollout as rollout
     from kiplint.runs.show import LayoutResult as LayoutResult
     from kiplint.runs.show import show as show
+    from kiplint.runs.trees import SourceError as SourceError
     from kiplint.runs.trees import load as load
     from kiplint.runs.upgrade import UpgradeResult as UpgradeResult
     from kiplint.runs.upgrade import upgrade_path as upgrade_path
-    from kiplint.sources.schema_files import SourceError as SourceError
 
 __version__ = "0.1.0"
 
@@ -44,7 +44,7 @@ _PLACES = {
     "Tree": "compat.tree",
     "Finding": "engine.finding",
     "UsageError": "engine.errors",
-    "SourceError": "sources.schema_files",
+    "SourceError": "runs.trees",
 }
 """Where each name is from: it is imported when it is first asked for, as `import kiplint` alone takes no time."""
 

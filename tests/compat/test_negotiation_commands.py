@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.runs.trees import load
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
 from kiplint.report.negotiation.json import document_schema
+from kiplint.runs.trees import load
 from tools import Ran, environment, kiplint
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.runs.trees import load
-from kiplint.runs.upgrade import tags_of
-from kiplint.sources.history import version_key
 from kiplint.compat.upgrade.path import upgrade_path
 from kiplint.compat.upgrade.release import Release, interoperate, make_release
 from kiplint.compat.upgrade.result import UpgradePath
 from kiplint.report.upgrade.json import document_schema
+from kiplint.runs.trees import load
+from kiplint.runs.upgrade import tags_of
+from kiplint.sources.history import version_key
 from tools import Ran, kiplint
 
 FIRST, LAST, BRIDGE = "2.4.0", "confluent-8.3.0", "3.9.0-rc3"

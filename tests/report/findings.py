@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from kiplint.engine.finding import Finding, Severity, Span
-from kiplint.report.findings.formats import load
+from kiplint.report.findings.formats import write
 from kiplint.runs.result import CheckResult
 
 HOSTILE = (
@@ -47,7 +47,7 @@ def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any)
 def written(name: str, one: CheckResult) -> str:
     """What a format writes."""
     out = io.StringIO()
-    load(name)(one, out, color=False)
+    write(name, one, out)
     return out.getvalue()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from kiplint.report.findings.github import escape, escape_property
 from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
+from kiplint.runs.diff import DiffResult
 from kiplint.runs.result import CheckResult
 
 from .findings import HOSTILE, finding, many, report, written
@@ -93,7 +94,7 @@ def test_the_last_notice_takes_the_place_of_one() -> None:
 
 
 def test_paths_are_those_of_the_repository() -> None:
-    (line,) = lines(report(finding(), in_repository=lambda path: f"clients/{path}"))
+    (line,) = lines(report(finding(path="4.1.0:clients/set/Tags.json"), sets=("4.1.0:",)))
     assert line.startswith("::error file=clients/set/Tags.json,line=9,")
 
 
@@ -119,7 +120,7 @@ def test_summary() -> None:
 
 
 def test_summary_of_nothing() -> None:
-    assert summary(report(files=203, command="diff")) == "## kiplint diff\n\nnothing found in 203 files.\n\n\n"
+    assert summary(DiffResult((), files=203)) == "## kiplint diff\n\nnothing found in 203 files.\n\n\n"
     assert "nothing found in 2 files; something could not be read." in summary(report(files=2, status="error"))
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kiplint.report.findings.formats import FORMATS, load
+from kiplint.report.findings.formats import FORMATS, write
 from kiplint.runs.result import CheckResult
 
 from .findings import finding, many, report, written
@@ -60,16 +60,16 @@ class _Pieces(io.StringIO):
 @pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
 def test_findings_are_written_one_by_one(name: str, large: CheckResult) -> None:
     out = _Pieces()
-    load(name)(large, out, color=False)
+    write(name, large, out)
     assert out.longest < 4096
     assert out.total > (NUMBER * 30 if name != "github" else 1000)
 
 
 @pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
 def test_memory_grows_no_faster_than_findings(name: str, large: CheckResult) -> None:
-    load(name)(large, _Pieces(), color=False)  # imports and caches
+    write(name, large, _Pieces())  # imports and caches
     tracemalloc.start()
-    load(name)(large, _Pieces(), color=False)
+    write(name, large, _Pieces())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < NUMBER * 500

@@ -17,6 +17,9 @@ COMMANDS = "kiplint.cli.commands"
 LONGEST = 9
 """How many digits a number has at most."""
 
+MISSING = "--"
+"""Stands where a value should, and is none."""
+
 EXPANDED = "*?[~$%"
 """What typer replaces on Windows, where no shell has done so."""
 
@@ -76,7 +79,7 @@ def _values(words: Sequence[str], known: list[Parameter]) -> dict[str, Any]:
         one = flags.get(word)
         if one is None:
             raise _UnclearError
-        given = [_value(one, next(left, "-")) for _ in range(one.times)]
+        given = [_value(one, next(left, MISSING)) for _ in range(one.times)]
         if one.many:
             values[one.name] = (*values.get(one.name, ()), *given)
         else:

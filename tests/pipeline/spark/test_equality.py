@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from kiplint.runs.trees import load
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.tables.matrix import Matrix
 from kiplint.pipeline.tables.sets import Sets
 from kiplint.pipeline.work import Work
+from kiplint.runs.trees import load
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
 
