@@ -124,7 +124,18 @@ def test_nothing_to_do(repo: Path) -> None:
 def test_json_is_as_documented(repo: Path) -> None:
     ran = run(repo, "ancient", "modern", "--over", "bridge", "--output-format", "json")
     document = json.loads(ran.out)
-    assert [*document] == ["version", "source", "target", "found", "path", "steps", "direct", "furthest"]
+    assert [*document] == [
+        "version",
+        "source",
+        "target",
+        "found",
+        "path",
+        "steps",
+        "direct",
+        "furthest",
+        "mode",
+        "assumed",
+    ]
     assert document["path"] == ["ancient", "bridge", "modern"]
     assert msgspec.convert(document, UpgradePath).found
     assert document_schema()["title"] == "kiplint upgrade-path"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
@@ -67,7 +68,7 @@ def test_an_entry_of_another_key_is_not_used(home: Path) -> None:
 def test_another_version_has_code_of_its_own(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     run(KEY, Maker(1))
     if name == "python":
-        monkeypatch.setattr(code_cache.sys, "version", "4.0")
+        monkeypatch.setattr(sys, "version", "4.0")
     else:
         monkeypatch.setattr(code_cache, "__version__", "99")
     assert run(KEY, Maker(2)) == 2

@@ -8,21 +8,22 @@ from typing import Any
 import pydantic
 import pytest
 from jsonschema import ValidationError
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
 from kiplint import __version__
 from kiplint.engine.finding import Finding, Span
 from kiplint.report.findings import sarif
 from kiplint.report.findings.sarif import message_text, uri
 from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import CheckResult, RuleInfo
+from kiplint.runs.result import Result, RuleInfo
 
 from .findings import HOSTILE, finding, many, report, written
-from .sarif_schema import SCHEMA, Standard, valid_run
+from .sarif_schema import SCHEMA, valid_run
 
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
 
-def run(one: CheckResult) -> Any:
+def run(one: Result) -> Any:
     return valid_run(json.loads(written("sarif", one)))
 
 

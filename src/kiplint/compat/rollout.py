@@ -8,11 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from kiplint.compat.changes.compare import FROZEN
 from kiplint.compat.changes.messages import released_versions
 from kiplint.model.header_map import header_map, header_of
 from kiplint.model.message import Message
-from kiplint.model.rpc import Rpc
+from kiplint.model.rpc import FROZEN, Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.text.show import printable
 from kiplint.versions import NONE, VersionRange, boundaries

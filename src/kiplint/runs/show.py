@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kiplint.compat.limits import Budget
 from kiplint.engine.errors import UsageError
-from kiplint.model.layout import intervals, layout, lines
+from kiplint.model.header_map import headed_intervals
+from kiplint.model.layout import layout, lines
 from kiplint.model.message import Message
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import Outcome
@@ -48,7 +49,7 @@ def show(wanted: str, source: Path = ".", *, repository: Path | None = None) -> 
     message = found[0]
     Budget(message).spend(message)
     only = _version(version, message) if at else None
-    ranges = tuple(one for one in intervals(message) if only is None or one & only)
+    ranges = tuple(one for one in headed_intervals(message) if only is None or one & only)
     return LayoutResult(message, ranges, broken=broken(tree))
 
 

@@ -9,7 +9,7 @@ from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.runs.configuration import Path
 from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import SourceError as SourceError  # for those who open
+from kiplint.sources.schema_files import SourceError as SourceError  # noqa: PLC0414 (the library has it from here)
 
 
 def load(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kiplint.compat.roles import Mode
 from kiplint.compat.tree import Tree
 from kiplint.compat.upgrade.path import upgrade_path as find_path
 from kiplint.compat.upgrade.release import make_release
-from kiplint.compat.upgrade.result import Mode, UpgradePath
+from kiplint.compat.upgrade.result import UpgradePath
 from kiplint.engine.errors import UsageError
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import Outcome, Status

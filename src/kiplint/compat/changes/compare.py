@@ -11,10 +11,10 @@ from kiplint.compat.changes.pairing import MessagePair, pair_messages
 from kiplint.compat.changes.tags import reused_tags
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.model.message import Message
+from kiplint.model.rpc import FROZEN
 from kiplint.versions import VersionRange
 
 RPCS = ("request", "response")
-FROZEN = {"SaslHandshake": VersionRange.of(0, 1)}
 
 
 def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Change]:
