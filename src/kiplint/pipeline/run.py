@@ -103,7 +103,7 @@ def _attend(
     watcher: Watcher,
 ) -> Snapshot:
     inputs = {table: snapshot.parts(table) for table in stage.reads}
-    seen = {name: Seen(found, inputs) for name, found in stage.engines(context).items()}
+    seen = {name: Seen(found, inputs) for name, found in stage.ids(context).items()}
     if all(snapshot.stages.get(name) == one for name, one in seen.items()):
         watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), None))
         return snapshot

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.listing import Line
-from kiplint.pipeline.work import Work
+from kiplint.pipeline.code import Code, code_id
+
+if TYPE_CHECKING:
+    from kiplint.pipeline.engine import Engine
+    from kiplint.pipeline.listing import Line
+    from kiplint.pipeline.work import Work
 
 
 class Context(NamedTuple):
@@ -25,10 +29,19 @@ class Context(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """`engines` gives ids of code and rules, by the name under which the lake remembers what was done with them."""
+    """`asks` tells what results depend on besides the data and the stage's own code: rules, or what was asked for.
+
+    It does so by the names under which the lake remembers what was done; without it there is one, the stage's own.
+    """
 
     name: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    engines: Callable[[Context], Mapping[str, str]]
     run: Callable[[Work, Context], None]
+    asks: Callable[[Context], Mapping[str, str]] | None = None
+
+    def ids(self, context: Context, code: Code | None = None) -> dict[str, str]:
+        """Ids of all that results depend on but for the data; `code` is a copy of this package that is to run."""
+        own = code_id(self.run.__module__, code)
+        asked = self.asks(context) if self.asks else {self.name: ""}
+        return {name: sha256(f"{own} {one}".encode()).hexdigest()[:16] for name, one in asked.items()}

@@ -12,10 +12,11 @@ from pyspark.sql import SparkSession
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.reader import Reader
-from kiplint.pipeline.run import Request, run
+from kiplint.pipeline.run import STAGES, Done, Request, run
 from kiplint.pipeline.tables.findings import Findings
+from pipeline.support import content
 
-from .conftest import SILENT
+from .conftest import SILENT, heard
 
 
 def findings(lake: Lake) -> list[tuple[str, ...]]:
@@ -38,3 +39,19 @@ def test_changed_rules(
         copy.publish(replace(snapshot, stages=stages))
     run(copy, Request(sources), engine, lambda: spark, SILENT, ("lint",))
     assert findings(copy) == findings(lake)
+
+
+def test_sources_that_are_read_otherwise(
+    lake: Lake, sources: tuple[str, ...], spark: SparkSession, engine: Engine, tmp_path: Path
+) -> None:
+    """All contents are read anew, and what is made of them after them."""
+    copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
+    snapshot = copy.snapshot()
+    stages = {**snapshot.stages, "ingest-walking": replace(snapshot.stages["ingest-walking"], engine="other")}
+    with copy.writing():
+        copy.publish(replace(snapshot, stages=stages))
+    done: list[Done] = []
+    after = run(copy, Request(sources), engine, lambda: spark, heard(done))
+    assert [one.stage for one in done if one.seconds is not None] == [stage.name for stage in STAGES]
+    assert set(after.parts("blobs")).isdisjoint(snapshot.parts("blobs"))
+    assert content(copy.path) == content(lake.path)

@@ -17,7 +17,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.pipeline.bundles import chunks, trees_of, with_texts
 from kiplint.pipeline.columns import Columns, batch, ddl, text
-from kiplint.pipeline.engine import Engine, settle
+from kiplint.pipeline.engine import CHANGES, Engine
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.changes import Changes, Pairs, pairs_of
@@ -25,6 +25,7 @@ from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.work import Work
+from kiplint.pipeline.worker import settle
 
 NAME = "compare"
 COMPARED: Columns = {**Changes.COLUMNS, "subject": "string", "problem": "string"}
@@ -35,7 +36,7 @@ Row = tuple[object, ...]
 
 def run(work: Work, context: Context) -> None:
     """Compare the pairs that are new, or all when the rules or the engine have changed."""
-    anew = work.anew(NAME, context.engine.ids[NAME])
+    anew = work.anew(NAME, STAGE.ids(context)[NAME])
     pairs = pairs_of(work.frame(Sets).df)
     if not anew:
         pairs = pairs.join(work.frame(Pairs).df, ["old_root", "root"], "anti")
@@ -123,4 +124,4 @@ def _row(pair: tuple[str, str], one: Judged) -> Row:
     return tuple(text(value) if isinstance(value, str) else value for value in values)
 
 
-STAGE = Stage(NAME, (Sets.NAME,), (Changes.NAME,), lambda context: {NAME: context.engine.ids[NAME]}, run)
+STAGE = Stage(NAME, (Sets.NAME,), (Changes.NAME,), run, lambda context: {NAME: context.engine.texts[CHANGES]})

@@ -18,13 +18,13 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.columns import Columns, array, batch, ddl, number, struct, text
-from kiplint.pipeline.engine import settle
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.fields import Fields
 from kiplint.pipeline.tables.layouts import Layouts
 from kiplint.pipeline.tables.messages import Messages
 from kiplint.pipeline.work import Work
+from kiplint.pipeline.worker import settle
 from kiplint.versions import VersionRange
 
 NAME = "describe"
@@ -47,7 +47,7 @@ Batches = Iterable[pa.RecordBatch]
 
 def run(work: Work, context: Context) -> None:
     """Describe the definitions that are new, or all when the model has changed."""
-    parts, anew = work.unseen(NAME, context.engine.ids[NAME], Blobs.NAME)
+    parts, anew = work.unseen(NAME, STAGE.ids(context)[NAME], Blobs.NAME)
     blobs = work.read(Blobs.NAME, Blobs.COLUMNS, parts).where("data is not null").select("blob", "data")
     staged = work.stage("described", work.spread(blobs).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
     described = work.read("described", DESCRIBED, [staged])
@@ -155,6 +155,5 @@ STAGE = Stage(
     NAME,
     (Blobs.NAME,),
     (Messages.NAME, Fields.NAME, Layouts.NAME),
-    lambda context: {NAME: context.engine.ids[NAME]},
     run,
 )

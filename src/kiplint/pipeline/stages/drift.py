@@ -5,7 +5,6 @@ from __future__ import annotations
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
-from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.drift import Drift, drift_of, laid_out
 from kiplint.pipeline.tables.files import Files
@@ -31,6 +30,6 @@ STAGE = Stage(
     NAME,
     (Sets.NAME, Files.NAME, Trees.NAME, Layouts.NAME),
     (Drift.NAME,),
-    lambda context: {NAME: Engine.columns_id("drift") + context.upstream},
     run,
+    lambda context: {NAME: context.upstream},
 )

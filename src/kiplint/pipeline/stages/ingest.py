@@ -30,6 +30,8 @@ from kiplint.pipeline.walking import TO_READ, TO_WALK, read_in_arrow, walk_in_ar
 from kiplint.pipeline.work import Work
 from kiplint.sources.schema_files import SourceError
 
+NAME, WALKING = "ingest", "ingest-walking"
+"""What is remembered of the revisions that were asked for, and of how contents are read."""
 A_TASK = 64
 """The revisions that one task walks: neighbours share most of their folders."""
 
@@ -53,7 +55,9 @@ def list_all(sources: Iterable[Source], lake: Lake, patterns: tuple[str, ...]) -
 
 
 def run(work: Work, context: Context) -> None:
-    """Bring the lake's sets, trees, files and blobs up to the lines of history."""
+    """Bring the lake's sets, trees, files and blobs up to the lines of history, or read all anew."""
+    if anew := work.anew(WALKING, STAGE.ids(context)[WALKING]):
+        work.tables |= dict.fromkeys((Blobs.NAME, Files.NAME, Trees.NAME, Roots.NAME), ())
     known = {row["key"] for row in work.gather({"key": "string"}, work.tables.get(Roots.NAME, ()))}
     problems: list[Problem] = []
     if tasks := list(_tasks(context.lines, known)):
@@ -65,7 +69,7 @@ def run(work: Work, context: Context) -> None:
         problems = [*work.problems_in([walks], "key"), *work.problems_in([blobs], "blob")]
     _sets(work, context.lines)
     work.note("sources", context.problems, anew=True)
-    work.note("ingest", problems, anew=False)
+    work.note(NAME, problems, anew=anew)
 
 
 def _walk(work: Work, tasks: list[tuple[object, ...]], patterns: tuple[str, ...]) -> DataFrame:
@@ -121,7 +125,7 @@ def _sets(work: Work, lines: Sequence[Line]) -> None:
 
 def _listing(context: Context) -> dict[str, str]:
     told = repr((context.lines, sorted(context.problems), context.paths))
-    return {"ingest": sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16]}
+    return {NAME: sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16], WALKING: ""}
 
 
-STAGE = Stage("ingest", (), (Sets.NAME, Blobs.NAME, Trees.NAME), _listing, run)
+STAGE = Stage(NAME, (), (Sets.NAME, Blobs.NAME, Trees.NAME), run, _listing)

@@ -13,7 +13,9 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
 from kiplint.pipeline.bundles import chunks
 from kiplint.pipeline.columns import Columns, batch, ddl, text
-from kiplint.pipeline.engine import Engine, settle
+from kiplint.pipeline.engine import ALONE as FILES
+from kiplint.pipeline.engine import TOGETHER as SETS
+from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.files import Files
@@ -22,6 +24,7 @@ from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.texts import A_TASK, Use, first_uses, join_texts, near, sets_in, texts_by_chunk
 from kiplint.pipeline.work import Work
+from kiplint.pipeline.worker import settle
 
 ALONE, TOGETHER = "lint", "lint-sets"
 FOUND: Columns = {**Findings.COLUMNS, "subject": "string", "problem": "string"}
@@ -36,7 +39,7 @@ Parts = tuple[str, ...]
 
 def run(work: Work, context: Context) -> None:
     """Lint what is new; everything that the rules or the engine tell otherwise now, when they have changed."""
-    ids = context.engine.ids
+    ids = STAGE.ids(context)
     alone, alone_anew = work.unseen(ALONE, ids[ALONE], Files.NAME)
     together, together_anew = work.unseen(TOGETHER, ids[TOGETHER], Files.NAME)
     seen = () if alone_anew else work.snapshot.stages[ALONE].inputs[Files.NAME]
@@ -172,15 +175,15 @@ def _row(tree: str | None, name: str, blob: str, found: Finding) -> Row:
     span = found.span
     place = found.identity.split("\0", 2)[2]
     where = (span.line, span.column, span.end_line, span.end_column, found.pointer)
-    what = (found.rule, found.severity, found.message)
+    what = (found.rule, found.severity, found.told)
     told = (found.message_name, found.source, found.fingerprint, place)
     values = (tree, name, blob, *what, *where, *told, None, None)
     return tuple(text(value) if isinstance(value, str) else value for value in values)
 
 
-def _engines(context: Context) -> dict[str, str]:
-    ids = context.engine.ids
-    return {ALONE: ids[ALONE], TOGETHER: ids[TOGETHER]}
+def _rules(context: Context) -> dict[str, str]:
+    texts = context.engine.texts
+    return {ALONE: texts[FILES], TOGETHER: texts[SETS]}
 
 
-STAGE = Stage(ALONE, (Files.NAME,), (Findings.NAME,), _engines, run)
+STAGE = Stage(ALONE, (Files.NAME,), (Findings.NAME,), run, _rules)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.fields import Fields
 from kiplint.pipeline.tables.files import Files
@@ -27,6 +26,5 @@ STAGE = Stage(
     NAME,
     (Sets.NAME, Files.NAME, Trees.NAME, Messages.NAME, Fields.NAME),
     (Matrix.NAME,),
-    lambda _: {NAME: Engine.columns_id("matrix", "offers")},
     run,
 )

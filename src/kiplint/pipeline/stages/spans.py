@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.changes import Changes, changes_in_sets
 from kiplint.pipeline.tables.files import Files
@@ -77,6 +76,5 @@ STAGE = Stage(
     NAME,
     (Sets.NAME, Files.NAME, Trees.NAME, Findings.NAME, Changes.NAME),
     (Spans.NAME,),
-    lambda _: {NAME: Engine.columns_id("spans")},
     run,
 )
