@@ -13,9 +13,9 @@ from kiplint.sources.schema_files import (
     SourceError,
     definitions,
     is_walked,
-    label,
     with_context,
 )
+from kiplint.text.show import printable
 
 UNNAMED = "<stdin>"
 LARGEST = 64 * 1024 * 1024
@@ -51,7 +51,7 @@ def shown(path: str) -> str:
     here = os.getcwd()
     full = os.path.abspath(path)
     inside = full == here or full.startswith(here + os.sep) or here == os.sep
-    return label(os.path.relpath(full, here) if inside else os.path.normpath(path))
+    return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
 def read(path: str) -> bytes:
@@ -71,7 +71,7 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         waiting += reversed(folders)
         place = shown(directory)
         before = "" if place == os.curdir else os.path.join(place, "")
-        files = [SchemaFile(before + label(os.path.basename(path)), read(path)) for path in paths if keep(path)]
+        files = [SchemaFile(before + printable(os.path.basename(path)), read(path)) for path in paths if keep(path)]
         found = definitions(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")

@@ -57,13 +57,6 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     relative: str = ""
 
 
-def label(path: str) -> str:
-    """A path that can be printed anywhere: signs that act on a terminal or break a line are written as escapes."""
-    if path.isprintable():
-        return path
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in path)
-
-
 def is_definition(data: bytes) -> bool:
     """Whether bytes look like a message definition, well-formed or not, and not like some other JSON."""
     if b"validVersions" in data or b"flexibleVersions" in data:

@@ -16,10 +16,10 @@ from kiplint.sources.schema_files import (
     SourceError,
     definitions,
     is_walked,
-    label,
     nearest,
     with_context,
 )
+from kiplint.text.show import printable
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class Tree(msgspec.Struct, frozen=True):
     def files(self, chosen: Collection[str], keep: Keep) -> SchemaFiles | None:
         """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
         files = self._files("", keep)
-        wanted = {label(self.prefix + name) for name in chosen}
+        wanted = {printable(self.prefix + name) for name in chosen}
         named = [one for one in files if one.path in wanted]
         others = (SchemaFile(one.path, one.data, wanted=False) for one in files if one.path not in wanted)
         return with_context(self._shown(""), named, others) if named else None
@@ -80,7 +80,9 @@ class Tree(msgspec.Struct, frozen=True):
         files = self.folders[folder]
         names = [name for name in sorted(files) if keep(self.home + before + name)]
         texts = self.read([files[name] for name in names])
-        return [SchemaFile(label(self.prefix + before + name), text) for name, text in zip(names, texts, strict=True)]
+        return [
+            SchemaFile(printable(self.prefix + before + name), text) for name, text in zip(names, texts, strict=True)
+        ]
 
     def _shown(self, folder: str) -> str:
         return (self.prefix + folder).rstrip("/").removesuffix("!")

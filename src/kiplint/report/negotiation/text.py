@@ -7,9 +7,10 @@ from typing import Final, TextIO
 
 from kiplint.compat.negotiation.result import TROUBLE, FeatureUse, Negotiation, RpcRow, Status
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, printable, table, title
+from kiplint.report.kit.table import paragraph, table, title
 from kiplint.report.kit.words import plural
 from kiplint.report.negotiation.exchange import connection
+from kiplint.text.show import printable
 
 _GRAVE: Final[dict[Status, str]] = {
     "no-common-version": "No version in common",

@@ -6,8 +6,9 @@ from typing import TextIO
 
 from kiplint.compat.upgrade.result import TITLES, Blocker, Step, UpgradePath
 from kiplint.report.kit.colors import BOLD, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, printable, table, title
+from kiplint.report.kit.table import paragraph, table, title
 from kiplint.report.kit.words import plural
+from kiplint.text.show import printable
 
 _RED = SEVERITY["error"]
 
