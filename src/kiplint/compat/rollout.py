@@ -19,8 +19,8 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.text.show import printable
 from kiplint.versions import NONE
 
-Status = Literal["done", "missing", "wrong", "new", "exempt", "dead"]
-STATUSES: tuple[Status, ...] = ("done", "missing", "wrong", "new", "exempt", "dead")
+Adoption = Literal["done", "missing", "wrong", "new", "exempt", "dead"]
+STATUSES: tuple[Adoption, ...] = ("done", "missing", "wrong", "new", "exempt", "dead")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class Row(msgspec.Struct, frozen=True):
 
     name: str
     api_key: int
-    status: Status
+    status: Adoption
     base_versions: str
     versions: str
     header_versions: dict[str, int]
@@ -57,7 +57,7 @@ def rollout(head: SchemaSet, base: SchemaSet | None = None, header: int = 3, rul
     return sorted(rows, key=lambda row: row.name)
 
 
-def summary(rows: Sequence[Row]) -> dict[Status, int]:
+def summary(rows: Sequence[Row]) -> dict[Adoption, int]:
     """How many RPCs there are of each status."""
     counts = Counter(row.status for row in rows)
     return {status: counts[status] for status in STATUSES}
@@ -66,7 +66,7 @@ def summary(rows: Sequence[Row]) -> dict[Status, int]:
 class _Found(NamedTuple):
     """How far an RPC is, why, by which rule, and the message and the property to look at."""
 
-    status: Status
+    status: Adoption
     said: str
     rule: str = ""
     severity: Severity = "error"

@@ -22,7 +22,7 @@ from kiplint.sources.schema_files import (
 from kiplint.text.show import printable
 
 
-class Tree(msgspec.Struct, frozen=True):
+class FileTree(msgspec.Struct, frozen=True):
     """The JSON files of a tree.
 
     `name` is what the user called it; `prefix` goes before the path of a file to show it, and ends in a slash or
@@ -54,7 +54,7 @@ class Tree(msgspec.Struct, frozen=True):
         others = (SchemaFile(one.path, one.data, wanted=False) for one in files if one.path not in wanted)
         return with_context(self._shown(""), named, others) if named else None
 
-    def below(self, path: str) -> tuple[Tree, str]:
+    def below(self, path: str) -> tuple[FileTree, str]:
         """The tree below a path, and the name of the file if the path is that of one; raises SourceError if neither."""
         path = path.strip("/")
         if not path:
@@ -69,11 +69,11 @@ class Tree(msgspec.Struct, frozen=True):
         hint = nearest(name, beside, path.removesuffix(name)) if beside else nearest(path, self.folders)
         raise SourceError(f"no such path in {self.name}: {path}{hint}")
 
-    def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> Tree:
+    def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> FileTree:
         if not path:
-            return Tree(self.name, self.prefix, self.home, folders, self.read)
+            return FileTree(self.name, self.prefix, self.home, folders, self.read)
         prefix = f"{self.prefix}{path}/"
-        return Tree(prefix.rstrip("/"), prefix, f"{self.home}{path}/", folders, self.read)
+        return FileTree(prefix.rstrip("/"), prefix, f"{self.home}{path}/", folders, self.read)
 
     def _files(self, folder: str, keep: Keep) -> list[SchemaFile]:
         before = f"{folder}/" if folder else ""
