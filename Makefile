@@ -12,8 +12,16 @@ USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 # More for pytest, as in `make test PYTEST_ARGS="-n 4 -k tags"`.
 PYTEST_ARGS :=
 
+# The tag that a release is made of, which its version has to match.
+TAG :=
+
 # More for the benchmark of the pipeline, as in `make bench-pipeline BENCH_ARGS="--sizes 1000,10000"`.
 BENCH_ARGS :=
+
+# Hashes for all systems and Pythons; uv knows pip's constraints, but none of pip's settings.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --constraint constraints.txt --custom-compile-command 'make lock'
+BACKEND := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
 
 # Older pips read build requirements' pins from the first of these, newer ones from the second. The path is
 # relative because pip splits these values at blanks, and a checkout may lie in a directory with a blank in its name.
@@ -25,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench bench-pipeline pipeline-demo pipeline-faults docs snapshots clean
+.PHONY: help check test test-oldest test-install lint lock release-check new-rule bench bench-pipeline pipeline-demo pipeline-faults docs snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,15 +42,35 @@ check: $(VENV)/installed ## install kiplint into .venv and check the schemas tha
 	@$(BIN)/kiplint check $(GOOD)
 
 test: $(VENV)/installed-dev ## run the tests
-	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
+
+test-oldest: .venv-oldest/installed-oldest ## run the tests with the oldest dependencies that pyproject.toml allows
+	@.venv-oldest/bin/pytest -W ignore::DeprecationWarning -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
+
+test-install: $(VENV)/installed-release $(VENV)/installed-docs ## run the tests that build environments out of a package index
+	@$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS) tests/install
 
 lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-	@$(BIN)/mypy docs/generate.py
-	@$(BIN)/mypy .github/action/run.py
 	@$(BIN)/lint-imports --no-logo
+
+lock: $(VENV)/installed ## write requirements/, the same versions with their hashes, out of pyproject.toml and constraints.txt
+	@$(PIP) install --upgrade pip
+	@$(PIP) install --group lock
+	@$(LOCK) --output-file requirements/run.txt pyproject.toml
+	@$(BIN)/python -c '$(BACKEND)' | $(LOCK) --output-file requirements/build.txt -
+
+release-check: $(VENV)/installed-release ## build what a release uploads into ./dist, check it, and run it out of empty environments
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist .
+	@$(BIN)/twine check --strict dist/*
+	@$(BIN)/python scripts/try_out.py dist --tag '$(TAG)'
+
+new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
+	@$(BIN)/python scripts/new_rule.py '$(ID)'
+	@$(BIN)/pytest tests/test_rules.py -k '$(ID)' --snapshot-update
 
 bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks
@@ -64,7 +92,7 @@ snapshots: $(VENV)/installed-dev ## accept what the rules now say about their fi
 	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update
 
 clean: ## remove .venv, caches and build results
-	@rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-oldest build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The files below are stamps: each is touched once its step has gone through, so that a second run installs nothing.
@@ -86,7 +114,19 @@ $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.
 $(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) install --upgrade pip
-	@$(PIP) install --group dev --editable '.[pipeline]'
+	@$(PIP) install --group dev --editable '.[bytes,pipeline]'
+	@touch $@
+
+# Another environment: as the one for development, with the lower bounds of what a user installs put in last.
+.venv-oldest/installed-oldest: pyproject.toml constraints.txt
+	@$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-dev
+	@.venv-oldest/bin/python -m pip -qq install --group lock
+	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra bytes --extra pipeline --output-file .venv-oldest/oldest.txt pyproject.toml
+	@PIP_CONSTRAINT= .venv-oldest/bin/python -m pip -q install --requirement .venv-oldest/oldest.txt
+	@touch $@
+
+$(VENV)/installed-release: $(VENV)/installed-dev
+	@$(PIP) install --group release
 	@touch $@
 
 # The site's generator is as large as everything else together, and only `make docs` needs it.

@@ -157,6 +157,8 @@ class Runner:
 
 
 def _evaluated(text: str, inputs: Mapping[str, str]) -> str:
+    if not text.startswith("${{"):
+        return text
     found = re.fullmatch(r"\$\{\{ inputs\.([a-z-]+) \}\}", text)
     assert found, f"{text}: an expression that this runner does not know"
     return inputs[found[1]]

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
-import packages
 from conftest import ROOT
 from github_runner import Annotation, Finished, Runner
-from report.sarif_schema import Standard, valid_run
+from report.sarif_schema import valid_run
 from sources.support import git, make_repository, write
 from tools import definition, field, kiplint
 
@@ -166,6 +166,23 @@ class TestBase:
         git(tmp_path, "clone", "-q", "--depth=1", "--single-branch", "--no-tags", f"file://{origin}", str(shallow))
         runner = Runner(shallow, tmp_path / "other machine")
         assert self.rules(runner.run("push", base=base)) == ["compat/layout-changed"]
+
+    @pytest.mark.parametrize(
+        "base", ["origin/--upload-pack=./planted", "origin/x:refs/heads/trunk", "origin/*", "nowhere"]
+    )
+    def test_what_is_fetched_is_the_name_of_a_branch(self, origin: Path, runner: Runner, base: str) -> None:
+        planted = runner.workspace / "planted"
+        planted.write_text("#!/bin/sh\ntouch pwned\n")
+        planted.chmod(0o755)
+        git(runner.workspace, "remote", "add", "origin", f"file://{origin}")
+        git(origin, "branch", "x", "1.0.0")
+        before = git(runner.workspace, "for-each-ref")
+        done = runner.run("push", base=base)
+        assert (done.code, done.outputs["status"]) == (2, "error")
+        (said,) = (one.text for one in done.log.annotations if one.title == "kiplint")
+        assert said.startswith(f"base: there is no revision {base}, and it cannot be fetched: ")
+        assert not (runner.workspace / "pwned").exists()
+        assert git(runner.workspace, "for-each-ref") == before
 
     @pytest.mark.usefixtures("origin")
     def test_a_merge_queue(self, runner: Runner) -> None:
@@ -565,19 +582,7 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, name: str, t
 
 
 def test_the_examples_give_only_inputs_that_there_are() -> None:
-    parts = re.findall(r"uses: OWNER/kiplint@\S+.*\n +with:\n((?: {10}.*\n)+)", GUIDE)
+    parts = re.findall(r"uses: kiplint/kiplint@\S+.*\n +with:\n((?: {10}.*\n)+)", GUIDE)
     given = [name for part in parts for name in yaml.safe_load(part)]
     assert len(parts) == 3
     assert [name for name in given if name not in ACTION["inputs"]] == []
-
-
-def test_an_installation_from_the_checkout(workspace: Path, tmp_path: Path) -> None:
-    packages.need_index()
-    runner = Runner(workspace, tmp_path / "machine", packages.checkout(tmp_path / "clone"))
-    change(workspace, {**thing(request=GAP, response=UNTOLD), **TRAPS})
-    installed = runner.install()
-    assert installed.code == 0, installed.log.lines
-    assert (runner.machine / "temp/kiplint/kiplint/packs/tags.json").is_file()
-    done = pull_request(runner)
-    assert (done.log.annotations, done.summary) == (FAULTS, SUMMARY)
-    assert done.log.matchers == [str(runner.clone / ".github/action/matcher.json")]

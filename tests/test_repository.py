@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +16,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from conftest import ROOT
+
 LONGEST_MODULE = 300
 TARGETS = {
-    "check",
-    "test",
-    "lint",
-    "bench",
-    "docs",
-    "snapshots",
-    "help",
-    "clean",
-    "pipeline-demo",
-    "pipeline-faults",
-    "bench-pipeline",
-}
+    "check", "test", "test-install", "test-oldest", "lint", "lock", "bench", "docs", "snapshots", "new-rule", "help", "clean",
+    "pipeline-demo", "pipeline-faults", "bench-pipeline", "release-check",
+}  # fmt: skip
 FILES = [
     ".ci/run",
     ".importlinter",
@@ -37,6 +32,8 @@ FILES = [
     "LICENSE",
     "Makefile",
     "README.md",
+    "SECURITY.md",
+    ".github/pull_request_template.md",
     "action.yml",
     "constraints.txt",
     "pyproject.toml",
@@ -99,19 +96,41 @@ def _pins(repo: Path) -> dict[str, str]:
     return {canonicalize_name(pair[1]): pair[2] for pair in pairs if pair}
 
 
-def _requirements(repo: Path) -> list[str]:
-    project: dict[str, Any] = tomllib.loads((repo / "pyproject.toml").read_text("utf-8"))
-    return [
-        *project["build-system"]["requires"],
-        *project["project"]["dependencies"],
-        *project["dependency-groups"]["dev"],
-    ]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+RUNTIME: list[str] = PROJECT["project"]["dependencies"]
+BACKEND: list[str] = PROJECT["build-system"]["requires"]
+OTHERS = [*PROJECT["project"]["optional-dependencies"].values(), *PROJECT["dependency-groups"].values()]
+
+
+def _unmet(asked: Iterable[str], pins: Mapping[str, str]) -> list[str]:
+    """The requirements that no pin meets."""
+    every = map(Requirement, asked)
+    return [str(one) for one in every if not one.specifier.contains(pins.get(canonicalize_name(one.name), "0"))]
 
 
 def test_constraints_pin_what_the_project_asks_for(repo: Path) -> None:
-    pins = _pins(repo)
-    asked = [Requirement(text) for text in _requirements(repo)]
-    assert [str(one) for one in asked if not one.specifier.contains(pins.get(canonicalize_name(one.name), "0"))] == []
+    assert _unmet([*RUNTIME, *BACKEND, *chain(*OTHERS)], _pins(repo)) == []
+
+
+LOCKED = re.compile(r"(\S+)==(\S+)((?: ;.*?)?)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
+
+
+@pytest.mark.parametrize(("name", "asked"), [("run", RUNTIME), ("build", BACKEND)])
+def test_the_lock_is_that_of_the_project(repo: Path, name: str, asked: list[str]) -> None:
+    """Each requirement has the version of constraints.txt, and its hashes; there is no address in it."""
+    text = (repo / "requirements" / f"{name}.txt").read_text("utf-8")
+    head, _, body = text.partition("#    make lock\n")
+    assert head.startswith("# ")
+    found = list(LOCKED.finditer(body))
+    assert "".join(one[0] for one in found) == body, "nothing but versions, markers and hashes"
+    pins: dict[str, str] = {canonicalize_name(one[1]): one[2] for one in found}
+    assert _unmet(asked, pins) == []
+    assert pins.items() <= _pins(repo).items()
+
+
+def test_there_are_lower_bounds_to_be_tested(repo: Path) -> None:
+    bounds = [Requirement(text) for text in (*RUNTIME, *chain(*PROJECT["project"]["optional-dependencies"].values()))]
+    assert [str(one) for one in bounds if not any(part.operator == ">=" for part in one.specifier)] == []
 
 
 @pytest.mark.parametrize(

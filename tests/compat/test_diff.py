@@ -10,10 +10,10 @@ import pytest
 
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import Judged, judge
-from kiplint.compat.limits import MOST_FIELDS
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.model.unfolding import DEEPEST, MOST_FIELDS
 from kiplint.report.diff.json import diff_document
 from tools import complaint, definition, document, field
 
@@ -53,7 +53,7 @@ def response(*fields: dict[str, Any], **others: Any) -> bytes:
 
 
 A, B, C = field("A"), field("B"), field("C", "string")
-TAG = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
+TAG: dict[str, Any] = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
 
 # Nothing
 
@@ -542,3 +542,15 @@ def test_names_cannot_act_on_a_terminal() -> None:
     shown = (one.message, one.message_name, one.field, one.old["layout"], one.new["layout"])
     assert all(text.isprintable() for text in shown)
     assert (one.message_name, one.field) == ("X\\u0007", "A\\u001b[2J\\u000a\\u202e")
+
+
+def test_structs_that_stand_too_deep_inside_one_another() -> None:
+    def chain(depth: int, kind: str) -> bytes:
+        kinds = [*(f"S{n + 1}" for n in range(depth - 1)), kind]
+        structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("A", one)]} for n, one in enumerate(kinds)]
+        return definition(field("Root", "S0"), commonStructs=structs)
+
+    assert len(changes(chain(DEEPEST, "int32"), chain(DEEPEST, "int64"))) == 1
+    for depth in (DEEPEST + 1, 280, 2_000):
+        said = complaint(lambda depth=depth: changes(chain(depth, "int32"), chain(depth, "int64")))  # type: ignore[misc]
+        assert said == "old/XRequest.json: too deep: its structs stand inside one another more than 64 deep"

@@ -34,7 +34,7 @@ PARAMS: dict[str, Any] = {
 TYPES = {name: type_of(value) for name, value in PARAMS.items()}
 
 
-def rule(kind: str = "field", *, levels: list[Softer] | None = None, severity: Level = "error", **parts: str) -> Rule:
+def rule(kind: Any = "field", *, levels: list[Softer] | None = None, severity: Level = "error", **parts: Any) -> Rule:
     spec = RuleSpec(id="r", each=kind, why="", **{"message": "said", **parts}, levels=levels or [])
     return Rule(pack="p", spec=spec, severity=severity, source="", params=PARAMS, origin="p.json")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplint.engine.config import Config
+from kiplint.text.suppress import MOST_PATTERNS
 from tools import check
 
 GAP, NEGATIVE, ABOUT = "tags/gap", "tags/negative", "style/about-missing"
@@ -167,3 +168,16 @@ def test_syntax_can_be_ignored_too() -> None:
     text = TEXT.replace("{ABOVE}", "").replace("{END}", "").replace("\n  ]", ",\n  ]")
     files = {"X.json": text.replace("{FILE}", "// kiplint: ignore-file[syntax/trailing-comma] why\n").encode()}
     assert [one.rule for one in check(files)] == [ABOUT, GAP]
+
+
+def test_one_line_with_many_comments_above() -> None:
+    above = "".join(f"\n      // kiplint: ignore[{one}] known" for one in (GAP, "tags/*", "tags", "all", NEGATIVE))
+    assert found(above=above) == [(ABOUT, 4), ("style/unused-ignore", 9)]
+
+
+def test_too_many_selectors_with_wildcards() -> None:
+    file = "".join(f"// kiplint: ignore-file[tags/*{n}, {GAP}] known\n" for n in range(MOST_PATTERNS + 1))
+    assert found(file=file)[0] == ("style/malformed-ignore", MOST_PATTERNS + 1)
+    assert "over 1,000 selectors with wildcards in one file; name the rules" in [
+        one.message for one in check({"X.json": (file + "{}").encode()})
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.notes import has_licence, names_version, trailing_spaces
+from kiplint.model.notes import has_licence, is_in_flux, names_version, trailing_spaces
 
 LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
 
@@ -86,3 +86,27 @@ def test_has_licence(text: bytes, found: bool) -> None:
 )
 def test_trailing_spaces(text: bytes, lines: int) -> None:
     assert trailing_spaces(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("comment", "flux"),
+    [
+        ("this is subject to incompatible change", True),
+        ("Subject to any further incompatible changes", True),
+        ("subject to review, subject to incompatible change", True),
+        ("subject to subject to an incompatible change", True),
+        ("subject to change, maybe incompatibly", False),
+        ("may still change incompatibly", True),
+        ("the subject: to incompatible change", False),
+    ],
+)
+def test_notes_that_a_message_is_in_flux(comment: str, flux: bool) -> None:
+    assert is_in_flux(b"// " + comment.encode() + b"\n{}") is flux
+
+
+@pytest.mark.parametrize(
+    ("data", "number"),
+    [(b"a \nb\t \n", 2), (b"a b\n  c", 0), (b" \r\n\t", 2), (b"a \rb", 0), (b"a" + b" " * 100_000 + b"b", 0)],
+)
+def test_lines_that_end_in_blanks(data: bytes, number: int) -> None:
+    assert trailing_spaces(data) == number

@@ -127,3 +127,9 @@ def test_a_long_chain_is_no_cycle() -> None:
 def test_a_message_has_no_path() -> None:
     whole = message()
     assert (whole.path, whole.pointer, whole.structs, whole.cycles) == ("", "", (), {})
+
+
+def test_a_long_way_round() -> None:
+    found = uses(**{f"S{n:04}": f"S{(n + 1) % 2_000:04}" for n in range(2_000)}).cycles
+    assert list(found) == ["S0000"]
+    assert found["S0000"].count(" -> ") == 2_000

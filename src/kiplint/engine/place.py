@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import cast
 
 from kiplint.engine.finding import Finding, Severity, Span
+from kiplint.engine.ignoring import Ignores
 from kiplint.engine.ruleset import Breach, RuleSet
-from kiplint.engine.selection import matches
 from kiplint.model.load import Definition
 from kiplint.model.problem import Problem
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.problem import Problem as Noted
 from kiplint.text.show import printable
-from kiplint.text.suppress import Suppression, parse_suppressions
+from kiplint.text.suppress import parse_suppressions
 
 LONGEST_NAME = 256
 
@@ -25,9 +24,9 @@ def place(definition: Definition, breaches: Iterable[Breach], rules: RuleSet) ->
     locator = Locator(text)
     findings = [_finding(breach, locator) for breach in breaches if breach.severity != "off"]
     suppressions = parse_suppressions(text)
-    used: set[Suppression] = set()
-    kept = [one for one in findings if not _is_ignored(one, suppressions.items, used)]
-    problems = [*suppressions.problems, *_unused(suppressions.items, used, rules)]
+    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
+    kept = [one for one in findings if not ignores.cover(one)]
+    problems = [*suppressions.problems, *ignores.useless()]
     elements = [Problem(noted, definition.file) for noted in problems]
     kept += [_finding(breach, locator) for breach in rules.breaches("problem", elements)]
     kept.sort(key=lambda one: (one.span.line, one.span.column, one.rule, one.message))
@@ -55,28 +54,3 @@ def _finding(breach: Breach, locator: Locator) -> Finding:
         identity="\0".join((rule.id, message_name, locator.names(pointer))),
         instead=printable(breach.instead),
     )
-
-
-def _is_ignored(finding: Finding, suppressions: tuple[Suppression, ...], used: set[Suppression]) -> bool:
-    hits = [
-        one
-        for one in suppressions
-        if one.target in (None, finding.span.line)
-        and any(matches(selector, finding.rule) for selector in one.selectors)
-    ]
-    used.update(hits)
-    return bool(hits)
-
-
-def _unused(suppressions: tuple[Suppression, ...], used: set[Suppression], rules: RuleSet) -> Iterator[Noted]:
-    """The ignores without effect; one whose rules do not run now may still have one when they do."""
-    for one in suppressions:
-        if one in used:
-            continue
-        shown = ", ".join(one.selectors)
-        runs = [s for s in one.selectors if any(matches(s, rule.id) for rule in rules.rules)]
-        unknown = [s for s in one.selectors if not any(matches(s, rule.id) for rule in rules.known)]
-        if unknown:
-            yield Noted("unused-ignore", f"no rule matches {printable(unknown[0])}", "", one.start, one.end)
-        elif runs:
-            yield Noted("unused-ignore", f"nothing here breaks {shown}; drop the comment", "", one.start, one.end)

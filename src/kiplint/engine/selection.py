@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -12,10 +12,29 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import LEVELS, Level, Rule, type_of
 from kiplint.text.suggest import did_you_mean, nearest
 
+WILDCARDS: Final = "*?["
+
 
 def matches(selector: str, rule_id: str) -> bool:
     """Whether a selector means a rule: its id, its pack, or a glob over ids."""
     return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
+
+
+def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
+    """By selector: the ids of the rules that it means."""
+    ids = frozenset(rule_ids)
+    packs: dict[str, set[str]] = {}
+    for rule_id in ids:
+        packs.setdefault(rule_id.partition("/")[0], set()).add(rule_id)
+    by_name = {"all": ids, **{name: frozenset(found) for name, found in packs.items()}}
+    by_name |= {rule_id: frozenset((rule_id,)) for rule_id in ids}
+    nothing: frozenset[str] = frozenset()
+    return {
+        selector: frozenset(one for one in ids if fnmatchcase(one, selector))
+        if any(sign in selector for sign in WILDCARDS)
+        else by_name.get(selector, nothing)
+        for selector in selectors
+    }
 
 
 def select(rules: list[Rule], chosen: Iterable[str], ignored: Iterable[str]) -> list[Rule]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kiplint.model.element import Ranged, given, optional_range, required_range
 from kiplint.model.fact import fact, set_fact
 from kiplint.model.field import Field
+from kiplint.model.graph import cycles
 from kiplint.model.header import HeaderRange
 from kiplint.model.spec import MessageSpec
 from kiplint.model.struct import Struct
@@ -247,14 +248,7 @@ class Message(WrittenMessage):
     @fact
     def cycles(self) -> dict[str, str]:
         """By name of a struct that contains itself: the way round."""
-        waiting = {struct.name: {field.kind.element for field in struct.fields} for struct in self.structs}
-        while settled := {name for name, used in waiting.items() if not used & waiting.keys()}:
-            waiting = {name: used for name, used in waiting.items() if name not in settled}
-        if not waiting:
-            return {}
-        from kiplint.model.graph import cycles
-
-        return cycles(self)
+        return cycles(self.structs)
 
 
 _SUFFIXES = {"request": "Request", "response": "Response", "coordinator-key": "Key", "coordinator-value": "Value"}

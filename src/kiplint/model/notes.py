@@ -9,7 +9,12 @@ _COMMENT = rb"//[^\r\n]*"
 _NOTE = rb"(?i)\bv(?:ersions?)?\s*([0-9]+(?:\s*(?:-|to|through|and|,|&)\s*(?:v(?:ersion)?\s*)?[0-9]+)*)"
 _NUMBER = rb"[0-9]+"
 _LICENCE = rb"(?i)licen[cs]e"
-_SPACE_AT_END = rb"[ \t]+(?=\r?\n|\Z)"
+_SPACE_AT_END = rb"(?<![ \t])[ \t]++(?=\r?\n|\Z)"
+# Each look from one "subject to" ends at the next, which finds all that is behind it.
+_IN_FLUX = (
+    rb"(?i)\bsubject to (?:(?!incompatible change|subject to )\w++ )*+incompatible change"
+    rb"|may (?:still )?change incompatibly"
+)
 
 
 def names_version(data: bytes, version: int) -> bool:
@@ -65,6 +70,4 @@ def is_in_flux(data: bytes) -> bool:
     if b"ncompatibl" not in data:
         return False
     text = b" ".join(line.lstrip(b"/ ") for line in re.compile(_COMMENT).findall(data))
-    return (
-        re.search(rb"(?i)subject to (?:\w+ )*incompatible change|may (?:still )?change incompatibly", text) is not None
-    )
+    return re.search(_IN_FLUX, text) is not None

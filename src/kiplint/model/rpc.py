@@ -6,6 +6,9 @@ from kiplint.model.fact import fact
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
 
+FROZEN = {"SaslHandshake": VersionRange.of(0, 1)}
+"""By RPC: the versions beyond which it must never be bumped (KIP-1313, KAFKA-9577)."""
+
 
 class Rpc:
     """The pair, or the half that is there. Coordinator keys and values pair in the same way."""

@@ -9,6 +9,7 @@ from kiplint.sources.bounded import Bounded
 from kiplint.sources.disk import shown
 from kiplint.sources.schema_files import SourceError
 from kiplint.sources.tree import FileTree, by_folder
+from kiplint.text.files import open_file
 
 
 def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
@@ -20,7 +21,7 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     if not os.path.isfile(name):
         raise SourceError(f"cannot read {shown(name)}: it is no file")
     try:
-        with open(name, "rb") as file:
+        with open_file(name) as file:
             files = _files(shown(name), file)
     except SourceError:
         raise

@@ -7,7 +7,7 @@ code; `// kiplint: ignore-file[style] reason`, before the definition begins, of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -21,6 +21,10 @@ _MARK: Final = "kiplint:"
 _DIRECTIVE: Final = re.compile(r"kiplint:[ \t]*+(?P<word>[^\s\[]*+)[ \t]*+(?P<rest>.*)", re.DOTALL)
 _ARGUMENTS: Final = re.compile(r"\[(?P<selectors>[^\]]*+)\](?P<reason>.*)", re.DOTALL)
 _CODE: Final = re.compile(r"\S")
+_WILDCARD: Final = re.compile(r"[*?\[]")
+
+MOST_PATTERNS: Final = 1_000
+"""How many different selectors with wildcards the comments of a file may have; each is tried on every rule."""
 
 
 class Suppression(msgspec.Struct, frozen=True):
@@ -49,11 +53,24 @@ def parse_suppressions(text: str) -> Suppressions:
     """What the comments of a text (as `decode_text` gives it) suppress. Costs nothing when none of them tries to."""
     if _MARK not in text:
         return Suppressions()
-    found = list(_Reader(text).read())
+    found = list(_bounded(_Reader(text).read()))
     return Suppressions(
         tuple(item for item in found if isinstance(item, Suppression)),
         tuple(item for item in found if isinstance(item, Problem)),
     )
+
+
+def _bounded(found: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
+    """The same, but with a problem for each comment that has wildcards beyond `MOST_PATTERNS`."""
+    patterns: set[str] = set()
+    for one in found:
+        if isinstance(one, Suppression):
+            patterns.update(filter(_WILDCARD.search, one.selectors))
+            if len(patterns) > MOST_PATTERNS:
+                detail = f"over {MOST_PATTERNS:,} selectors with wildcards in one file; name the rules"
+                yield Problem("malformed-ignore", detail, "", one.start, one.end)
+                continue
+        yield one
 
 
 class _Reader:

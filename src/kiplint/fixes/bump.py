@@ -1,0 +1,94 @@
+"""The everyday change: a new version of a request and of its response."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from kiplint.fixes.draft import Draft
+from kiplint.fixes.header_maps import declared_map
+from kiplint.fixes.new_field import BadField, NewField, add_field
+from kiplint.fixes.new_version import add_version
+from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
+from kiplint.model.header_map import header_map
+from kiplint.model.message import Message
+from kiplint.model.rpc import FROZEN, Rpc
+
+
+def bump(
+    rpc: Rpc,
+    *,
+    fields: Sequence[NewField] = (),
+    unstable: bool = False,
+    note: str = "",
+    entities: Mapping[str, str] | None = None,
+) -> Migration:
+    """A new version of both halves of an RPC, with the fields in it; nothing but a row when there cannot be one.
+
+    `note` is what the comment says of the version, in place of the fields' names. Raises BadField.
+    """
+    request, response = rpc.request, rpc.response
+    if problem := _problem(rpc):
+        return Migration(rows=(_row(rpc, None, look=(problem,)),))
+    assert request is not None
+    assert response is not None
+    version = max(request.valid.highest, response.valid.highest) + 1
+    wanted = {
+        half.name: [one for one in fields if (one.message or request.name) == half.name] for half in (request, response)
+    }
+    if strange := next((one.message for one in fields if (one.message or request.name) not in wanted), None):
+        raise BadField(f"{strange} is neither {request.name} nor {response.name}")
+    files: list[FileEdits] = []
+    look: list[str] = []
+    for half in (request, response):
+        draft = Draft(half)
+        names = [".".join((*one.path, one.name)) for one in wanted[half.name]]
+        said = _note(version, half, names, note)
+        look += [f"{half.name}: {one}" for one in add_version(draft, version, said, unstable=unstable)]
+        for one in wanted[half.name]:
+            add_field(draft, one, version, entities or {})
+        _carry_map(draft, version)
+        files += finished(draft)
+    done = [f"{half}: {', '.join(one.name for one in added)}" for half, added in wanted.items() if added]
+    done += ["the new version is unstable"] if unstable else []
+    return Migration(tuple(files), (_row(rpc, version, done, look),))
+
+
+def _problem(rpc: Rpc) -> str:
+    if rpc.name in FROZEN:
+        return f"it is frozen at versions {FROZEN[rpc.name]}, and must never be bumped (KIP-1313)"
+    if rpc.is_dead:
+        return "no valid version is left"
+    if rpc.request is None or rpc.response is None:
+        return f"there is no {'request' if rpc.request is None else 'response'}"
+    for half in (rpc.request, rpc.response):
+        if not half.valid or half.valid.open or len(half.valid.parts) > 1:
+            return f"the valid versions of {half.name} are {half.valid}"
+    return ""
+
+
+def _carry_map(draft: Draft, version: int) -> None:
+    """Open the last range of a map that ends too early for the version."""
+    entries = draft.message.header_ranges
+    if not entries or declared_map(draft.message) is not None:
+        return
+    last = entries[-1]
+    if last.versions and last.header >= 0 and not last.versions.covers(version):
+        draft.rename(last.pointer, f"{last.versions.lowest}+")
+
+
+def _note(version: int, half: Message, names: Sequence[str], note: str) -> str:
+    if note:
+        return f"Version {version} {note}"
+    if names:
+        listed = ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
+        return f"Version {version} adds {listed}."
+    return f"Version {version} is the same as version {half.valid.highest}."
+
+
+def _row(rpc: Rpc, version: int | None, done: Collection[str] = (), look: Collection[str] = ()) -> Row:
+    half = rpc.request or rpc.response
+    before = str(half.valid) if half else "none"
+    after = f"{half.valid.lowest}-{version}" if half and version is not None else before
+    headers = {str(versions): header for versions, header in header_map(half)} if half else {}
+    state: State = "left" if version is None else "migrated"
+    return Row(rpc.name, rpc.api_key, state, before, after, headers, tuple(done), tuple(look))

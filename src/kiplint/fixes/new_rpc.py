@@ -1,0 +1,127 @@
+"""The first version of a new RPC: a request and a response that are complete, and say what is still to be said."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kiplint.fixes.header_maps import map_text
+from kiplint.fixes.new_field import field_text
+from kiplint.model.header_map import header_map
+from kiplint.model.notes import has_licence
+from kiplint.model.schemas import SchemaSet
+from kiplint.text.edit_document import Document
+from kiplint.versions import ALL
+
+_NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
+_UNIT: Final = "  "
+_RESPONSE: Final[tuple[dict[str, Any], ...]] = (
+    {
+        "name": "ThrottleTimeMs",
+        "type": "int32",
+        "versions": "0+",
+        "about": "How long the request was held back for a quota, in milliseconds, or 0.",
+    },
+    {
+        "name": "ErrorCode",
+        "type": "int16",
+        "versions": "0+",
+        "about": "Why the request failed as a whole, or 0 if it did not.",
+    },
+    {
+        "name": "ErrorMessage",
+        "type": "string",
+        "versions": "0+",
+        "nullableVersions": "0+",
+        "default": "null",
+        "about": "More about the failure, or null.",
+    },
+)
+
+
+class BadName(ValueError):  # noqa: N818
+    """There cannot be an RPC of that name or key; the message says why."""
+
+
+def new_rpc(
+    name: str,
+    schemas: SchemaSet,
+    *,
+    api_key: int | None = None,
+    listeners: Sequence[str] = ("broker",),
+    unstable: bool = False,
+) -> dict[str, bytes]:
+    """The request and the response of a new RPC, by file name.
+
+    The API key is the next after all that the set has. Licence, line ends and header versions are as in the set.
+    Raises BadName for a name that is taken or cannot be one, and for a key that is taken.
+    """
+    name = name.removesuffix("Request").removesuffix("Response")
+    if not _NAME.fullmatch(name):
+        raise BadName(f"{name!r} is no name for an RPC: letters and digits, the first a capital letter")
+    if taken := next((one for one in (f"{name}Request", f"{name}Response") if one in schemas.by_name), None):
+        raise BadName(f"there is {taken} already")
+    keys = {rpc.api_key: rpc.name for rpc in schemas.rpcs if not rpc.is_coordinator}
+    if api_key in keys:
+        raise BadName(f"API key {api_key} is that of {keys[api_key]}; the next free one is {max(keys) + 1}")
+    key = max(keys, default=-1) + 1 if api_key is None else api_key
+    heading, newline = _manners(schemas)
+    request = _definition(
+        {
+            "apiKey": key,
+            "type": "request",
+            "listeners": list(listeners),
+            "name": f"{name}Request",
+            "validVersions": "0",
+            "flexibleVersions": "0+",
+            **({"latestVersionUnstable": True} if unstable else {}),
+        },
+        _header(schemas, "request"),
+        (),
+    )
+    response = _definition(
+        {
+            "apiKey": key,
+            "type": "response",
+            "name": f"{name}Response",
+            "validVersions": "0",
+            "flexibleVersions": "0+",
+        },
+        _header(schemas, "response"),
+        _RESPONSE,
+    )
+    return {
+        f"{name}{half}.json": (heading + text.replace("\n", newline)).encode()
+        for half, text in (("Request", request), ("Response", response))
+    }
+
+
+def _definition(properties: dict[str, Any], header: int | None, fields: Sequence[dict[str, Any]]) -> str:
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in properties.items()]
+    if header is not None:
+        flexible = list(properties).index("flexibleVersions") + 1
+        lines.insert(flexible, f'"headerVersions": {map_text(((ALL, header),), _UNIT)}')
+    inner = [field_text(one) for one in fields]
+    lines.append('"fields": [' + ",".join(f"\n{_UNIT}" + one.replace("\n", f"\n{_UNIT}") for one in inner) + "\n]")
+    body = ",\n".join(lines).replace("\n", f"\n{_UNIT}")
+    return f"{{\n{_UNIT}{body}\n}}\n"
+
+
+def _header(schemas: SchemaSet, kind: str) -> int | None:
+    """The newest header that messages of the kind use, in a set that declares headers."""
+    if not schemas.declares_headers:
+        return None
+    used = [header for one in schemas.messages if one.type == kind for _, header in header_map(one)]
+    return max(used, default=2 if kind == "request" else 1)
+
+
+def _manners(schemas: SchemaSet) -> tuple[str, str]:
+    """The licence that the set's files begin with, and how their lines end."""
+    for message in schemas.messages:
+        if message.is_rpc and has_licence(message.data):
+            document = Document(message.data)
+            return document.text[: document.root.start].removeprefix("\ufeff"), document.newline
+    first = next((one.data for one in schemas.messages), b"")
+    return "", "\r\n" if b"\r\n" in first[:4096] else "\n"

@@ -1,0 +1,83 @@
+"""Schema sets out of files and out of the history, migrated; and what has to be equal before and after."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kiplint.fixes.result import Migration
+from kiplint.model.header_map import header_of
+from kiplint.model.layout import layout, lines
+from kiplint.model.load import load
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from kiplint.text.comments import blank_comments, comments
+
+Files = dict[str, bytes]
+
+
+def folder(path: Path) -> Files:
+    """The definitions of a directory by their names."""
+    return {one.name: one.read_bytes() for one in sorted(path.glob("*.json"))}
+
+
+def release(bundle: Path, tag: str, clone: Path) -> Files:
+    """The clients' definitions of a release."""
+    if not clone.exists():
+        subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True, capture_output=True)
+    archive = subprocess.run(["git", "-C", clone, "archive", tag, "clients"], check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        found = {Path(one.name).name: tar.extractfile(one) for one in tar.getmembers() if one.name.endswith(".json")}
+        return {name: file.read() for name, file in sorted(found.items()) if file}
+
+
+def schemas(files: Mapping[str, bytes]) -> SchemaSet:
+    """The set of the files, each of which has to be readable."""
+    definitions = [load(name, data) for name, data in files.items()]
+    assert not [one for one in definitions if one.message is None]
+    return SchemaSet(tuple(one.message for one in definitions if one.message))
+
+
+def after(files: Mapping[str, bytes], migration: Migration) -> Files:
+    """The files after a migration, which is said to begin with what they are."""
+    assert all(files[one.path] == one.before for one in migration.files)
+    return {**files, **{one.path: one.after for one in migration.files}}
+
+
+def parsed(data: bytes) -> dict[str, Any]:
+    """The value of a definition."""
+    found = json.loads(blank_comments(data))
+    assert isinstance(found, dict)
+    return found
+
+
+def without_abouts(value: Any) -> Any:
+    """The value with no description in it."""
+    if isinstance(value, dict):
+        return {key: without_abouts(one) for key, one in value.items() if key != "about"}
+    return [without_abouts(one) for one in value] if isinstance(value, list) else value
+
+
+def said(data: bytes) -> list[str]:
+    """What the comments say, in their order."""
+    text = data.decode()
+    return [one.body(text) for one in comments(text)]
+
+
+def is_within(small: Iterable[str], large: Iterable[str]) -> bool:
+    """Whether all of the first are among the second, in the same order."""
+    rest = iter(large)
+    return all(one in rest for one in small)
+
+
+def wire(message: Message) -> Iterator[tuple[int, int, list[Any]]]:
+    """By valid version: the header, and the layout as it is shown. Only for real, closed ranges."""
+    assert not message.valid.open
+    for version in range(message.valid.lowest, message.valid.highest + 1):
+        header = header_of(message, version) if message.is_rpc else 0
+        yield version, header, list(lines(layout(message, version)))

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fixes.support import Files, after, folder, is_within, parsed, said, schemas, wire
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import judge
+from kiplint.compat.tree import Tree
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.fixes.bump import bump
+from kiplint.fixes.kip1313 import migrate
+from kiplint.fixes.new_field import BadField, NewField
+from kiplint.fixes.new_rpc import BadName, new_rpc
+from kiplint.model.rpc import Rpc
+from tools import check, definition, field
+
+RULES = make_ruleset(Config(), load_rules(Config(), ""))
+
+
+@pytest.fixture(scope="module", params=["trunk", "fixtures"])
+def files(request: pytest.FixtureRequest, repo: Path) -> Files:
+    if request.param == "fixtures":
+        return folder(repo / "fixtures" / "sets" / "broker" / "clients")
+    corpus: Path = request.getfixturevalue("corpus")
+    return folder(corpus / "kafka-trunk-2026-08" / "clients")
+
+
+def rpc(files: Files, name: str) -> Rpc:
+    return next(one for one in schemas(files).rpcs if one.name == name)
+
+
+def bumped(files: Files, name: str, *fields: str, **others: Any) -> Files:
+    return after(files, bump(rpc(files, name), fields=[NewField.parse(one) for one in fields], **others))
+
+
+def breaks(old: Files, new: Files) -> set[tuple[str, str]]:
+    trees = [Tree("", {"": schemas(one)}, one) for one in (old, new)]
+    told = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
+    return {(one.rule, one.severity) for one in told}
+
+
+@pytest.mark.parametrize("migrated", [False, True])
+def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
+    before = after(files, migrate(schemas(files))) if migrated else files
+    old = schemas(before)
+    now = before
+    for one in old.rpcs:
+        if one.is_dead or one.is_coordinator:
+            continue
+        migration = bump(one, fields=[NewField("ReallyNew", "string", "What is new.")])
+        assert bool(migration.files) is (one.name != "SaslHandshake")
+        now = after(now, migration)
+    for name, data in before.items():
+        assert is_within(said(data), said(now[name]))
+    found = [
+        {(one.rule, one.path, one.pointer) for one in check(tree, partial=False) if one.severity != "info"}
+        for tree in (before, now)
+    ]
+    assert found[1] <= found[0]
+    assert breaks(before, now) <= {("compat/new-version", "info"), ("compat/new-field", "info")}
+    new = schemas(now).by_name
+    for message in old.messages:
+        if message.is_rpc and message.valid:
+            assert list(wire(new[message.name]))[: len(list(wire(message)))] == list(wire(message))
+
+
+def test_a_field_is_written_as_the_one_before_it() -> None:
+    one_line = '{ "name": "Old", "type": "int32", "versions": "0+", "about": "It." }'
+    two_lines = '{ "name": "Old", "type": "int32", "versions": "0+",\n      "about": "It." }'
+    many_lines = '{\n      "name": "Old", "type": "int32", "versions": "0+",\n      "about": "It."\n    }'
+    for old, new in (
+        (one_line, '    { "name": "New", "type": "string", "versions": "6+", "ignorable": true, "about": "So." }'),
+        (
+            two_lines,
+            '    { "name": "New", "type": "string", "versions": "6+", "ignorable": true,\n      "about": "So." }',
+        ),
+        (
+            many_lines,
+            '    {\n      "name": "New", "type": "string", "versions": "6+", "ignorable": true,\n      "about": "So."\n    }',
+        ),
+    ):
+        text = (
+            '{\n  "apiKey": 1,\n  "type": "request",\n  "name": "XRequest",\n  "validVersions": "0-5",\n'
+            f'  "flexibleVersions": "3+",\n  "fields": [\n    {old} // old\n  ]\n}}\n'
+        )
+        files = {
+            "XRequest.json": text.encode(),
+            "XResponse.json": definition(field(), name="XResponse", type="response"),
+        }
+        result = bumped(files, "X", "New:string:So.", "Newer:string:So.")["XRequest.json"].decode()
+        assert f"{old}, // old\n{new},\n{new.replace('New', 'Newer')}\n  ]" in result
+
+
+def x(**others: Any) -> Files:
+    inner = {**field("Inner", "[]Part"), "fields": [field("Name", "string")]}
+    return {
+        "XRequest.json": definition(inner, **others),
+        "XResponse.json": definition(field(), name="XResponse", type="response"),
+    }
+
+
+def test_a_field_can_go_deep_and_into_the_response() -> None:
+    now = bumped(x(), "X", "Inner.GroupId:string:Whose.", "XResponse.Why:string:Why.", entities={"GroupId": "groupId"})
+    assert parsed(now["XRequest.json"])["fields"][0]["fields"][1] == {
+        "name": "GroupId", "type": "string", "versions": "6+", "ignorable": True, "entityType": "groupId",
+        "about": "Whose.",
+    }  # fmt: skip
+    assert parsed(now["XResponse.json"])["fields"][1]["name"] == "Why"
+    assert "Version 6 adds Inner.GroupId." in said(now["XRequest.json"])
+    assert "Version 6 adds Why." in said(now["XResponse.json"])
+
+
+def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
+    now = bumped(x(), "X", unstable=True, note="is for KIP-1.")
+    assert parsed(now["XRequest.json"])["latestVersionUnstable"] is True
+    assert "latestVersionUnstable" not in parsed(now["XResponse.json"])
+    assert said(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
+
+
+def test_the_last_range_of_a_map_is_opened() -> None:
+    now = bumped(x(headerVersions={"0-2": "1", "3-5": "2"}), "X")
+    assert parsed(now["XRequest.json"])["headerVersions"] == {"0-2": "1", "3+": "2"}
+
+
+@pytest.mark.parametrize(
+    ("new", "problem"),
+    [
+        ("New", "'New' is not Name:type:about"),
+        ("New:string:", "is not Name:type:about"),
+        ("N-w:string:So.", "'N-w' cannot be the name of a field"),
+        ("inner:string:So.", "XRequest has a field inner already"),
+        ("New:String:So.", "String is no type of XRequest, did you mean|String is no type of XRequest"),
+        ("Iner.New:string:So.", "XRequest has no field Iner"),
+        ("Inner.Name.New:string:So.", "Name of Part is string, and has no fields"),
+        ("YRequest.New:string:So.", "YRequest is neither XRequest nor XResponse"),
+    ],
+)
+def test_a_field_that_cannot_be_is_refused(new: str, problem: str) -> None:
+    with pytest.raises(BadField, match=problem):
+        bumped(x(), "X", new)
+
+
+def test_what_cannot_be_bumped_is_left_with_a_reason() -> None:
+    files = x(validVersions="0+")
+    migration = bump(rpc(files, "X"))
+    assert migration.files == ()
+    assert migration.rows[0].look == ("the valid versions of XRequest are 0+",)
+
+
+@pytest.mark.parametrize("migrated", [False, True])
+def test_a_new_rpc_passes_check(files: Files, *, migrated: bool) -> None:
+    before = after(files, migrate(schemas(files))) if migrated else files
+    new = new_rpc("FooBar", schemas(before))
+    assert list(new) == ["FooBarRequest.json", "FooBarResponse.json"]
+    found = [one for one in check({**before, **new}, partial=False) if one.path in new]
+    assert found == []
+    request = parsed(new["FooBarRequest.json"])
+    assert request["apiKey"] == max(one.api_key for one in schemas(before).rpcs) + 1
+    assert request.get("headerVersions") == ({"0+": "3"} if migrated else None)
+    response = parsed(new["FooBarResponse.json"])
+    assert response.get("headerVersions") == ({"0+": "1"} if migrated else None)
+    assert new["FooBarRequest.json"].startswith(b"//")
+
+
+def test_a_new_rpc_can_be_alone_and_is_refused_where_one_is() -> None:
+    new = new_rpc("Foo", schemas({}), listeners=["controller"], unstable=True)
+    assert parsed(new["FooRequest.json"]) == {
+        "apiKey": 0, "type": "request", "listeners": ["controller"], "name": "FooRequest", "validVersions": "0",
+        "flexibleVersions": "0+", "latestVersionUnstable": True, "fields": [],
+    }  # fmt: skip
+    for name, key, problem in (
+        ("X", None, "there is XRequest already"),
+        ("foo", None, "no name for an RPC"),
+        ("Foo", 1, "API key 1 is that of X; the next free one is 2"),
+    ):
+        with pytest.raises(BadName, match=problem):
+            new_rpc(name, schemas(x()), api_key=key)

@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from fixes.support import Files, after, folder, is_within, parsed, release, said, schemas, wire, without_abouts
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import judge
+from kiplint.compat.rollout import rollout, summary
+from kiplint.compat.tree import Tree
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.fixes.kip1313 import migrate
+from kiplint.text.comments import blank_comments
+from tools import check, definition, field
+
+TREES = ("trunk", "3.9.0-rc3", "confluent-8.3.0", "fixtures")
+RULES = make_ruleset(Config(), load_rules(Config(), ""))
+
+
+@pytest.fixture(scope="module", params=TREES)
+def files(request: pytest.FixtureRequest, repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """The clients' definitions of a tree before KIP-1313."""
+    if request.param == "fixtures":
+        return folder(repo / "fixtures" / "sets" / "broker" / "clients")
+    corpus: Path = request.getfixturevalue("corpus")
+    if request.param == "trunk":
+        return folder(corpus / "kafka-trunk-2026-08" / "clients")
+    clone = tmp_path_factory.getbasetemp() / "history.git"
+    return release(corpus / "kafka-schema-history.bundle", request.param, clone)
+
+
+@pytest.fixture(scope="module")
+def migrated(files: Files) -> Files:
+    """The same after the migration."""
+    return after(files, migrate(schemas(files)))
+
+
+def test_the_result_has_no_new_error_or_warning(files: Files, migrated: Files) -> None:
+    before, now = (
+        {(one.rule, one.path, one.pointer) for one in check(tree, partial=False) if one.severity != "info"}
+        for tree in (files, migrated)
+    )
+    assert now <= before
+    assert not [one for one in now if one not in before]
+
+
+def test_the_rollout_is_done_for_every_live_rpc(files: Files, migrated: Files) -> None:
+    rows = rollout(schemas(migrated), schemas(files))
+    counts = summary(rows)
+    dead = sum(rpc.is_dead for rpc in schemas(files).rpcs)
+    assert counts == {
+        "done": len(rows) - 1 - dead, "missing": 0, "wrong": 0, "new": 0, "exempt": 1, "dead": dead,
+    }  # fmt: skip
+    assert [row.name for row in rows if row.status == "exempt"] == ["SaslHandshake"]
+
+
+def test_the_difference_breaks_nothing(files: Files, migrated: Files) -> None:
+    old, new = (Tree("", {"": schemas(tree)}, tree) for tree in (files, migrated))
+    told = judge(compare_trees(old, new), RULES, old.sources, new.sources)
+    assert {(one.rule, one.breaks) for one in told} <= {
+        ("compat/new-version", "none"),
+        ("compat/new-field", "none"),
+    }
+
+
+def test_all_comments_are_there(files: Files, migrated: Files) -> None:
+    for name, data in files.items():
+        assert is_within(said(data), said(migrated[name])), name
+
+
+def test_only_requests_responses_and_the_header_change(files: Files, migrated: Files) -> None:
+    changed = {name for name in files if migrated[name] != files[name]}
+    assert "RequestHeader.json" in changed
+    assert not [name for name in changed if not re.search(r"(Request|Response|RequestHeader)\.json$", name)]
+    assert "ResponseHeader.json" not in changed
+
+
+def test_a_second_run_changes_nothing(migrated: Files) -> None:
+    again = migrate(schemas(migrated))
+    assert not again.files
+    assert {row.state for row in again.rows} <= {"unchanged", "exempt", "dead"}
+
+
+def test_layout_and_header_of_every_version_stay(files: Files, migrated: Files) -> None:
+    now = schemas(migrated).by_name
+    for message in schemas(files).messages:
+        if message.valid:
+            known = {version: rest for version, *rest in wire(now[message.name])}
+            for version, *rest in wire(message):
+                assert known[version] == rest, f"{message.name}@{version}"
+
+
+def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated: Files) -> None:
+    now = schemas(migrated).by_name
+    for message in schemas(files).messages:
+        if not message.is_rpc or not message.valid or message.name.startswith("SaslHandshake"):
+            continue
+        *_, (_, _, before), (version, header, body) = wire(now[message.name])
+        assert version == message.valid.highest + 1
+        assert header == (3 if message.type == "request" else 0 if message.api_key == 18 else 1)
+        if message.flexible.covers(message.valid.highest):
+            names = [line for line in before if line[1] != "ClientInstanceId" or "Telemetry" not in message.name]
+            assert body == names, message.name
+
+
+def test_a_run_that_broke_off_is_finished(files: Files, migrated: Files) -> None:
+    migration = migrate(schemas(files))
+    for count in range(0, len(migration.files), 7):
+        broken_off = {**files, **{one.path: one.after for one in migration.files[:count]}}
+        assert after(broken_off, migrate(schemas(broken_off))) == migrated
+
+
+def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> None:
+    declared = after(files, migrate(schemas(files), only_declare=True))
+    before, now = schemas(files).by_name, schemas(declared).by_name
+    for name, message in before.items():
+        live = message.is_rpc and bool(message.valid)
+        assert now[name].says_headers is live
+        assert now[name].valid == message.valid
+        if live:
+            assert list(wire(now[name])) == list(wire(message))
+            assert now[name].header_ranges[0].versions.lowest == 0
+            assert now[name].header_ranges[-1].versions.open
+            headers = [one.header for one in now[name].header_ranges]
+            assert all(one != two for one, two in itertools.pairwise(headers))
+    config = Config(select=["kip-1313"], rules={"kip-1313/header-missing": RuleTable(params={"require": True})})
+    assert not check(declared, config, partial=False)
+    assert not migrate(schemas(declared), only_declare=True).files
+
+
+KIPS_OWN = (
+    "OffsetDeleteRequest",
+    "OffsetDeleteResponse",
+    "GetTelemetrySubscriptionsRequest",
+    "GetTelemetrySubscriptionsResponse",
+    "PushTelemetryRequest",
+    "PushTelemetryResponse",
+    "RequestHeader",
+)
+
+
+def _printed(text: str) -> dict[str, object]:
+    """The schemas that the KIP prints, the last of a name."""
+    found = {}
+    for block in re.findall(r"^\{$.*?^\}$", text, re.MULTILINE | re.DOTALL):
+        value = json.loads(blank_comments(block.encode()))
+        found[value["name"]] = without_abouts(value)
+    return found
+
+
+def test_the_kips_own_schemas_come_out(corpus: Path, tmp_path: Path) -> None:
+    printed = _printed((corpus.parent / "kips" / "kip-1313.txt").read_text().replace("\u00a0", " "))
+    trunk = folder(corpus / "kafka-trunk-2026-08" / "clients")
+    result = after(trunk, migrate(schemas(trunk)))
+    for name in KIPS_OWN:
+        assert without_abouts(parsed(result[f"{name}.json"])) == printed[name], name
+    # The KIP was written when DeleteGroups had three versions.
+    old = release(corpus / "kafka-schema-history.bundle", "confluent-8.3.0", tmp_path / "history.git")
+    result = after(old, migrate(schemas(old), only=["DeleteGroups"]))
+    request = without_abouts(parsed(result["DeleteGroupsRequest.json"]))
+    assert request == printed["DeleteGroupsRequest"]
+    response = parsed(result["DeleteGroupsResponse.json"])
+    assert response["validVersions"] == "0-3"  # the KIP left it at 0-2, and a request without its response
+
+
+def pair(**others: object) -> Files:
+    """A request and its response, and the request header."""
+    header = {"type": "header", "name": "RequestHeader", "apiKey": None, "flexibleVersions": "2+"}
+    return {
+        "XRequest.json": definition(field(), **others),
+        "XResponse.json": definition(field(), **{**others, "name": "XResponse", "type": "response"}),
+        "RequestHeader.json": definition(field("ClientId", "string"), **{**header, "validVersions": "1-2"}),
+    }
+
+
+def test_a_range_that_ends_with_the_latest_version_goes_on() -> None:
+    files = pair()
+    files["XRequest.json"] = definition(field("Old", versions="0-4"), field("Last", versions="2-5"))
+    migration = migrate(schemas(files))
+    request = parsed(after(files, migration)["XRequest.json"])
+    assert [one["versions"] for one in request["fields"]] == ["0-4", "2+"]
+    assert [row.look for row in migration.rows if row.name == "X"] == [
+        ("XRequest: versions of Last ended with version 5; it goes on now",)
+    ]
+
+
+def test_a_map_that_is_there_is_led_on_with_its_comments() -> None:
+    files = pair(headerVersions={"0-2": "1", "3+": "2"})
+    text = files["XRequest.json"].decode().replace('"3+": "2"', '// flexible\n    "3+": "2" // since 3')
+    files["XRequest.json"] = text.encode()
+    result = after(files, migrate(schemas(files)))["XRequest.json"].decode()
+    assert '// flexible\n    "3-5": "2", // since 3\n    "6+": "3"\n' in result
+    assert parsed(result.encode())["headerVersions"] == {"0-2": "1", "3-5": "2", "6+": "3"}
+
+
+@pytest.mark.parametrize(
+    ("others", "problem"),
+    [
+        ({"flexibleVersions": "3-4"}, "which is no open range"),
+        ({"headerVersions": {"0-2": "1", "4+": "2"}}, "have gaps or mistakes"),
+        ({"validVersions": "0+"}, "the valid versions of XRequest are 0+"),
+    ],
+)
+def test_what_cannot_be_led_on_is_left_to_a_person(others: dict[str, object], problem: str) -> None:
+    files = pair(**others)
+    migration = migrate(schemas(files))
+    assert [one.path for one in migration.files] == ["RequestHeader.json"]
+    row = next(row for row in migration.rows if row.name == "X")
+    assert row.state == "left"
+    assert problem in row.look[0]
+
+
+def test_an_unstable_version_is_followed_and_asked_about() -> None:
+    migration = migrate(schemas(pair(latestVersionUnstable=True) | {"XResponse.json": pair()["XResponse.json"]}))
+    row = next(row for row in migration.rows if row.name == "X")
+    assert row.look == (
+        "XRequest: version 5 was unstable, and is not now that version 6 follows it: is it ready to be released?",
+    )
+    request = next(one for one in migration.files if one.path == "XRequest.json")
+    assert parsed(request.after)["latestVersionUnstable"] is False
+
+
+def test_a_response_that_lags_is_brought_along() -> None:
+    files = pair()
+    files["XResponse.json"] = files["XResponse.json"].replace(b'"0-5"', b'"0-4"')
+    result = after(files, migrate(schemas(files)))
+    assert {parsed(result[f"X{half}.json"])["validVersions"] for half in ("Request", "Response")} == {"0-6"}
+
+
+def test_the_id_can_be_a_tagged_field() -> None:
+    files = pair()
+    header = parsed(after(files, migrate(schemas(files), tagged=True))["RequestHeader.json"])
+    assert {key: value for key, value in header["fields"][-1].items() if key != "about"} == {
+        "name": "ClientInstanceId", "type": "uuid", "versions": "3+", "taggedVersions": "3+", "tag": 0,
+        "ignorable": True,
+    }  # fmt: skip
+
+
+def test_the_first_lines_of_a_windows_file_stay_what_they_are() -> None:
+    files = pair()
+    for end, mark in ((b"\r\n", b""), (b"\n", b"\xef\xbb\xbf"), (b"\r\n", b"\xef\xbb\xbf")):
+        written = {name: mark + data.replace(b"\n", end) for name, data in files.items()}
+        for one in migrate(schemas(written)).files:
+            assert one.after.startswith(mark + b"{")
+            assert not one.after.endswith(b"\n")
+            assert one.after.count(b"\n") == one.after.count(end)
+
+
+def test_the_note_on_the_version_stands_where_the_others_do() -> None:
+    files = pair()
+    for before, now in (
+        ('  // Version 5 is new.\n  "validVersions"', "  // Version 5 is new.\n  //\n  // Version 6 uses"),
+        ('  // Version 4 is old.\n  // Version 5 is new.\n  "validVersions"', "5 is new.\n  // Version 6 uses"),
+        ('  // Version 5 is new.\n  //\n  "validVersions"', "5 is new.\n  //\n  // Version 6 uses"),
+        ('  // A.\n\n  // Version 5 is new.\n  "validVersions"', "5 is new.\n\n  // Version 6 uses"),
+        ('  // No note.\n  "validVersions"', "  // No note.\n  //\n  // Version 6 uses"),
+    ):
+        text = files["XRequest.json"].decode().replace('  "validVersions"', before)
+        result = after(written := {**files, "XRequest.json": text.encode()}, migrate(schemas(written)))
+        assert now in result["XRequest.json"].decode()
+        assert is_within(said(text.encode()), said(result["XRequest.json"]))

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kiplint.fixes.writing import NotWritten, Replacement, replace_files
+
+OLD, NEW = b"old\r\n", b"\xef\xbb\xbfnew, and longer"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "AReq uest.json"
+    path.write_bytes(OLD)
+    path.chmod(0o640)
+    return path
+
+
+def change(path: Path) -> Replacement:
+    return Replacement(path, OLD, NEW)
+
+
+def test_a_file_gets_its_new_bytes_and_keeps_its_mode(file: Path) -> None:
+    replace_files([change(file)])
+    assert file.read_bytes() == NEW
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert [one.name for one in file.parent.iterdir()] == [file.name]
+
+
+def refused(path: Path, message: str, within: tuple[Path, ...] = ()) -> None:
+    """A good file beside the bad one is not written either."""
+    good = path.parent / "Good.json"
+    good.write_bytes(OLD)
+    with pytest.raises(NotWritten, match=message):
+        replace_files([change(good), change(path)], within)
+    assert good.read_bytes() == OLD
+    assert not [one for one in path.parent.iterdir() if "kiplint" in one.name]
+
+
+def test_a_read_only_file_is_refused(file: Path) -> None:
+    file.chmod(0o444)
+    refused(file, "is read-only")
+    assert file.read_bytes() == OLD
+
+
+def test_a_file_that_changed_meanwhile_is_refused(file: Path) -> None:
+    file.write_bytes(b"mine")
+    refused(file, "has changed since it was read; nothing was written")
+    assert file.read_bytes() == b"mine"
+
+
+def test_a_file_that_vanished_is_refused(file: Path) -> None:
+    file.unlink()
+    refused(file, "was not written: it is gone")
+    assert not file.exists()
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "Pipe.json")
+    refused(tmp_path / "Pipe.json", "no regular file")
+
+
+def test_a_link_is_followed_inside_its_directory_and_not_out_of_it(file: Path) -> None:
+    inside = file.parent / "Link.json"
+    inside.symlink_to(file.name)
+    replace_files([change(inside)])
+    assert inside.is_symlink()
+    assert file.read_bytes() == NEW
+    folder = file.parent / "folder"
+    folder.mkdir()
+    outside = folder / "Link.json"
+    outside.symlink_to("../" + file.name)
+    file.write_bytes(OLD)
+    refused(outside, "is a link to .*, outside of the directory")
+    assert file.read_bytes() == OLD
+    replace_files([change(outside)], [file.parent])
+    assert file.read_bytes() == NEW
+
+
+def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "A.json").symlink_to("B.json")
+    (tmp_path / "B.json").symlink_to("A.json")
+    refused(tmp_path / "A.json", "a link that leads in a circle")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk can only be mounted by the administrator")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_leaves_everything_as_it_was(small_disk: Path) -> None:
+    names = ["A.json", "B.json"]
+    for name in names:
+        (small_disk / name).write_bytes(OLD)
+    big = [Replacement(small_disk / name, OLD, NEW * 400) for name in names]
+    with pytest.raises(NotWritten, match=r"B.json was not written: there is no space left on the device"):
+        replace_files(big)
+    assert {one.name: one.read_bytes() for one in small_disk.iterdir()} == dict.fromkeys(names, OLD)
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from kiplint.fixes.writing import Replacement, replace_files
+folder = Path(sys.argv[1])
+names = [folder / f"{n}.json" for n in range(20)]
+print("go", flush=True)
+old, new = b"old" * 5000, b"new" * 5000
+while True:
+    replace_files([Replacement(one, old, new) for one in names])
+    old, new = new, old
+"""
+
+
+def test_a_killed_run_leaves_old_or_new_bytes_and_the_next_one_tidies_up(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.json").write_bytes(b"old" * 5000)
+    left_over = 0
+    for delay in (0.001, 0.004, 0.009, 0.02, 0.03):
+        writer = subprocess.Popen([sys.executable, "-c", _WRITER, str(tmp_path)], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(delay)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        for path in tmp_path.glob("*.json"):
+            assert path.read_bytes() in (b"old" * 5000, b"new" * 5000)
+            path.write_bytes(b"old" * 5000)
+        left_over += len(list(tmp_path.iterdir())) - 20
+    replace_files([Replacement(tmp_path / "0.json", b"old" * 5000, b"x")])
+    assert len(list(tmp_path.iterdir())) == 20, left_over

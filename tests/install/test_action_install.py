@@ -1,0 +1,23 @@
+"""The GitHub action's own installation, out of a clone, with nothing but what is locked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import packages
+from github_runner import Runner
+from sources.support import make_repository
+from test_action import FAULTS, GAP, SUMMARY, TRAPS, UNTOLD, change, pull_request, thing
+
+
+def test_an_installation_from_the_checkout(tmp_path: Path) -> None:
+    packages.need_index()
+    workspace = make_repository(tmp_path / "work tree", thing())
+    runner = Runner(workspace, tmp_path / "machine", packages.checkout(tmp_path / "clone"))
+    change(workspace, {**thing(request=GAP, response=UNTOLD), **TRAPS})
+    installed = runner.install()
+    assert installed.code == 0, installed.log.lines
+    assert (runner.machine / "temp/kiplint/kiplint/packs/tags.json").is_file()
+    done = pull_request(runner)
+    assert (done.log.annotations, done.summary) == (FAULTS, SUMMARY)
+    assert done.log.matchers == [str(runner.clone / ".github/action/matcher.json")]

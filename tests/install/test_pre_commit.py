@@ -1,0 +1,149 @@
+"""The hooks as pre-commit installs and runs them, out of a clone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import packages
+from sources.support import git, make_repository, write
+from test_hooks import MANIFEST, PAGE, PLACES
+
+
+class PreCommit:
+    """pre-commit in a repository; what it installs is kept for the others that have the same `home`."""
+
+    def __init__(self, where: Path, home: Path) -> None:
+        self.where = where
+        self.home = home
+
+    def __call__(self, *words: str) -> tuple[int, str]:
+        """Run it; its exit code and what it prints, without what it says of installing."""
+        done = subprocess.run(
+            [sys.executable, "-m", "pre_commit", *words],
+            cwd=self.where,
+            env=packages.environment(
+                PRE_COMMIT_HOME=str(self.home), PRE_COMMIT_COLOR="never", COLUMNS="80", NO_COLOR="1"
+            ),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        lines = done.stdout.decode().splitlines(keepends=True)
+        return done.returncode, "".join(line for line in lines if not line.startswith("[INFO]"))
+
+
+@pytest.fixture(scope="session")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with the checkout in it, to install from."""
+    packages.need_index()
+    return packages.checkout(tmp_path_factory.mktemp("clone"))
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pre-commit keeps what it installs."""
+    return tmp_path_factory.mktemp("pre-commit")
+
+
+@pytest.fixture
+def kafka(corpus: Path, tmp_path: Path) -> Path:
+    """A repository with Kafka's schemas where Kafka has them."""
+    for module in sorted((corpus / "kafka-trunk-2026-08").iterdir()):
+        place = PLACES.get(module.name, f"{module.name}/src/main/resources/common/message")
+        shutil.copytree(module, tmp_path / "kafka" / place)
+    return make_repository(tmp_path / "kafka", {"package.json": b'{"name": "not ours"}\n'})
+
+
+def configuration(clone: Path) -> dict[str, bytes]:
+    """The guide's configuration, with the clone for the place of kiplint."""
+    (text,) = re.findall(r'^```yaml title="\.pre-commit-config\.yaml"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
+    text = text.replace("https://github.com/kiplint/kiplint", str(clone)).replace(
+        "v0.1.0", git(clone, "rev-parse", "HEAD")
+    )
+    return {".pre-commit-config.yaml": text.encode()}
+
+
+MISTAKE = '    { "name": "Mistake", "type": "int31", "versions": "0+", "about": "Not a type." },\n'
+BREAK = '    { "name": "Mistake", "type": "int32", "versions": "0+", "about": "Not there in the release." },\n'
+
+
+def spoil(kafka: Path, line: str) -> str:
+    """Stage a schema with a line more, before its first field; what kiplint says of the type in it."""
+    path = f"{PLACES['storage']}/ProducerSnapshot.json"
+    lines = git(kafka, "show", f"HEAD:{path}").splitlines(keepends=True)
+    number = next(number for number, text in enumerate(lines, 1) if '"fields"' in text) + 1
+    write(kafka, {path: "".join([*lines[: number - 1], line, *lines[number - 1 :]]).encode()})
+    git(kafka, "add", "-A")
+    margin = " " * len(str(number))
+    return (
+        'error[fields/unknown-type]: "int31" is not a type; did you mean int32?\n'
+        f"{margin}--> {path}:{number}:26\n{margin} |\n{number} | {line}{margin} | {' ' * 25}{'^' * 15}\n"
+        f"{margin} = Kafka's generator\n\n"
+        "Found 1 error in 1 file. `kiplint explain RULE` tells why a rule is there.\n"
+    )
+
+
+def result(hook: str, ending: str) -> str:
+    """The line that pre-commit prints of a hook."""
+    return hook + ending.rjust(79 - len(hook), ".") + "\n"
+
+
+FAILED = f"{result('kiplint check', 'Failed')}- hook id: kiplint-check\n- exit code: 1\n\n"
+
+
+def test_try_repo(clone: Path, home: Path, kafka: Path) -> None:
+    """Kafka's schemas pass; with one mistake staged that is found, and nothing else."""
+    pre_commit = PreCommit(kafka, home)
+    words = ("try-repo", str(clone), "kiplint-check", "--all-files")
+    code, said = pre_commit(*words)
+    assert said.rpartition("=\n")[2] == result("kiplint check", "Passed")
+    assert code == 0
+    finding = spoil(kafka, MISTAKE)
+    code, said = pre_commit(*words)
+    every = len(git(kafka, "ls-files", "*/resources/*.json").splitlines())
+    assert said.rpartition("=\n")[2] == f"{FAILED}{finding}\n".replace("in 1 file", f"in {every} files")
+    assert code == 1
+
+
+def test_commits(clone: Path, home: Path, kafka: Path) -> None:
+    """Both hooks, as the guide configures them, on what is staged."""
+    pre_commit = PreCommit(kafka, home)
+    write(kafka, configuration(clone))
+    git(kafka, "add", "-A")
+    nothing = result("kiplint check", "(no files to check)Skipped") + result("kiplint diff", "Passed")
+    assert pre_commit("run") == (0, nothing)
+    finding = spoil(kafka, MISTAKE)
+    assert pre_commit("run", "kiplint-check") == (1, f"{FAILED}{finding}\n")
+    spoil(kafka, BREAK)
+    code, said = pre_commit("run")
+    assert said.startswith(result("kiplint check", "Passed") + result("kiplint diff", "Failed"))
+    assert re.findall(r"^error\[(.+?)\]", said, re.MULTILINE) == ["compat/layout-changed"]
+    assert code == 1
+
+
+def test_a_deleted_record_is_found(clone: Path, home: Path, kafka: Path) -> None:
+    write(kafka, configuration(clone))
+    git(kafka, "rm", "-q", PLACES["metadata"] + "/TopicRecord.json")
+    git(kafka, "add", "-A")
+    code, said = PreCommit(kafka, home)("run")
+    assert re.findall(r"^error\[(.+?)\]: (.*)", said, re.MULTILINE) == [
+        ("compat/message-removed", "TopicRecord is gone")
+    ]
+    assert code == 1
+
+
+def test_the_guide_shows_what_is_printed(clone: Path, home: Path, tmp_path: Path) -> None:
+    where = make_repository(tmp_path / "here", configuration(clone))
+    ((path, text),) = re.findall(r'^```json title="(.+?)"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
+    write(where, {path: text.encode()})
+    git(where, "add", "-A")
+    ((command, output),) = re.findall(r"^```console\n\$ (kiplint .*?)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (head,) = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert command == f"{MANIFEST['kiplint-check']['entry']} {path}"
+    assert PreCommit(where, home)("run", "kiplint-check") == (1, f"{head}\n{output}\n")

@@ -1,0 +1,60 @@
+"""What the release workflow does, up to the upload: build, check the metadata, install and run each distribution."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import packages
+from sources.support import git
+
+TAG = "v9.8.7"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tagged clone, with what it builds."""
+    packages.need_index()
+    there = packages.checkout(tmp_path_factory.mktemp("release") / "clone")
+    git(there, "tag", TAG)
+    run(there, "-m", "build")
+    return there
+
+
+def run(clone: Path, *words: str | Path, code: int = 0) -> str:
+    done = subprocess.run(
+        [sys.executable, *words], cwd=clone, env=packages.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_what_is_built(clone: Path) -> None:
+    made = sorted(path.name for path in (clone / "dist").iterdir() if path.suffix != ".gitignore")
+    assert [name for name in made if not name.startswith(".")] == [
+        "kiplint-9.8.7-py3-none-any.whl",
+        "kiplint-9.8.7.tar.gz",
+    ]
+
+
+def test_the_metadata_is_in_order(clone: Path) -> None:
+    said = run(clone, "-m", "twine", "--no-color", "check", "--strict", *(clone / "dist").glob("kiplint-*"))
+    assert said.count("PASSED") == 2
+
+
+def test_each_runs_out_of_an_empty_environment(clone: Path) -> None:
+    said = run(clone, "scripts/try_out.py", "dist", "--tag", TAG)
+    assert said == "kiplint-9.8.7-py3-none-any.whl: 9.8.7\nkiplint-9.8.7.tar.gz: 9.8.7\n"
+
+
+def test_another_tag_is_refused(clone: Path) -> None:
+    said = run(clone, "scripts/try_out.py", "dist", "--tag", "v9.8.8", code=1)
+    assert said == "error: kiplint-9.8.7-py3-none-any.whl is not the version of the tag v9.8.8\n"
+
+
+def test_half_a_release_is_refused(clone: Path, tmp_path: Path) -> None:
+    said = run(clone, "scripts/try_out.py", tmp_path, code=1)
+    assert said == f"error: {tmp_path} has 0 wheels and 0 source distributions, not one of each\n"

@@ -1,0 +1,41 @@
+"""Definitions that were made to be slow: each within seconds and some memory, where growing squares would take minutes.
+
+`make bench-hostile` measures how they grow; here they only have to come to an end.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks.hostile.inputs import CHECKS, Hostile
+
+from tools import environment
+
+MOST_SECONDS = 5
+"""Of the processor, not of the clock; the slowest takes one."""
+
+MOST_BYTES = 1 << 30
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+
+
+@pytest.mark.parametrize("one", CHECKS, ids=lambda one: one.name.replace(" ", "-"))
+def test_comes_to_an_end(one: Hostile, tmp_path: Path) -> None:
+    words = one.write(tmp_path, 4 * one.size)
+    done = subprocess.run(
+        [sys.executable, "-m", "kiplint", *words],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        preexec_fn=_limit,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr or f"ended by signal {-done.returncode}"
+    assert done.stderr == b""

@@ -1,0 +1,74 @@
+"""`make new-rule`: what it writes passes the tests that every rule has to pass."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from tools import environment
+
+SCRIPT = ROOT / "scripts" / "new_rule.py"
+NEEDED = ("rules", "fixtures", "src", "tests")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what rules are made of and tested by."""
+    there = tmp_path_factory.mktemp("tree")
+    for name in NEEDED:
+        shutil.copytree(ROOT / name, there / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", there)
+    return there
+
+
+def begin(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, SCRIPT, *words], cwd=tree, capture_output=True, text=True, check=False)
+
+
+def tried(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", rule, "tests/test_rules.py", *options]
+    env = {**environment(), "PYTHONPATH": str(tree / "src")}
+    return subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("rule", ["tags/of-no-use", "acme/of-no-use"])
+def test_a_new_rule_passes_the_test_of_all_rules(tree: Path, rule: str) -> None:
+    done = begin(tree, rule)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"fixtures/{rule}/bad" in done.stdout
+    assert tried(tree, rule).returncode == 1  # there is no snapshot yet
+    assert "1 snapshot generated" in tried(tree, rule, "--snapshot-update").stdout
+    last = tried(tree, rule)
+    assert "5 passed" in last.stdout, last.stdout
+    shown = (tree / "tests" / "snapshots" / f"{rule}.txt").read_text("utf-8")
+    assert shown.startswith(f"error[{rule}]: WrongName is what the rule is against")
+
+
+def texts(tree: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for name in NEEDED[:2] for path in (tree / name).rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tags/gap",), "there is a rule tags/gap already"),
+        (("tags",), "a rule is called pack/name, in lower case and with hyphens, not 'tags'"),
+        (("",), "a rule is called pack/name, in lower case and with hyphens, not ''"),
+        (("Tags/gap2",), "a rule is called pack/name, in lower case and with hyphens, not 'Tags/gap2'"),
+        (("../x/y",), "a rule is called pack/name, in lower case and with hyphens, not '../x/y'"),
+        (("tags/a b",), "a rule is called pack/name, in lower case and with hyphens, not 'tags/a b'"),
+        (("tags/gap\n",), "a rule is called pack/name, in lower case and with hyphens, not 'tags/gap\\n'"),
+        (("compat/new",), "a rule of compat begins with a kind of change: see CONTRIBUTING.md"),
+        (("syntax/new",), "a rule of syntax begins with a problem that the reader notes: see CONTRIBUTING.md"),
+    ],
+)
+def test_what_is_refused(tree: Path, words: tuple[str, ...], said: str) -> None:
+    before = texts(tree)
+    done = begin(tree, *words)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {said}\n")
+    assert texts(tree) == before

@@ -1,0 +1,113 @@
+"""The workflows: valid, pinned, allowed no more than they need, and about the versions that the project names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from conftest import ROOT
+
+FOLDER = ROOT / ".github" / "workflows"
+NAMES = sorted(path.name for path in FOLDER.iterdir())
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def workflow(name: str) -> dict[Any, Any]:
+    found: dict[Any, Any] = yaml.safe_load((FOLDER / name).read_text("utf-8"))
+    return found
+
+
+def steps(name: str) -> Iterator[dict[str, Any]]:
+    for job in workflow(name)["jobs"].values():
+        yield from job.get("steps", ())
+
+
+def test_there_are_two() -> None:
+    assert NAMES == ["checks.yml", "release.yml"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_are_valid(name: str) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "check_jsonschema",
+        "--builtin-schema",
+        "vendor.github-workflows",
+        str(FOLDER / name),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("file", [*(FOLDER / name for name in NAMES), ROOT / "action.yml"], ids=lambda file: file.name)
+def test_actions_of_others_are_pinned_by_commit(file: Any) -> None:
+    used = re.findall(r"uses: (.*)", file.read_text("utf-8"))
+    strangers = [one for one in used if not one.startswith("./")]
+    assert strangers
+    assert [one for one in strangers if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_may_more_than_is_needed(name: str) -> None:
+    found = workflow(name)
+    assert set(found["permissions"].items()) <= {("contents", "read")}
+    more = {job: one["permissions"] for job, one in found["jobs"].items() if "permissions" in one}
+    allowed = {"checks": {"contents": "read"}, "build": {"contents": "read"}, "publish": {"id-token": "write"}}
+    assert more == (allowed if name == "release.yml" else {})
+    checkouts = [step for step in steps(name) if step.get("uses", "").startswith("actions/checkout@")]
+    assert [step for step in checkouts if step["with"].get("persist-credentials") is not False] == []
+    assert [job for job, one in found["jobs"].items() if "steps" in one and "timeout-minutes" not in one] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_that_a_stranger_writes_gets_into_a_script(name: str) -> None:
+    assert [step["run"] for step in steps(name) if "${{" in step.get("run", "")] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_they_run_is_there(name: str) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    scripts = [step["run"] for step in steps(name) if "run" in step]
+    assert {target for text in scripts for target in re.findall(r"\bmake ([a-z-]+)", text)} <= targets
+    assert [path for text in scripts for path in re.findall(r"^\S+/\S+", text) if not (ROOT / path).is_file()] == []
+
+
+def test_the_checks_run_on_every_python_that_is_promised() -> None:
+    tried = workflow("checks.yml")["jobs"]["tests"]["strategy"]["matrix"]["python"]
+    named = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if "Python :: 3." in line]
+    assert tried == named
+    assert PROJECT["project"]["requires-python"] == f">={tried[0]}"
+
+
+def test_a_release_is_checked_and_built_before_it_is_published() -> None:
+    found = workflow("release.yml")
+    jobs = found["jobs"]
+    assert found[True] == {"push": {"tags": ["v[0-9]*"]}}  # YAML 1.1 takes `on` for a truth value
+    assert jobs["checks"]["uses"] == "./.github/workflows/checks.yml"
+    assert (jobs["build"]["needs"], jobs["publish"]["needs"]) == ("checks", "build")
+    assert jobs["publish"]["environment"]["name"] == "pypi"
+    (*_, last) = jobs["publish"]["steps"]
+    assert last["uses"].startswith("pypa/gh-action-pypi-publish@")
+    assert last["with"]["attestations"] is True
+    assert "password" not in last["with"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()), ids=lambda path: path.name)
+def test_issue_forms_have_what_github_asks_for(path: Any) -> None:
+    found = yaml.safe_load(path.read_text("utf-8"))
+    if path.name == "config.yml":
+        assert set(found) == {"blank_issues_enabled", "contact_links"}
+        return
+    assert {"name", "description", "body"} <= set(found)
+    asked = [one for one in found["body"] if one["type"] != "markdown"]
+    assert asked
+    assert all({"label"} <= set(one["attributes"]) and one["id"] for one in asked)
+    assert len({one["id"] for one in asked}) == len(asked)

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplint.text.comments import blank_comments, comments
+from kiplint.text.edit import Edit, Overlap, apply_edits, collide
+from kiplint.text.edit_delete import delete_item
+from kiplint.text.edit_document import Document, NotEditable
+from kiplint.text.edit_insert import insert_comment, insert_item, insert_property, rename_key, replace_value
+from kiplint.text.nodes import Node
+from text.support import definitions
+
+ORDER = ("name", "type", "versions", "default", "about", "fields")
+
+
+def node(document: Document, pointer: str) -> Node:
+    found = document.find(pointer)
+    assert found is not None
+    return found
+
+
+def inserted(text: str, key: str, value: str, pointer: str = "") -> str:
+    document = Document(text.encode())
+    edits = insert_property(document, node(document, pointer), key, value, ORDER)
+    return apply_edits(document.data, edits).decode()
+
+
+def deleted(text: str, pointer: str) -> str:
+    document = Document(text.encode())
+    *_, container, item = document.way(pointer)
+    return apply_edits(document.data, delete_item(document, container, item)).decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"name": "X"}', '{"name": "X", "type": "t"}'),
+        ('{"name":"X","about":""}', '{"name":"X", "type":"t","about":""}'),
+        ('{ "about": "" }', '{ "type": "t", "about": "" }'),
+        ('{\n  "name": "X"\n}', '{\n  "name": "X",\n  "type": "t"\n}'),
+        ('{\n  "name": "X" // its name\n}\n', '{\n  "name": "X", // its name\n  "type": "t"\n}\n'),
+        ('{\n\t"name": "X", // ours\n\t"about": ""}', '{\n\t"name": "X", // ours\n\t"type": "t",\n\t"about": ""}'),
+        ('{ // it\n  "about": ""\n}', '{ // it\n  "type": "t",\n  "about": ""\n}'),
+        ('{\r\n  "name": "X"\r\n}', '{\r\n  "name": "X",\r\n  "type": "t"\r\n}'),
+        ('\ufeff{\n "name": "é",\n "about": "ü"}', '\ufeff{\n "name": "é",\n "type": "t",\n "about": "ü"}'),
+        ('{ "name": "X",\n  "about": "" }', '{ "name": "X", "type": "t",\n  "about": "" }'),
+        ("{}", '{\n  "type": "t"\n}'),
+        ("{\n}\n", '{\n  "type": "t"\n}\n'),
+        ("{ // empty\n}", '{ // empty\n  "type": "t"\n}'),
+        ("{ /* empty */ }", '{ /* empty */ \n  "type": "t"\n}'),
+        ('{"name": "X" /* a, b */ , "about": ""}', '{"name": "X", "type": "t" /* a, b */ , "about": ""}'),
+    ],
+)
+def test_a_property_is_inserted_as_its_neighbours_are_written(before: str, after: str) -> None:
+    assert inserted(before, "type", '"t"') == after
+
+
+def test_a_property_that_is_in_no_order_comes_last() -> None:
+    assert inserted('{"name": "X", "about": ""}', "other", "1") == '{"name": "X", "about": "", "other": 1}'
+
+
+def test_a_value_of_several_lines_is_indented_like_its_property() -> None:
+    assert inserted('{\n  "a": {\n    "name": "X"\n  }\n}', "fields", "{\n  1\n}", "/a") == (
+        '{\n  "a": {\n    "name": "X",\n    "fields": {\n      1\n    }\n  }\n}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "pointer", "after"),
+    [
+        ('{"a": 1, "b": 2}', "/a", '{"b": 2}'),
+        ('{"a": 1, "b": 2}', "/b", '{"a": 1}'),
+        ('{ "a": 1 }', "/a", "{ }"),
+        ("[1, 2, 3]", "/1", "[1, 3]"),
+        ('{\n  "a": 1,\n  "b": 2\n}', "/a", '{\n  "b": 2\n}'),
+        ('{\n  "a": 1, // one\n  "b": 2\n}', "/b", '{\n  "a": 1 // one\n}'),
+        ('{\n  "a": 1, // one\n  "b": 2\n}', "/a", '{\n  // one\n  "b": 2\n}'),
+        ('{\r\n  "a": 1,\r\n  // two\r\n  "b": 2\r\n}', "/b", '{\r\n  "a": 1\r\n  // two\r\n}'),
+        ('{"a": 1, "b": /* why */ 2}', "/b", '{"a": 1/* why */}'),
+        ('{"a": [ // one\n 1], "b": 2}', "/a", '{// one\n"b": 2}'),
+        ('{ "a": 1, "b": 2,\n  "c": 3 }', "/b", '{ "a": 1, \n  "c": 3 }'),
+    ],
+)
+def test_a_property_is_deleted_with_its_comma_and_comments_stay(before: str, pointer: str, after: str) -> None:
+    assert deleted(before, pointer) == after
+
+
+def test_comments_are_written_above_a_property() -> None:
+    document = Document(b'{\r\n  "a": 1,\r\n  "b": 2\r\n}')
+    edit = insert_comment(document, node(document, "/b"), ["one", "", "two"])
+    assert apply_edits(document.data, [edit]) == (b'{\r\n  "a": 1,\r\n  // one\r\n  //\r\n  // two\r\n  "b": 2\r\n}')
+
+
+def test_comments_get_a_line_of_their_own_in_a_file_of_one_line() -> None:
+    document = Document(b'{"a": 1}')
+    edit = insert_comment(document, node(document, "/a"), ["one"])
+    assert apply_edits(document.data, [edit]) == b'{\n// one\n"a": 1}'
+
+
+def test_values_and_keys_are_replaced() -> None:
+    document = Document("{'é': 'ö', \"b\": 2}".encode())
+    first = node(document, "/é")
+    edits = [rename_key(document, first, "e"), replace_value(document, first, '"o"')]
+    assert apply_edits(document.data, edits) == b'{"e": "o", "b": 2}'
+
+
+def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> None:
+    assert apply_edits(b"abcd", [Edit(2, 3, "C"), Edit(1, 1, "1"), Edit(1, 1, "2"), Edit(1, 2, "B")]) == b"a12BCd"
+    with pytest.raises(Overlap, match="an edit of bytes 2 to 3 overlaps one of bytes 1 to 3"):
+        apply_edits(b"abcd", [Edit(2, 3, ""), Edit(1, 3, "")])
+    with pytest.raises(Overlap):
+        apply_edits(b"abcd", [Edit(2, 2, ""), Edit(1, 3, "")])
+    with pytest.raises(ValueError, match="where there are 4"):
+        apply_edits(b"abcd", [Edit(2, 5, "")])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "answer"),
+    [
+        (Edit(0, 2, ""), Edit(2, 3, ""), False),
+        (Edit(0, 2, ""), Edit(1, 3, ""), True),
+        (Edit(0, 2, "x"), Edit(0, 2, "x"), False),
+        (Edit(0, 2, "x"), Edit(0, 2, "y"), True),
+        (Edit(1, 1, "x"), Edit(1, 1, "x"), True),
+        (Edit(1, 1, "x"), Edit(1, 2, "y"), True),
+        (Edit(1, 1, "x"), Edit(0, 1, "y"), False),
+    ],
+)
+def test_edits_of_strangers_collide(one: Edit, other: Edit, *, answer: bool) -> None:
+    assert collide(one, other) is answer
+    assert collide(other, one) is answer
+
+
+def test_what_is_no_text_with_a_value_cannot_be_edited() -> None:
+    with pytest.raises(NotEditable, match="byte 3 is not UTF-8"):
+        Document(b'{"a\xff": 1}')
+    with pytest.raises(NotEditable, match="no value"):
+        _ = Document(b"// nothing\n").root
+
+
+def test_the_document_knows_its_line_ends_and_indentation() -> None:
+    assert Document(b"{}").newline == "\n"
+    assert Document(b"{\r\n}\n").newline == "\r\n"
+    assert Document(b'{\n    "a": 1\n}').indent_unit == "    "
+    assert Document(b'{"a": 1}').indent_unit == "  "
+
+
+def _containers(found: Node) -> Iterator[Node]:
+    if found.kind in ("object", "array"):
+        yield found
+        for child in found.children:
+            yield from _containers(child)
+
+
+def _value(text: str, found: Node) -> object:
+    return json.loads(blank_comments(text[found.start : found.end].encode()))
+
+
+def _said(text: str) -> list[str]:
+    return [one.body(text) for one in comments(text)]
+
+
+def _written(path: Path, end: str, *, mark: bool) -> bytes:
+    data = path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", end.encode())
+    return b"\xef\xbb\xbf" * mark + data
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_every_real_file_can_be_edited_anywhere(corpus: Path, end: str) -> None:
+    chance = random.Random(1313)
+    for path in definitions(corpus):
+        document = Document(_written(path, end, mark=chance.random() < 0.1))
+        container = chance.choice(list(_containers(document.root)))
+        value = _value(document.text, container)
+        number = chance.randrange(len(container.children) + 1)
+        children = container.children
+        if isinstance(value, dict) and chance.random() < 0.5 and number < len(children):
+            edits = delete_item(document, container, children[number])
+            del value[children[number].key]
+        elif isinstance(value, list) and chance.random() < 0.5 and number < len(children):
+            edits = delete_item(document, container, children[number])
+            del value[number]
+        elif isinstance(value, dict):
+            item, after = '"new": {\n  "x": 1\n}', children[number - 1] if number else None
+            edits = insert_item(document, container, item, after)
+            value["new"] = {"x": 1}
+        else:
+            assert isinstance(value, list)
+            edits = insert_item(document, container, '"new"', children[number - 1] if number else None)
+            value.insert(number, "new")
+        result = apply_edits(document.data, edits)
+        _is_only_edited(document, result, [*edits])
+        again = Document(result)
+        twin = next(one for one in _containers(again.root) if one.start == container.start)
+        assert _value(again.text, twin) == value, path
+        assert _said(again.text) == _said(document.text), path
+
+
+def _is_only_edited(document: Document, result: bytes, edits: list[Edit]) -> None:
+    """What the edits do not touch is there, byte for byte, and line ends are of one kind."""
+    start, end = min(one.start for one in edits), max(one.end for one in edits)
+    assert result.startswith(document.data[:start])
+    assert result.endswith(document.data[end:])
+    if document.newline == "\r\n":
+        assert result.count(b"\n") == result.count(b"\r\n")
+    else:
+        assert b"\r" not in result
+
+
+@given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), st.text(max_size=3))))
+def test_untouched_bytes_stay(data: bytes, wanted: list[tuple[int, int, str]]) -> None:
+    edits = [Edit(start, start + length, text) for start, length, text in wanted if start + length <= len(data)]
+    try:
+        result = apply_edits(data, edits)
+    except Overlap:
+        assert any(collide(one, other) for one in edits for other in edits if one is not other)
+        return
+    expected, done = b"", 0
+    unique = [one for n, one in enumerate(edits) if one.start == one.end or one not in edits[:n]]
+    for edit in sorted(unique, key=lambda one: (one.start, one.end)):
+        expected += data[done : edit.start] + edit.text.encode()
+        done = edit.end
+    assert result == expected + data[done:]
