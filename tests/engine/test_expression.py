@@ -429,7 +429,7 @@ def test_rules_keep_their_own_params() -> None:
 
 def test_levels_are_tried_in_order() -> None:
     levels = [Softer(when="tag == 3", severity="warning"), Softer(when="tag is not None or is_array", severity="info")]
-    always = {"when": "True"}
+    always: dict[str, Any] = {"when": "True"}
     rules = numbered(
         rule(levels=levels, **always), rule(levels=levels, **always), rule(**always),
     )  # fmt: skip

@@ -32,8 +32,7 @@ class FindingObject(msgspec.Struct):
         str,
         Meta(
             description='What to write, as JSON: a value for the property that is pointed to; `"property": value` '
-            "for the nearest object that can have it; an object for a field that is missing; left out when no one text "
-            "helps."
+            "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
         ),
     ] = ""
 
