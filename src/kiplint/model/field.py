@@ -10,7 +10,7 @@ from kiplint.model import defaults
 from kiplint.model.element import Ranged, given, optional_range, required_range
 from kiplint.model.fact import fact
 from kiplint.model.field_start import FieldStart
-from kiplint.model.types import nearest_primitive
+from kiplint.model.types import nearest_primitive, respelt
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ class Field(FieldStart):
     def type_hint(self) -> str:
         """For a type that Kafka does not know: the primitive that is probably meant, or empty."""
         return nearest_primitive(self.kind.element)
+
+    @fact
+    def meant_type(self) -> str:
+        """For a type that Kafka does not know: the one that is probably meant, or empty."""
+        hint = self.type_hint
+        return respelt(self.type) or (f"[]{hint}" if hint and self.is_array else hint)
 
     @fact
     def defines_lowercase_struct(self) -> bool:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
 from kiplint.sources.schema_files import (
-    LARGEST_ENTRY,
     Keep,
     Keeper,
     SchemaFile,
     SchemaFiles,
     SourceError,
-    definitions,
     is_walked,
-    marks_of,
+    sorted_out,
     with_context,
 )
 from kiplint.text.files import open_file, read_file
@@ -78,10 +77,10 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         place = shown(directory)
         before = "" if place == os.curdir else os.path.join(place, "")
         files = [SchemaFile(before + printable(os.path.basename(path)), read(path)) for path in paths if keep(path)]
-        found = definitions(files, certain=directory == top)
+        found, left_out = sorted_out(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
-            yield SchemaFiles(place, found, relative=relative)
+            yield SchemaFiles(place, found, relative=relative, left_out=left_out)
 
 
 def _listing(directory: str) -> tuple[list[str], list[str]]:

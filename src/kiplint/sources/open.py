@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from kiplint.sources import disk
-from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, SchemaFiles, SourceError
+from kiplint.sources.recognize import LARGEST_ENTRY
+from kiplint.sources.schema_files import Keep, SchemaFiles, SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

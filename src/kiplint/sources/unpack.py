@@ -6,7 +6,8 @@ import stat
 from typing import IO, Any
 
 from kiplint.sources import bounded
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, marks_of
+from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
+from kiplint.sources.schema_files import SourceError
 
 
 def zip_files(name: str, file: Any) -> dict[str, bytes]:
