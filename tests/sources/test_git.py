@@ -13,8 +13,9 @@ from kiplint.sources import git as sources_git
 from kiplint.sources.history import Walker
 from kiplint.sources.objects import Objects
 from kiplint.sources.open import open_sets
+from kiplint.sources.recognize import LARGEST_ENTRY
 from kiplint.sources.repository import open_repository
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.schema_files import SourceError
 from sources.support import (
     GOOD,
     OTHER,
