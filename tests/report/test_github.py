@@ -9,6 +9,7 @@ import pytest
 from kiplint.report.findings.github import escape, escape_property
 from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
 from kiplint.runs.diff import DiffResult
+from kiplint.runs.result import Report
 
 from .findings import HOSTILE, finding, many, report, written
 

@@ -10,6 +10,7 @@ from junitparser import JUnitXml
 
 from kiplint.report.findings.junit import escape
 from kiplint.runs.diff import DiffResult
+from kiplint.runs.result import Report
 from kiplint.runs.rollout import RolloutResult
 
 from .findings import HOSTILE, finding, many, report, written

@@ -15,7 +15,7 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.report.findings import sarif
 from kiplint.report.findings.sarif import message_text, uri
 from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import RuleInfo
+from kiplint.runs.result import Report, RuleInfo
 
 from .findings import HOSTILE, finding, many, report, written
 from .sarif_schema import SCHEMA, valid_run
