@@ -6,12 +6,15 @@ from pathlib import Path
 
 from generator.markdown import anchor, fence, page, prose, table
 from generator.rules import rendered
+from kiplint import __version__
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.verify import check_example
 from kiplint.report.findings.formats import FORMATS
 from kiplint.report.findings.report import Report
 
 EXAMPLE = "tags/gap"
+RELEASE = "1.0.0"
+"""The version on the page: a page that had the real one would be out of date with every commit."""
 INTRODUCTION = """\
 `--output-format NAME` writes to standard output, `--output-format NAME=FILE` to a file. The option may be given several
 times, so that one run writes several reports; one of them at most goes to standard output.
@@ -36,7 +39,7 @@ def make() -> str:
 
 
 def _sample(name: str, report: Report) -> str:
-    return fence(rendered(name, report), _LANGUAGES.get(name, "text"))
+    return fence(rendered(name, report).replace(__version__, RELEASE), _LANGUAGES.get(name, "text"))
 
 
 _LANGUAGES = {**dict.fromkeys(("json", "jsonl", "sarif", "gitlab"), "json"), "junit": "xml", "markdown": "markdown"}
