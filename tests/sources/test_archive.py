@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from kiplint.sources import archive
 from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.recognize import LARGEST_ENTRY
+from kiplint.sources.schema_files import SourceError
 from sources.support import GOOD, OTHER, error, paths, sets
 
 JAR = {

@@ -16,8 +16,9 @@ from kiplint.pipeline.tables.trees import WALKED
 from kiplint.sources.cleanup import close
 from kiplint.sources.history import Folder, Walker
 from kiplint.sources.open import open_sets
+from kiplint.sources.recognize import kind_of
 from kiplint.sources.repository import open_repository
-from kiplint.sources.schema_files import SourceError, kind_of, label
+from kiplint.sources.schema_files import SourceError, label
 
 TO_WALK = {
     "source": "string",

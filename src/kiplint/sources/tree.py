@@ -14,10 +14,10 @@ from kiplint.sources.schema_files import (
     SchemaFile,
     SchemaFiles,
     SourceError,
-    definitions,
     is_walked,
     label,
     nearest,
+    sorted_out,
     with_context,
 )
 
@@ -40,9 +40,10 @@ class Tree(msgspec.Struct, frozen=True):
         """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
         empty, keeper = True, Keeper(keep)
         for folder in sorted(self.folders, key=lambda one: one.split("/")):
-            if found := definitions(self._files(folder, keeper), certain=not folder):
+            found, left_out = sorted_out(self._files(folder, keeper), certain=not folder)
+            if found:
                 empty = False
-                yield SchemaFiles(self._shown(folder), found, relative=folder)
+                yield SchemaFiles(self._shown(folder), found, relative=folder, left_out=left_out)
         if empty:
             raise keeper.nothing_in(self.name)
 
