@@ -28,10 +28,10 @@ MODULES = os.pathsep.join(map(str, (SOURCE, GUARD)))
 """Where processes find kiplint, and what keeps them from the network."""
 IMPORTED = (
     "kiplint.cli.app",
-    "kiplint.cli.checking",
+    "kiplint.runs.check",
+    "kiplint.cli.output",
     "kiplint.cli.process",
     "jsonschema",
-    "typer._adapters",  # with all of pydantic, once there are arguments to parse
 )
 STREAMS = ("stdin", "stdout", "stderr")
 

@@ -216,20 +216,20 @@ class Field(FieldStart):
         return self.default == "null" and self.kind.nullable
 
     @fact
-    def _verdict(self) -> defaults.Verdict:
+    def _flaw(self) -> defaults.Flaw:
         if not self.has_default or self.defaults_to_null:
             return defaults.FINE
-        return defaults.judge(self.kind, self.default)
+        return defaults.flaw_of(self.kind, self.default)
 
     @fact
     def default_mistake(self) -> str:
         """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
-        return self._verdict.kind
+        return self._flaw.kind
 
     @fact
     def default_problem(self) -> str:
         """What is wrong with the default, or empty."""
-        return self._verdict.detail
+        return self._flaw.detail
 
     # The rest
 

@@ -13,11 +13,11 @@ from kiplint.sources.schema_files import (
     SchemaFiles,
     SourceError,
     is_walked,
-    label,
     sorted_out,
     with_context,
 )
 from kiplint.text.files import open_file, read_file
+from kiplint.text.show import printable
 
 UNNAMED = "<stdin>"
 
@@ -52,7 +52,7 @@ def shown(path: str) -> str:
     here = os.getcwd()
     full = os.path.abspath(path)
     inside = full == here or full.startswith(here + os.sep) or here == os.sep
-    return label(os.path.relpath(full, here) if inside else os.path.normpath(path))
+    return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
 def read(path: str) -> bytes:
@@ -76,7 +76,7 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         waiting += reversed(folders)
         place = shown(directory)
         before = "" if place == os.curdir else os.path.join(place, "")
-        files = [SchemaFile(before + label(os.path.basename(path)), read(path)) for path in paths if keep(path)]
+        files = [SchemaFile(before + printable(os.path.basename(path)), read(path)) for path in paths if keep(path)]
         found, left_out = sorted_out(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")

@@ -58,13 +58,6 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...] = ()
 
 
-def label(path: str) -> str:
-    """A path that can be printed anywhere: signs that act on a terminal or break a line are written as escapes."""
-    if path.isprintable():
-        return path
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in path)
-
-
 def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFile, ...]:
     """The files of one directory that are definitions.
 
