@@ -12,7 +12,7 @@ from benchmarks.lab import FINDINGS_OR_NONE, Lab
 from benchmarks.outcome import Outcome, SkipError, cost_of, pair_row
 from benchmarks.timing import Command, CommandError, compare, output
 from benchmarks.workspace import empty_scratch, scratch
-from kiplint.cli.app import app
+from kiplint.cli.app import make_app
 
 BREAKS_FOUND = frozenset({100})
 
@@ -88,7 +88,7 @@ def start(lab: Lab) -> Iterator[Outcome]:
 def commands() -> list[tuple[str, ...]]:
     """The words of every command, those inside a group included."""
     found: list[tuple[str, ...]] = []
-    todo: list[tuple[tuple[str, ...], Any]] = [((), get_command(app))]
+    todo: list[tuple[tuple[str, ...], Any]] = [((), get_command(make_app()))]
     for words, one in todo:
         todo += [((*words, name), inner) for name, inner in getattr(one, "commands", {}).items() if not inner.hidden]
         found += [words] if words else []
