@@ -95,6 +95,11 @@ class Container:
         return {}
 
     @fact
+    def next_tag(self) -> int:
+        """The lowest tag number above all that the fields have."""
+        return max((field.tag for field in self.tagged_fields if field.tag is not None), default=-1) + 1
+
+    @fact
     def tags_after(self) -> dict[int, int]:
         """By index of a field: the tag of the tagged field before it, when that is higher."""
         fields = self.tagged_fields

@@ -107,6 +107,11 @@ class Field(FieldStart):
         return self.versions & self.owner.present
 
     @fact
+    def is_current(self) -> bool:
+        """Whether the field is there in the highest valid version that its message or struct is in."""
+        return bool(self.present) and self.present.highest == self.owner.present.highest
+
+    @fact
     def _tagged(self) -> Ranged:
         return optional_range(self.spec.tagged_versions)
 
@@ -139,6 +144,11 @@ class Field(FieldStart):
         """Whether the field has flexible versions of its own."""
         text = given(self.spec.flexible_versions, "")
         return bool(text) and not text.isspace()
+
+    @fact
+    def may_override_flexible(self) -> bool:
+        """Whether the type, string or bytes, has an old and a compact encoding that a field may choose from."""
+        return not self.is_array and self.element_type in ("string", "bytes")
 
     @fact
     def _flexible(self) -> Ranged:

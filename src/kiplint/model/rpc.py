@@ -77,3 +77,9 @@ class Rpc:
     def has_suffixes(self) -> bool:
         """Whether both halves have the suffix that their type asks for."""
         return all(half is not None and half.name.endswith(half.suffix) for half in (self._request, self._response))
+
+    @fact
+    def says_flexible(self) -> bool:
+        """Whether both halves are there and give flexible versions that can be read."""
+        halves = (self._request, self._response)
+        return all(half is not None and half.says_flexible and not half.flexible_problem for half in halves)

@@ -51,4 +51,5 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "source": finding.source,
         "fingerprint": finding.fingerprint,
         "fixable": finding.fixable,
+        **({"instead": finding.instead} if finding.instead else {}),
     }

@@ -36,14 +36,16 @@ def excerpt(finding: Finding, lines: Lines, color: bool) -> str:
     number = paint(str(span.line), BLUE, color)
     end = span.end_column if span.end_line == span.line else None
     source, marks = _excerpt(lines.line(span.line), span.column, end)
-    about = paint(f"= {finding.source}", DIM, color) if finding.source else ""
+    about = [paint(f"= {finding.source}", DIM, color)] if finding.source else []
+    if finding.instead:
+        about.insert(0, f"= write: {paint(finding.instead, BOLD, color)}")
     rows = [
         f"{severity}: {paint(finding.message, BOLD, color)}",
         f"{margin}{arrow} {printable(finding.path)}:{span.line}:{span.column}",
         f"{margin} {bar}",
         f"{number} {bar} {source}",
         f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
-        *([f"{margin} {about}"] if about else []),
+        *(f"{margin} {row}" for row in about),
     ]
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
