@@ -16,6 +16,13 @@ Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 
 
+Fixer = Literal[
+    "instead", "suggestion", "json5", "trailing-comma", "coerced-value", "default-null", "written-type",
+    "misspelt-property", "header-map", "header-start", "header-overlap", "header-order", "lagging-half", "next-api-key",
+]  # fmt: skip
+"""The fixers that a rule can name; `fixes.registry` has them."""
+
+
 class _Shape(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     pass
 
@@ -83,7 +90,12 @@ class RuleSpec(_Shape):
     levels: Annotated[list[Softer], Meta(description="Other severities for special cases; the first that holds.")] = []
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
-    fix: Annotated[str, Meta(description="The name of a mechanical repair; kiplint has none yet.")] = ""
+    fix: Annotated[
+        Fixer | Literal[""],
+        Meta(
+            description="What puts it right: `instead` writes what the rule says, `suggestion` too, but only if asked."
+        ),
+    ] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[

@@ -13,7 +13,6 @@ from kiplint.model.layout import intervals, layout, tokens
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.text.edit import Edit, apply_edits, collide
-from kiplint.text.limits import MAX_PROBLEMS
 from kiplint.versions import VersionRange, boundaries
 
 Check = Callable[[Mapping[str, bytes]], Sequence[Finding]]
@@ -51,6 +50,8 @@ def mend_set(files: Mapping[str, bytes], check: Check, *, unsafe: bool = False) 
             refused.update(one.identity for one in bad or chosen[1:])
             continue
         now, findings = step
+    if not _counted(findings) < _counted(first):
+        now, findings = dict(files), first
     before = {path: files[path] for path in files if files[path] != now[path]}
     return Mended(before, {path: now[path] for path in before}, _gone(first, findings), tuple(findings))
 
@@ -61,7 +62,9 @@ def _step(
     """The files with the fixes made, and what is found then; None when that is worse."""
     changed = _changed(files, chosen)
     found = list(check(changed))
-    fine = _is_no_worse(findings, found) and (unsafe or _keeps_layouts(files, changed))
+    still = {(one.identity, one.message) for one in found}
+    does = any((one.identity, one.message) not in still for one in chosen)
+    fine = does and _is_no_worse(findings, found) and (unsafe or _keeps_layouts(files, changed))
     return (changed, found) if fine else None
 
 
@@ -108,11 +111,14 @@ def _changed(files: Mapping[str, bytes], findings: Iterable[Finding]) -> dict[st
 
 
 def _is_no_worse(before: Sequence[Finding], after: Sequence[Finding]) -> bool:
-    """Whether there are fewer findings, and no more of a severity or above; as many where not all were shown."""
-    counts = [Counter(one.severity for one in some) for some in (before, after)]
-    old, new = ((one["error"], one["error"] + one["warning"], one.total()) for one in counts)
-    full = any(count >= MAX_PROBLEMS for count in Counter((one.rule, one.path) for one in before).values())
-    return all(less <= more for more, less in zip(old, new, strict=True)) and (full or new != old)
+    """Whether there are no more findings of a severity or above."""
+    return all(new <= old for old, new in zip(_counted(before), _counted(after), strict=True))
+
+
+def _counted(findings: Sequence[Finding]) -> tuple[int, int, int]:
+    """How many there are that are errors, at least warnings, and in all."""
+    counts = Counter(one.severity for one in findings)
+    return counts["error"], counts["error"] + counts["warning"], counts.total()
 
 
 def _keeps_layouts(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
+from kiplint.engine.finding import Fix
+from kiplint.engine.ruleset import Breach
 from kiplint.fixes.fixers import headers, rpc, syntax, values, written
-from kiplint.fixes.mend import Fixer
+from kiplint.fixes.mend import Case, Fixer
+from kiplint.text.edit_document import Document, NotEditable
 
 FIXERS: Final[Mapping[str, Fixer]] = {
     "instead": written.instead,
@@ -24,3 +28,35 @@ FIXERS: Final[Mapping[str, Fixer]] = {
     "lagging-half": rpc.lagging_half,
     "next-api-key": rpc.next_api_key,
 }
+
+
+def mend(breach: Breach, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+    """The fix of a broken rule that names a fixer; None when this case is none that it can put right."""
+    fixer = FIXERS.get(breach.rule.spec.fix)
+    if fixer is None or breach.anchor.file not in files:
+        return None
+    try:
+        return fixer(Case(breach, pointer, _Documents(files)))
+    except NotEditable:
+        return None
+
+
+@lru_cache(maxsize=8)
+def _document(data: bytes) -> Document:
+    return Document(data)
+
+
+class _Documents(Mapping[str, Document]):
+    """The files that may be changed, each read when it is first looked at."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+
+    def __getitem__(self, path: str) -> Document:
+        return _document(self._files[path])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)

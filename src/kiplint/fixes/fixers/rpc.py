@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kiplint.engine.finding import Fix
 from kiplint.fixes.mend import Case, as_json
 from kiplint.model.message import Message
 from kiplint.model.rpc import FROZEN, Rpc
 from kiplint.text.edit_insert import replace_value
 from kiplint.versions import VersionRange
+
+_PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
 
 
 def lagging_half(case: Case) -> Fix | None:
@@ -27,7 +31,8 @@ def next_api_key(case: Case) -> Fix | None:
     """The API key after all that the set has; the other half of a copied RPC is given the same."""
     message = case.breach.element
     node = case.node
-    if not isinstance(message, Message) or node is None or node.key != "apiKey" or not message.is_rpc:
+    if not isinstance(message, Message) or node is None or node.key != "apiKey":
         return None
-    keys = [one.api_key for one in message.schemas.messages if one.is_rpc and one.api_key is not None]
+    halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
+    keys = [one.api_key for one in message.schemas.messages if one.type in halves and one.api_key is not None]
     return case.unsafe([replace_value(case.document, node, str(max(keys) + 1))])

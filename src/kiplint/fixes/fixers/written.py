@@ -42,7 +42,7 @@ def instead_edits(case: Case) -> tuple[Edit, ...]:
     key, value = found.groups()
     if not _is_json(value):
         return ()
-    if case.pointer.startswith(_HEADER_ENTRY):
+    if case.pointer.startswith(_HEADER_ENTRY) and key[0].isdigit():
         return rename_key(case.document, node, key), replace_value(case.document, node, value)
     container = _owner(case, key)
     if container is None:
