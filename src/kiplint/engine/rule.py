@@ -18,7 +18,8 @@ Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 
 Fixer = Literal[
     "instead", "suggestion", "json5", "trailing-comma", "coerced-value", "default-null", "written-type",
-    "misspelt-property", "header-map", "header-start", "header-overlap", "header-order", "lagging-half", "next-api-key",
+    "misspelt-property", "header-map", "header-start", "header-overlap", "header-order", "lagging-half", "frozen",
+    "next-api-key",
 ]  # fmt: skip
 """The fixers that a rule can name; `fixes.registry` has them."""
 

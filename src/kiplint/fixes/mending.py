@@ -18,7 +18,7 @@ from kiplint.versions import VersionRange, boundaries
 Check = Callable[[Mapping[str, bytes]], Sequence[Finding]]
 """From the files of a set, by path, to its findings with their fixes."""
 
-MOST_ROUNDS = 12
+MOST_ROUNDS = 20
 
 
 class Mended(msgspec.Struct, frozen=True):
@@ -33,8 +33,8 @@ class Mended(msgspec.Struct, frozen=True):
 def mend_set(files: Mapping[str, bytes], check: Check, *, unsafe: bool = False) -> Mended:
     """The files after all fixes that may be made. `unsafe` takes those too that a person has to look at.
 
-    Fixes that collide come one after the other, in rounds. One that would leave the set with more findings, or with a
-    graver one, is not made; nor is a safe one that would give a version another layout or header.
+    Fixes that collide come one after the other, in rounds. One that would leave the set with more findings of any rule
+    is not made; nor is a safe one that would give a version another layout or header.
     """
     now = dict(files)
     first = findings = list(check(now))
@@ -111,8 +111,9 @@ def _changed(files: Mapping[str, bytes], findings: Iterable[Finding]) -> dict[st
 
 
 def _is_no_worse(before: Sequence[Finding], after: Sequence[Finding]) -> bool:
-    """Whether there are no more findings of a severity or above."""
-    return all(new <= old for old, new in zip(_counted(before), _counted(after), strict=True))
+    """Whether there are no more findings of any rule."""
+    old, new = (Counter(one.rule for one in some) for some in (before, after))
+    return new <= old
 
 
 def _counted(findings: Sequence[Finding]) -> tuple[int, int, int]:

@@ -26,6 +26,7 @@ FIXERS: Final[Mapping[str, Fixer]] = {
     "header-overlap": headers.header_overlap,
     "header-order": headers.header_order,
     "lagging-half": rpc.lagging_half,
+    "frozen": rpc.frozen,
     "next-api-key": rpc.next_api_key,
 }
 

@@ -1,15 +1,17 @@
-"""Requests and responses: a half that lags behind, and an API key that is taken."""
+"""Requests and responses: a half that lags behind, one that must not change, and an API key that is taken."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from kiplint.engine.finding import Fix
+from kiplint.fixes.header_maps import derived_map, map_text
 from kiplint.fixes.mend import Case, as_json
+from kiplint.fixes.version_notes import note_edit
 from kiplint.model.message import Message
 from kiplint.model.rpc import FROZEN, Rpc
 from kiplint.text.edit_insert import replace_value
-from kiplint.versions import VersionRange
+from kiplint.versions import NONE, VersionRange
 
 _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
 
@@ -24,7 +26,29 @@ def lagging_half(case: Case) -> Fix | None:
     highest = max(one.valid.highest for one in (rpc.request, rpc.response) if one)
     if highest <= half.valid.highest or len(half.valid.parts) > 1:
         return None
-    return case.unsafe([replace_value(case.document, node, as_json(str(VersionRange.of(half.valid.lowest, highest))))])
+    edits = [replace_value(case.document, node, as_json(str(VersionRange.of(half.valid.lowest, highest))))]
+    missing = VersionRange.of(half.valid.highest + 1, highest)
+    words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
+    note = note_edit(case.document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
+    return case.unsafe([*edits, note] if note else edits)
+
+
+def frozen(case: Case) -> Fix | None:
+    """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
+    message = case.breach.element
+    if not isinstance(message, Message) or message.base_name not in FROZEN:
+        return None
+    versions = FROZEN[message.base_name]
+    wanted = {"validVersions": as_json(str(versions)), "flexibleVersions": '"none"'}
+    if message.says_headers:
+        wanted["headerVersions"] = map_text(derived_map(message, NONE), case.document.indent_unit)
+    edits = []
+    for key, value in wanted.items():
+        node = case.document.find(f"/{key}")
+        if node is not None and node.key is not None:
+            inner = value.replace("\n", "\n" + case.document.indent(node.key_start))
+            edits.append(replace_value(case.document, node, inner))
+    return case.unsafe(edits)
 
 
 def next_api_key(case: Case) -> Fix | None:
