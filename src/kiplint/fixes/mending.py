@@ -18,7 +18,7 @@ from kiplint.versions import VersionRange, boundaries
 Check = Callable[[Mapping[str, bytes]], Sequence[Finding]]
 """From the files of a set, by path, to its findings with their fixes."""
 
-MOST_ROUNDS = 20
+MOST_ROUNDS = 40
 
 
 class Mended(msgspec.Struct, frozen=True):
@@ -50,6 +50,7 @@ def mend_set(files: Mapping[str, bytes], check: Check, *, unsafe: bool = False) 
             refused.update(one.identity for one in bad or chosen[1:])
             continue
         now, findings = step
+        refused.clear()  # what was worse before may be right now
     if not _counted(findings) < _counted(first):
         now, findings = dict(files), first
     before = {path: files[path] for path in files if files[path] != now[path]}
