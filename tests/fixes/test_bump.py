@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fixes.support import Files, after, folder, is_within, parsed, said, schemas, wire
-from tests.tools import check, definition, field
 
+from fixes.support import Files, after, folder, is_within, parsed, said, schemas, wire
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import judge
 from kiplint.compat.tree import Tree
@@ -17,6 +16,7 @@ from kiplint.fixes.kip1313 import migrate
 from kiplint.fixes.new_field import BadField, NewField
 from kiplint.fixes.new_rpc import BadName, new_rpc
 from kiplint.model.rpc import Rpc
+from tools import check, definition, field
 
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
 

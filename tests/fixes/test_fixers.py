@@ -8,9 +8,8 @@ from typing import get_args
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
-from tests.fixes.support import Files, is_within, said
-from tests.test_rules import OneFileEach
 
+from fixes.support import Files, is_within, said
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped_rules
@@ -21,6 +20,7 @@ from kiplint.fixes.mending import Check, Mended, mend_set
 from kiplint.fixes.patch import patch
 from kiplint.fixes.registry import FIXERS, mend
 from kiplint.text.edit import Edit, apply_edits
+from test_rules import OneFileEach
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent.parent / "fixtures"

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.fixes.support import Files, after, folder, is_within, parsed, release, said, schemas, wire, without_abouts
-from tests.tools import check, definition, field
 
+from fixes.support import Files, after, folder, is_within, parsed, release, said, schemas, wire, without_abouts
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import judge
 from kiplint.compat.rollout import rollout, summary
@@ -17,6 +16,7 @@ from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.kip1313 import migrate
 from kiplint.text.comments import blank_comments
+from tools import check, definition, field
 
 TREES = ("trunk", "3.9.0-rc3", "confluent-8.3.0", "fixtures")
 RULES = make_ruleset(Config(), load_rules(Config(), ""))

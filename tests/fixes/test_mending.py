@@ -8,10 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.fixes.mutations import mutated
-from tests.fixes.support import Files, folder, is_within, said, wire
-from tests.tools import definition, field
 
+from fixes.mutations import mutated
+from fixes.support import Files, folder, is_within, said, wire
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
@@ -20,6 +19,7 @@ from kiplint.fixes.mending import mend_set
 from kiplint.fixes.patch import patch
 from kiplint.fixes.registry import mend
 from kiplint.model.load import load
+from tools import definition, field
 
 MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "60"))
 """How many mutations are tried; the nightly run tries 5,000."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.text.support import definitions
 
 from kiplint.text.comments import blank_comments, comments
 from kiplint.text.edit import Edit, Overlap, apply_edits, collide
@@ -16,6 +15,7 @@ from kiplint.text.edit_delete import delete_item
 from kiplint.text.edit_document import Document, NotEditable
 from kiplint.text.edit_insert import insert_comment, insert_item, insert_property, rename_key, replace_value
 from kiplint.text.nodes import Node
+from text.support import definitions
 
 ORDER = ("name", "type", "versions", "default", "about", "fields")
 
