@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -13,7 +12,7 @@ from fixes.support import Files, is_within, said
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped_rules
-from kiplint.engine.rule import Fixer, Rule
+from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.mending import Check, Mended, mend_set
@@ -94,8 +93,7 @@ def test_each_fix_is_what_the_rule_says_and_keeps_comments(rule: Rule) -> None:
                 assert value in after.decode()
 
 
-def test_every_fixer_has_a_name_that_rules_may_use_and_one_does() -> None:
-    assert set(get_args(Fixer)) == set(FIXERS)
+def test_every_fixer_is_named_by_a_rule() -> None:
     assert {rule.spec.fix for rule in FIXABLE.values()} == set(FIXERS)
 
 

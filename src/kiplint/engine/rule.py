@@ -16,14 +16,6 @@ Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 
 
-Fixer = Literal[
-    "instead", "suggestion", "json5", "trailing-comma", "coerced-value", "default-null", "written-type",
-    "misspelt-property", "header-map", "header-start", "header-overlap", "header-order", "lagging-half", "frozen",
-    "next-api-key",
-]  # fmt: skip
-"""The fixers that a rule can name; `fixes.registry` has them."""
-
-
 class _Shape(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     pass
 
@@ -92,9 +84,10 @@ class RuleSpec(_Shape):
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
     fix: Annotated[
-        Fixer | Literal[""],
+        str,
         Meta(
-            description="What puts it right: `instead` writes what the rule says, `suggestion` too, but only if asked."
+            description="The name of a fixer: `instead` writes what the rule says to, `suggestion` does so only when "
+            "asked for what is unsafe; others are made for one rule."
         ),
     ] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}

@@ -22,9 +22,8 @@ def patch(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator[s
 
 def _of_file(path: str, old: bytes | None, new: bytes) -> Iterator[str]:
     inner = path.lstrip("/")
-    names = ("/dev/null" if old is None else f"a/{inner}", f"b/{inner}")
-    lines = [_lines(data) for data in (old or b"", new)]
-    for line in difflib.unified_diff(*lines, *names):
+    name = "/dev/null" if old is None else f"a/{inner}"
+    for line in difflib.unified_diff(_lines(old or b""), _lines(new), name, f"b/{inner}"):
         yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
 
 

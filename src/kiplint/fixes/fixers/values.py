@@ -77,7 +77,7 @@ def misspelt_property(case: Case) -> Fix | None:
     if len(way) < 2 or way[-1].key is None:
         return None
     *_, container, node = way
-    spec = MessageSpec if container is case.document.root else FieldSpec
+    spec: type[MessageSpec | FieldSpec | StructSpec] = MessageSpec if container is case.document.root else FieldSpec
     if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
         spec = StructSpec
     known = [name for name in spec.__struct_encode_fields__ if name not in {one.key for one in container.children}]

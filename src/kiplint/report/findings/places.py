@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from kiplint.text.lines import Lines, decode_text
 
@@ -12,7 +13,7 @@ class Places:
 
     def __init__(self, sources: Mapping[str, bytes]) -> None:
         self._sources = sources
-        self._lines: dict[str, Lines] = {}
+        self._of = lru_cache(maxsize=4)(self._read)
 
     def knows(self, path: str) -> bool:
         """Whether the bytes of the file are there."""
@@ -33,7 +34,5 @@ class Places:
         """The bytes between two offsets."""
         return self._sources[path][start:end]
 
-    def _of(self, path: str) -> Lines:
-        if path not in self._lines:
-            self._lines[path] = Lines(decode_text(self._sources.get(path, b"")))
-        return self._lines[path]
+    def _read(self, path: str) -> Lines:
+        return Lines(decode_text(self._sources.get(path, b"")))

@@ -33,7 +33,7 @@ def _diagnostic(one: Finding, report: Report, places: Places) -> dict[str, Any]:
     end = {"line": span.end_line, "column": places.byte_column(one.path, span.end_line, span.end_column)}
     suggestion = _suggestion(one, places) if one.fix else None
     return {
-        "message": printable(one.message),
+        "message": printable(one.told),
         "location": {"path": printable(report.in_repository(one.path)), "range": {"start": start, "end": end}},
         "severity": SEVERITIES[one.severity],
         "code": {"value": one.rule},
