@@ -1,0 +1,1 @@
+"""Whole runs without a terminal: from what a command was told to what it has to report."""
