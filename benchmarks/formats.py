@@ -27,9 +27,11 @@ def formats(lab: Lab) -> Iterator[Outcome]:
         taken = compare(_check(lab, many, name), _check(lab, few, name), lab.plan.scaling[10])
         above = [median_cpu(runs) - started for runs in (taken.ours, taken.theirs)]
         measure = f"{name}: {MANY:,} / {FEW:,} findings"
-        yield ratio_row(f"{measure}, CPU above start-up", *map(milliseconds, above), above[0] / above[1], 10.0)
+        few_cpu, many_cpu = milliseconds(above[1]), milliseconds(above[0])
+        yield ratio_row(f"{measure}, CPU above start-up", many_cpu, few_cpu, above[0] / above[1], 10.0)
         peaks = [median_peak(runs) for runs in (taken.ours, taken.theirs)]
-        yield ratio_row(f"{measure}, peak memory", *(f"{peak:.0f} MiB" for peak in peaks), peaks[0] / peaks[1], 10.0)
+        shown = f"{peaks[0]:.0f} MiB", f"{peaks[1]:.0f} MiB"
+        yield ratio_row(f"{measure}, peak memory", shown[0], shown[1], peaks[0] / peaks[1], 10.0)
 
 
 def _check(lab: Lab, directory: Path, name: str) -> Command:

@@ -123,7 +123,7 @@ def test_the_lock_is_that_of_the_project(repo: Path, name: str, asked: list[str]
     assert head.startswith("# ")
     found = list(LOCKED.finditer(body))
     assert "".join(one[0] for one in found) == body, "nothing but versions, markers and hashes"
-    pins = {canonicalize_name(one[1]): one[2] for one in found}
+    pins: dict[str, str] = {canonicalize_name(one[1]): one[2] for one in found}
     assert _unmet(asked, pins) == []
     assert pins.items() <= _pins(repo).items()
 

@@ -19,8 +19,8 @@ NAMES = sorted(path.name for path in FOLDER.iterdir())
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def workflow(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((FOLDER / name).read_text("utf-8"))
+def workflow(name: str) -> dict[Any, Any]:
+    found: dict[Any, Any] = yaml.safe_load((FOLDER / name).read_text("utf-8"))
     return found
 
 

@@ -31,7 +31,7 @@ def field(name: str = "Field", kind: str = "int32", versions: str = "0+", **othe
     return {"name": name, "type": kind, "versions": versions, **others}
 
 
-def document(*fields: dict[str, Any], **others: Any) -> dict[str, Any]:
+def document(*fields: Any, **others: Any) -> dict[str, Any]:
     """The JSON of a request with versions 0-5, flexible from 3 on; a property that is None is left out."""
     whole = {**PLAIN, **others, "fields": list(fields)}
     return {name: value for name, value in whole.items() if value is not None}

@@ -13,7 +13,7 @@ from tools import Ran, definition, field, kiplint
 
 COMPAT = ROOT / "fixtures/compat"
 A, B = field("A"), field("B")
-TAG = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
+TAG: dict[str, Any] = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
 
 
 def changelog(*words: str | Path, cwd: Path, **others: Any) -> Ran:

@@ -21,7 +21,7 @@ COMPAT = sorted(path.name for path in (FIXTURES / "compat").iterdir())
 LAYOUT = FIXTURES / "compat/layout-changed"
 
 A, B, C = field("A"), field("B"), field("C", "string")
-TAG = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
+TAG: dict[str, Any] = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
 ONE = {"message/XRequest.json": definition(A), "message/YRequest.json": definition(A, name="YRequest", apiKey=2)}
 TWO = {**ONE, "message/XRequest.json": definition(A, B)}
 

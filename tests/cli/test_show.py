@@ -127,7 +127,7 @@ def test_a_message_without_fields(tmp_path: Path) -> None:
 
 def test_declared_headers(tmp_path: Path) -> None:
     ran = show("DeleteGroupsRequest@3", "kip-1313", cwd=FIXTURES)
-    assert ran.out.startswith("DeleteGroupsRequest 2-3, after request header 2, flexible\n")
+    assert ran.out.startswith("DeleteGroupsRequest 3, after request header 3, flexible\n")
 
 
 def test_a_dead_message(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import Judged, judge
-from kiplint.compat.limits import DEEPEST, MOST_FIELDS
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.model.unfolding import DEEPEST, MOST_FIELDS
 from kiplint.report.diff.json import diff_document
 from tools import complaint, definition, document, field
 
@@ -53,7 +53,7 @@ def response(*fields: dict[str, Any], **others: Any) -> bytes:
 
 
 A, B, C = field("A"), field("B"), field("C", "string")
-TAG = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
+TAG: dict[str, Any] = {"versions": "3+", "tag": 0, "taggedVersions": "3+"}
 
 # Nothing
 

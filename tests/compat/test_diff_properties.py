@@ -96,7 +96,7 @@ def mutate(draw: st.DrawFn, fields: list[JSON]) -> None:
 
 def changes(old: JSON, new: JSON) -> tuple[list[Judged], Message, Message]:
     trees = [make_tree(name, [("", [("X.json", json.dumps(one).encode())])]) for name, one in (("o", old), ("n", new))]
-    found = judge(compare_trees(*trees), RULES, trees[0].sources, trees[1].sources)
+    found = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
     one, other = (next(tree.messages) for tree in trees)
     return found, one, other
 

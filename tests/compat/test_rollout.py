@@ -205,7 +205,7 @@ def test_new() -> None:
 
 
 def test_exempt() -> None:
-    sasl = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
+    sasl: dict[str, Any] = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
     assert one(*rpc(**sasl)).status == "exempt"
     assert one(*rpc(**sasl), base=rpc(**sasl)).message == EXEMPT
 

@@ -11,11 +11,12 @@ import msgspec
 import pytest
 
 from kiplint.cli.trees import open_tree
-from kiplint.cli.upgrading import tags_of, version_key
+from kiplint.cli.upgrading import tags_of
 from kiplint.compat.upgrade.path import upgrade_path
 from kiplint.compat.upgrade.release import Release, interoperate, make_release
 from kiplint.compat.upgrade.result import UpgradePath
 from kiplint.report.negotiation.json import document_schema
+from kiplint.sources.history import version_key
 from tools import Ran, kiplint
 
 FIRST, LAST, BRIDGE = "2.4.0", "confluent-8.3.0", "3.9.0-rc3"
@@ -123,7 +124,18 @@ def test_nothing_to_do(repo: Path) -> None:
 def test_json_is_as_documented(repo: Path) -> None:
     ran = run(repo, "ancient", "modern", "--over", "bridge", "--output-format", "json")
     document = json.loads(ran.out)
-    assert [*document] == ["version", "source", "target", "found", "path", "steps", "direct", "furthest"]
+    assert [*document] == [
+        "version",
+        "source",
+        "target",
+        "found",
+        "path",
+        "steps",
+        "direct",
+        "furthest",
+        "mode",
+        "assumed",
+    ]
     assert document["path"] == ["ancient", "bridge", "modern"]
     assert msgspec.convert(document, UpgradePath).found
     assert document_schema("upgrade-path")["title"] == "kiplint upgrade-path"

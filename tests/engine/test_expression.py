@@ -34,7 +34,7 @@ PARAMS: dict[str, Any] = {
 TYPES = {name: type_of(value) for name, value in PARAMS.items()}
 
 
-def rule(kind: str = "field", *, levels: list[Softer] | None = None, severity: Level = "error", **parts: str) -> Rule:
+def rule(kind: Any = "field", *, levels: list[Softer] | None = None, severity: Level = "error", **parts: Any) -> Rule:
     spec = RuleSpec(id="r", each=kind, why="", **{"message": "said", **parts}, levels=levels or [])
     return Rule(pack="p", spec=spec, severity=severity, source="", params=PARAMS, origin="p.json")
 
@@ -429,7 +429,7 @@ def test_rules_keep_their_own_params() -> None:
 
 def test_levels_are_tried_in_order() -> None:
     levels = [Softer(when="tag == 3", severity="warning"), Softer(when="tag is not None or is_array", severity="info")]
-    always = {"when": "True"}
+    always: dict[str, Any] = {"when": "True"}
     rules = numbered(
         rule(levels=levels, **always), rule(levels=levels, **always), rule(**always),
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -315,3 +316,18 @@ def test_the_published_schema_takes_the_shipped_packs() -> None:
         validator.validate(json.loads(blank_comments(path.read_bytes())))
     assert not validator.is_valid({"pack": "House", "rules": []})
     assert not validator.is_valid({"pack": "house", "rules": [rule(sevrity="error")]})
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("pipe", "it is no file"), ("/dev/zero", "it is no file"), ("large", "it has more than 1,048,576 bytes")],
+)
+def test_what_is_no_pack(tmp_path: Path, name: str, said: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b" " * (1 << 21))
+    file = str(tmp_path / name)
+    assert complaint(lambda: load_pack(file)) == f"cannot read the rule pack {file}: {said}"
+
+
+def test_a_pack_whose_name_no_file_can_have() -> None:
+    assert complaint(lambda: load_pack("a\0b")) == "cannot read the rule pack a\0b: there can be no file of that name"

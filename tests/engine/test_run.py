@@ -205,7 +205,7 @@ HOSTILE = "X\n::error::\x1b[31m\u202e<script>"
 
 @pytest.mark.parametrize("place", ["name", "field", "type", "about", "key", "value", "listener", "default"])
 def test_nothing_from_the_file_is_printed_raw(place: str) -> None:
-    given: dict[str, Any] = {
+    every: dict[str, dict[str, Any]] = {
         "name": {"name": HOSTILE},
         "field": {"fields": [field(HOSTILE)]},
         "type": {"fields": [field("A", HOSTILE), field("B", "[]" + HOSTILE, fields=[field("C")])]},
@@ -214,7 +214,8 @@ def test_nothing_from_the_file_is_printed_raw(place: str) -> None:
         "value": {"validVersions": HOSTILE, "fields": [field("A", versions=HOSTILE, entityType=HOSTILE)]},
         "listener": {"listeners": [HOSTILE]},
         "default": {"fields": [field("A", default=HOSTILE), field("B", "string", default=HOSTILE)]},
-    }[place]
+    }
+    given = every[place]
     data = json.dumps({**json.loads(definition()), **given}).encode()
     found = check({"X.json": data}, Config(select=["all"]), partial=False)
     assert found

@@ -118,11 +118,12 @@ def test_a_severity_switches_a_rule_on_or_off() -> None:
     ],
 )
 def test_selectors_that_mean_nothing(place: str, selector: str, problem: str) -> None:
-    given: dict[str, Any] = {
+    every: dict[str, dict[str, Any]] = {
         "select": {"select": [selector]},
         "ignore": {"select": ["default"], "ignore": [selector]},
         "severity": {"select": ["default"], "severity": {selector: "error"}},
-    }[place]
+    }
+    given = every[place]
     assert complaint(lambda: chosen(**given)) == problem
 
 

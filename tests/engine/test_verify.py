@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tools import definition, field
 GOOD, BAD = definition(field("A")), definition(field("A", "uuid"))
 
 
-def rule(name: str = "no-uuid", severity: str = "error") -> Rule:
+def rule(name: str = "no-uuid", severity: Any = "error") -> Rule:
     spec = RuleSpec(id=name, each="field", when="type == 'uuid'", message="{name} is a uuid", why="", severity=severity)
     return Rule(pack="house", spec=spec, severity=spec.severity, source="", params={}, origin="")
 

@@ -39,7 +39,7 @@ def bumped(files: Files, name: str, *fields: str, **others: Any) -> Files:
 
 def breaks(old: Files, new: Files) -> set[tuple[str, str]]:
     trees = [Tree("", {"": schemas(one)}, one) for one in (old, new)]
-    told = judge(compare_trees(*trees), RULES, trees[0].sources, trees[1].sources)
+    told = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
     return {(one.rule, one.severity) for one in told}
 
 

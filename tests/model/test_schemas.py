@@ -11,7 +11,10 @@ from tools import message, rpc, schema_set
 
 
 def pairs(schemas: SchemaSet) -> list[tuple[int, str | None, str | None]]:
-    return [(x.api_key, x.request and x.request.name, x.response and x.response.name) for x in schemas.rpcs]
+    return [
+        (x.api_key, x.request.name if x.request else None, x.response.name if x.response else None)
+        for x in schemas.rpcs
+    ]
 
 
 def key(name: str, number: int) -> Message:

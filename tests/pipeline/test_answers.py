@@ -78,7 +78,7 @@ def test_blame_of_nothing_known(lake: Lake) -> None:
 
 def test_matrix(lake: Lake) -> None:
     assert printed("matrix", str(lake.path)) == (
-        "Pairs in trouble\n  16 of 16 pairs agree on every RPC that both have.\n"
+        "Pairs in trouble\n  16 of 16 pairs agree on every RPC of clients that both have.\n"
     )
 
 

@@ -81,9 +81,15 @@ def test_a_worker_dies(
         spark__eventLog__dir=events.as_uri(),
         spark__driver__bindAddress="127.0.0.1",
     )
-    start = (SPARK / "bin" / "spark-submit", "--master", address, *conf, kiplint.__main__.__file__)
+    start: tuple[str | Path, ...] = (
+        SPARK / "bin" / "spark-submit",
+        "--master",
+        address,
+        *conf,
+        str(kiplint.__main__.__file__),
+    )
     java = {"JAVA_HOME": str(java_home(cache)), "PYSPARK_PYTHON": sys.executable}
-    words = ("run", *arguments(sources), "--out", lake, *STAGES)
+    words: tuple[str | Path, ...] = ("run", *arguments(sources), "--out", lake, *STAGES)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(pipeline, *words, cache=cache, start=start, **java)
         wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")

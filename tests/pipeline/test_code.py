@@ -32,7 +32,7 @@ NEGOTIATION = sorted(
 
 def context(*ignored: str, upstream: str = "x") -> Context:
     """A run with the default rules but for some."""
-    config = Config(ignore=ignored)
+    config = Config(ignore=list(ignored))
     return Context(Engine.of(make_ruleset(config, load_rules(config, ""))), (), (), (), upstream)
 
 

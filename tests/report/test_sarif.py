@@ -8,6 +8,7 @@ from typing import Any
 import pydantic
 import pytest
 from jsonschema import ValidationError
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
 from kiplint import __version__
 from kiplint.engine.finding import Finding, Span
@@ -16,7 +17,7 @@ from kiplint.report.findings.report import Report, RuleInfo
 from kiplint.report.findings.sarif import message_text, uri
 
 from .findings import HOSTILE, finding, many, report, written
-from .sarif_schema import SCHEMA, Standard, valid_run
+from .sarif_schema import SCHEMA, valid_run
 
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 

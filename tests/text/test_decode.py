@@ -86,7 +86,7 @@ def test_slow(text: str | bytes) -> None:
 
 
 def test_depth() -> None:
-    nested = {"a": {"]": '["'}}
+    nested: dict[str, Any] = {"a": {"]": '["'}}
     for depth in range(3, MAX_DEPTH + 3):
         assert (decode(json.dumps(nested).encode(), ANY, ENCODER) == nested) is (depth <= MAX_DEPTH + 1), depth
         nested = {"a": nested}

@@ -11,10 +11,10 @@ from kiplint.cli.negotiating import rpc_tree
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.terminal import use_color
 from kiplint.cli.trees import warn_of_broken
+from kiplint.compat.roles import Mode
 from kiplint.compat.tree import Tree
 from kiplint.compat.upgrade.path import upgrade_path
 from kiplint.compat.upgrade.release import make_release
-from kiplint.compat.upgrade.result import Mode
 from kiplint.engine.errors import UsageError
 from kiplint.report.negotiation import json as negotiation_json
 from kiplint.report.upgrade import text as upgrade_text

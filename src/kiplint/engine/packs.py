@@ -14,6 +14,7 @@ from kiplint.engine.language import own_condition
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec
 from kiplint.engine.stamps import stamp_of
 from kiplint.text.comments import blank_comments
+from kiplint.text.files import read_file, read_text
 
 _DECODER = msgspec.json.Decoder(PackSpec)
 GROUP = "kiplint.packs"
@@ -44,10 +45,9 @@ def shipped_rules() -> list[Rule]:
 def load_pack(file: str) -> list[Rule]:
     """The rules of a user's pack, with every expression checked; raises UsageError with file and line."""
     try:
-        with open(file, encoding="utf-8") as pack:
-            text = pack.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the rule pack {file}: {_reason(error)}") from None
+        text = read_text(file)
+    except OSError as error:
+        raise UsageError(f"cannot read the rule pack {file}: {error.strerror}") from None
     try:
         spec = msgspec.convert(_parse(text), PackSpec)
     except msgspec.ValidationError as error:
@@ -92,10 +92,7 @@ def _entry_points(folder: str) -> Iterator[str]:
 
 
 def _announces(file: str) -> bool:
-    if not os.path.isfile(file):
-        return False
-    with open(file, "rb") as entries:
-        return f"[{GROUP}]".encode() in entries.read()
+    return os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True)
 
 
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
@@ -145,7 +142,3 @@ def _parse(text: str) -> Any:
         import json5
 
         return json5.loads(text)
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from kiplint.sources.disk import shown
 from kiplint.sources.schema_files import SourceError
 from kiplint.sources.tree import Tree, by_folder
+from kiplint.text.files import open_file
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 256 << 20
@@ -73,7 +74,7 @@ def open_archive(name: str, inner: str = "") -> tuple[Tree, str]:
     if not os.path.isfile(name):
         raise SourceError(f"cannot read {shown(name)}: it is no file")
     try:
-        with open(name, "rb") as file:
+        with open_file(name) as file:
             files = _files(shown(name), file)
     except SourceError:
         raise

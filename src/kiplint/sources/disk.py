@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from kiplint.sources.schema_files import (
+    LARGEST_ENTRY,
     Keep,
     Keeper,
     SchemaFile,
@@ -14,11 +15,12 @@ from kiplint.sources.schema_files import (
     definitions,
     is_walked,
     label,
+    marks_of,
     with_context,
 )
+from kiplint.text.files import open_file, read_file
 
 UNNAMED = "<stdin>"
-LARGEST = 64 * 1024 * 1024
 
 
 def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
@@ -57,8 +59,12 @@ def shown(path: str) -> str:
 def read(path: str) -> bytes:
     """The bytes of a file, of an oversized one only the beginning; raises SourceError when it cannot be read."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            return (file.read(LARGEST) if os.fstat(file.fileno()).st_size > LARGEST else file.readall()) or b""
+        data = read_file(path, LARGEST_ENTRY, cut=True)
+        if len(data) < LARGEST_ENTRY:
+            return data
+        with open_file(path) as file:
+            file.seek(LARGEST_ENTRY)
+            return data + marks_of(file.read)[0]
     except OSError as error:
         raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
 

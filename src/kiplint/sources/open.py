@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from kiplint.sources import disk
-from kiplint.sources.schema_files import Keep, SchemaFiles, SourceError
+from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, SchemaFiles, SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def open_sets(
     for name in once.values():
         if name == STDIN:
             label = stdin_filename or disk.UNNAMED
-            files.setdefault(os.path.dirname(label), {})[label] = sys.stdin.buffer.read()
+            files.setdefault(os.path.dirname(label), {})[label] = _standard_input()
         elif os.path.isdir(name):
             yield from disk.walk(name, keep)
         elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
@@ -55,6 +55,15 @@ def open_sets(
     for tree, chosen in inside.values():
         if found := tree.files(chosen, keep):
             yield found
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise SourceError("cannot read standard input: it is closed")
+    try:
+        return sys.stdin.buffer.read(LARGEST_ENTRY)
+    except OSError as error:
+        raise SourceError(f"cannot read standard input: {error.strerror}") from None
 
 
 def _tree(name: str, repository: str | None) -> tuple[Tree, str]:

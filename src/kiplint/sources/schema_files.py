@@ -9,6 +9,11 @@ import msgspec
 LARGEST_ENTRY = (1 << 20) + 1
 """How much is read of a file that stands in a revision or an archive: enough to see that it is too large."""
 
+MOST_LOOKED_AT = 64 << 20
+"""How far a file that is too large is looked at, to know whether it is a definition; beyond, it is taken for one."""
+
+_MARKS = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
+
 Keep = Callable[[str], bool]
 """Whether a path is not excluded."""
 
@@ -66,9 +71,22 @@ def label(path: str) -> str:
 
 def is_definition(data: bytes) -> bool:
     """Whether bytes look like a message definition, well-formed or not, and not like some other JSON."""
-    if b"validVersions" in data or b"flexibleVersions" in data:
-        return True
-    return b"apiKey" in data and b"type" in data
+    valid, flexible, key, kind = (mark in data for mark in _MARKS)
+    return valid or flexible or (key and kind)
+
+
+def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
+    """What the rest of a file that is too large has of the words that `is_definition` looks for, and its bytes.
+
+    Who reads only the beginning puts them behind it, so that no length of comments makes a definition something else.
+    """
+    found: set[bytes] = set()
+    seen, before = 0, b""
+    while seen < MOST_LOOKED_AT and (piece := read(1 << 16)):
+        seen += len(piece)
+        found.update(mark for mark in _MARKS if mark in before + piece)
+        before = piece[-20:]
+    return b" ".join(sorted(found)) if seen < MOST_LOOKED_AT else _MARKS[0], seen
 
 
 def kind_of(data: bytes) -> str:
@@ -130,6 +148,6 @@ def _is_broken(data: bytes) -> bool:
         return True
     try:
         data.decode()
-    except UnicodeDecodeError:
-        return True
+    except UnicodeDecodeError as error:
+        return len(data) < LARGEST_ENTRY or error.start < LARGEST_ENTRY - 4  # where it is cut, a character may be
     return False

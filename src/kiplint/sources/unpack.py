@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import stat
-from typing import Any
+from typing import IO, Any
 
 from kiplint.sources import archive
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, marks_of
 
 
 def zip_files(name: str, file: Any) -> dict[str, bytes]:
@@ -30,8 +30,8 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
             if path in files:
                 raise SourceError(f"cannot read {name}: it has two entries {path}")
             with opened.open(entry) as text:
-                files[path] = text.read(LARGEST_ENTRY)
-            left -= len(files[path])
+                files[path], size = _beginning(text)
+            left -= size
             if left < 0:
                 raise archive.too_much(name)
     return files
@@ -50,13 +50,22 @@ def tar_files(name: str, file: archive.Bounded) -> dict[str, bytes]:
             text = opened.extractfile(entry) if entry.isreg() and entry.name.endswith(".json") else None
             if text:
                 path = archive.entry_path(name, entry.name)
-                files[path] = text.read(LARGEST_ENTRY)
-                left -= len(files[path])
+                files[path], size = _beginning(text)
+                left -= size
             if left < 0:
                 raise archive.too_much(name)
         if file.last.strip(b"\0"):  # tarfile takes a damaged header for the end
             raise SourceError(f"cannot read {name}: the archive is damaged (it ends too early)")
     return files
+
+
+def _beginning(text: IO[bytes]) -> tuple[bytes, int]:
+    """An entry, or its beginning and what tells its kind, and how many of its bytes were read."""
+    data = text.read(LARGEST_ENTRY)
+    if len(data) < LARGEST_ENTRY:
+        return data, len(data)
+    marks, seen = marks_of(text.read)
+    return data + marks, len(data) + seen
 
 
 def _too_many(name: str) -> SourceError:

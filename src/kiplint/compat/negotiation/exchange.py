@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
-from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID
+from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID, sends_instance_id_tagged
+from kiplint.compat.negotiation.misrouting import misrouting_notes
 from kiplint.compat.negotiation.result import Exchange
 from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side
 from kiplint.model.header_map import header_of
@@ -13,27 +16,46 @@ from kiplint.versions import VersionRange
 SOFTWARE = ("ClientSoftwareName", "ClientSoftwareVersion")
 
 
-def exchange(client: Side, broker: Side) -> Exchange:
+def exchange(client: Side, broker: Side, *, sasl: bool = False) -> Exchange:
     """What client and broker say to each other before anything else.
 
     The client tries its highest version. A broker that does not know it answers in version 0 with UNSUPPORTED_VERSION
     (KIP-35, "Proposed Changes", 4), and since KIP-511 ("Broker", "ApiVersions Request/Response Handling") with its
     range of ApiVersions. A client that reads it goes on with the highest version of both, any other with version 0.
+
+    Over SASL a request in version 0 goes before all that, as brokers from before KIP-35 take anything else for a token
+    of GSSAPI: it asks for SaslHandshake, and after authentication the client asks again as above.
     """
     ours, theirs = client.offers.get(API_VERSIONS), broker.offers.get(API_VERSIONS)
     if ours is None:
         note = "the client has no ApiVersions: it does not ask, and must be told what the broker has (KIP-35)"
         return Exchange(broker.name, notes=(note,))
+    found = _after(client, ours, broker, theirs)
+    return _over_sasl(found, ours, theirs) if sasl else found
+
+
+def _after(client: Side, ours: Offer, broker: Side, theirs: Offer | None) -> Exchange:
     tried = ours.versions.highest
     header = header_of(ours.request, tried)
     if theirs is None:
         note = "the broker has no ApiVersions: it closes the connection, and the client must be told what it has"
         return Exchange(broker.name, tried, header, notes=(note,))
     if theirs.versions.covers(tried):
-        return _agreed(ours, theirs, Exchange(broker.name, tried, header, tried), tried)
+        return _agreed((client, broker), Exchange(broker.name, tried, header, tried), tried)
     supported = str(theirs.versions) if _names_software(theirs) else ""
-    first = Exchange(broker.name, tried, header, 0, "UNSUPPORTED_VERSION", supported, notes=_notes(ours, theirs, tried))
-    return _agreed(ours, theirs, first, _second_version(ours, theirs.versions, supported))
+    notes = tuple(_notes(client, ours, theirs, tried))
+    first = Exchange(broker.name, tried, header, 0, "UNSUPPORTED_VERSION", supported, notes=notes)
+    return _agreed((client, broker), first, _second_version(ours, theirs.versions, supported))
+
+
+def _over_sasl(found: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
+    """The exchange after authentication, with what goes before it; that first request carries no instance id."""
+    notes = found.notes
+    if not ours.versions.covers(0) or not (theirs and theirs.versions.covers(0)):
+        notes = (*notes, "ApiVersions 0, with which a client begins over SASL, is not there on both sides")
+    if found.checked:
+        notes = (*notes, "it is not checked: the first request has header 1, without an instance id (KIP-1313)")
+    return replace(found, sasl=0, checked=False, notes=notes)
 
 
 def _second_version(ours: Offer, theirs: VersionRange, supported: str) -> int | None:
@@ -44,7 +66,9 @@ def _second_version(ours: Offer, theirs: VersionRange, supported: str) -> int | 
     return 0 if (ours.versions & theirs).covers(0) else None
 
 
-def _agreed(ours: Offer, theirs: Offer, first: Exchange, version: int | None) -> Exchange:
+def _agreed(sides: tuple[Side, Side], first: Exchange, version: int | None) -> Exchange:
+    client, broker = sides
+    ours, theirs = client.offers[API_VERSIONS], broker.offers[API_VERSIONS]
     if version is None:
         note = "there is no version in common: ApiVersions must never lose its version 0 (KIP-35)"
         return replace(first, notes=(*first.notes, note))
@@ -58,23 +82,26 @@ def _agreed(ours: Offer, theirs: Offer, first: Exchange, version: int | None) ->
         cluster_id="ClusterId" in fields,
         node_id="NodeId" in fields,
         checked=header_of(theirs.request, version) >= WITH_INSTANCE_ID,
+        notes=(*first.notes, *misrouting_notes(client, broker, version)),
     )
 
 
-def _notes(ours: Offer, theirs: Offer, tried: int) -> tuple[str, ...]:
-    notes = []
+def _notes(client: Side, ours: Offer, theirs: Offer, tried: int) -> Iterator[str]:
     if not _names_software(theirs):
-        notes.append("the answer does not name the broker's range (before KIP-511): the client goes back to version 0")
+        yield "the answer does not name the broker's range (before KIP-511): the client goes back to version 0"
     elif not _names_software(ours):
-        notes.append("the client does not read the range in the answer (before KIP-511): it goes back to version 0")
+        yield "the client does not read the range in the answer (before KIP-511): it goes back to version 0"
     written, read = header_of(ours.request, tried), header_of(theirs.request, tried)
-    if written >= WITH_INSTANCE_ID and read == 2:
-        # A reader of header 1 stops before the new field; a reader of header 2 expects its tagged fields there.
-        notes.append(
-            f"the broker reads the header of ApiVersions {tried} as version 2 and takes the first bytes of "
-            "ClientInstanceId for tagged fields: it may close the connection instead of answering"
+    if written < WITH_INSTANCE_ID or read != 2:  # a reader of header 1 stops before the new field
+        return
+    begin = f"the broker reads the header of ApiVersions {tried} as version 2"
+    if sends_instance_id_tagged(client.schemas):
+        yield f"{begin}, and skips ClientInstanceId, a tagged field that it does not know"
+    else:
+        yield (
+            f"{begin} and takes the first bytes of ClientInstanceId for tagged fields: it may close the connection "
+            "instead of answering"
         )
-    return tuple(notes)
 
 
 def _names_software(side: Offer) -> bool:

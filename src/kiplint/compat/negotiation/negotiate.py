@@ -7,25 +7,37 @@ from collections.abc import Mapping, Sequence
 
 from kiplint.compat.negotiation.exchange import exchange
 from kiplint.compat.negotiation.features import Needs, judge
+from kiplint.compat.negotiation.modes import check_mode, mode_of
 from kiplint.compat.negotiation.result import Negotiation, RpcRow, Summary
 from kiplint.compat.negotiation.rows import agree, rpc_rows
 from kiplint.compat.negotiation.sides import GET_TELEMETRY_SUBSCRIPTIONS, broker_side, client_side
 from kiplint.compat.negotiation.telemetry import telemetry
+from kiplint.compat.roles import Mode
 from kiplint.model.schemas import SchemaSet
 
 Named = tuple[str, SchemaSet]
 
 
 def negotiate(
-    client: Named, brokers: Sequence[Named], features: Mapping[str, Needs] | None = None, *, unstable: bool = False
+    client: Named,
+    brokers: Sequence[Named],
+    features: Mapping[str, Needs] | None = None,
+    *,
+    unstable: bool = False,
+    mode: Mode | None = None,
+    sasl: bool = False,
 ) -> Negotiation:
     """What becomes of each RPC between a client and its brokers, each given as a name and a schema set.
 
     `features` are the versions that each feature needs, by RPC. With `unstable` brokers offer unstable versions.
+    `mode` is what the brokers run in, by default KRaft where they can; over `sasl` the exchange begins otherwise.
+    Raises UsageError for a broker that cannot run in the mode.
     """
+    for name, schemas in brokers:
+        check_mode(name, schemas, mode)
     ours = client_side(*client)
-    theirs = [broker_side(name, schemas, unstable=unstable) for name, schemas in brokers]
-    exchanges = tuple(exchange(ours, broker) for broker in theirs)
+    theirs = [broker_side(name, schemas, unstable=unstable, mode=mode) for name, schemas in brokers]
+    exchanges = tuple(exchange(ours, broker, sasl=sasl) for broker in theirs)
     subscriptions = [
         agree(GET_TELEMETRY_SUBSCRIPTIONS, ours, broker, begun) for broker, begun in zip(theirs, exchanges, strict=True)
     ]
@@ -39,11 +51,13 @@ def negotiate(
         rpcs=rows,
         features=tuple(judge(name, needs, ours, theirs) for name, needs in (features or {}).items()),
         summary=_summary(rows),
+        modes=tuple(mode_of(ours, broker, mode, unstable=unstable) for broker in theirs),
     )
 
 
 def _summary(rows: tuple[RpcRow, ...]) -> Summary:
-    counts = Counter(row.status for row in rows)
+    ours = [row for row in rows if not row.between_nodes]
+    counts = Counter(row.status for row in ours)
     return Summary(
         rpcs=len(rows),
         agreed=counts["agreed"],
@@ -54,5 +68,6 @@ def _summary(rows: tuple[RpcRow, ...]) -> Summary:
         client_only=counts["client-only"],
         broker_only=counts["broker-only"],
         not_offered=counts["not-offered"],
-        deprecated=sum(row.deprecated for row in rows),
+        deprecated=sum(row.deprecated for row in ours),
+        between_nodes=len(rows) - len(ours),
     )

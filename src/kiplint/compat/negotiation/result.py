@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from kiplint.compat.roles import Mode
+
 Uuid = Literal["0", "UUID-H", "UUID-R", "UUID-B"]
 Status = Literal[
     "agreed",
@@ -41,6 +43,10 @@ class Exchange(msgspec.Struct, frozen=True):
     client_software: Annotated[bool, Meta(description="ClientSoftwareName and -Version are sent (KIP-511).")] = False
     cluster_id: Annotated[bool, Meta(description="ClusterId can be sent (KIP-1242).")] = False
     node_id: Annotated[bool, Meta(description="NodeId can be sent (KIP-1242).")] = False
+    sasl: Annotated[
+        int | None,
+        Meta(description="Over SASL: the version of a first ApiVersions, before SaslHandshake."),
+    ] = None
     checked: Annotated[
         bool, Meta(description="The connection began with request header 3: later ones must have it too (KIP-1313).")
     ] = False
@@ -75,7 +81,10 @@ class Agreement(msgspec.Struct, frozen=True):
     request_header: int | None = None
     response_header: int | None = None
     status: Status = "agreed"
-    deprecated: Annotated[bool, Meta(description="The broker has `chosen` among its deprecatedVersions.")] = False
+    deprecated: Annotated[bool, Meta(description="A side has `chosen` among its deprecatedVersions.")] = False
+    best: Annotated[
+        int | None, Meta(description="Where `chosen` is deprecated: the highest of both that is not; null without one.")
+    ] = None
 
 
 class RpcRow(msgspec.Struct, frozen=True):
@@ -90,9 +99,22 @@ class RpcRow(msgspec.Struct, frozen=True):
     request_header: int | None
     response_header: int | None
     instance_id: Annotated[bool, Meta(description="The request header carries ClientInstanceId (KIP-1313).")]
-    deprecated: Annotated[bool, Meta(description="A broker calls a chosen version deprecated (KIP-35, KIP-896).")]
+    deprecated: Annotated[bool, Meta(description="A side calls a chosen version deprecated (KIP-35, KIP-896).")]
     message: Annotated[str, Meta(description="What is to be known of it; empty when it is simply agreed.")]
     brokers: Annotated[tuple[Agreement, ...], Meta(description="Broker by broker, in the order given.")]
+    between_nodes: Annotated[
+        bool, Meta(description="Brokers and controllers send it each other: no client's pairing depends on it.")
+    ] = False
+
+
+class BrokerMode(msgspec.Struct, frozen=True):
+    """The mode that a broker runs in, and what it decides."""
+
+    broker: str
+    mode: Mode
+    assumed: Annotated[bool, Meta(description="The set can run in another mode too, and none was asked for.")] = False
+    only: Annotated[tuple[str, ...], Meta(description="The client's RPCs that this mode alone serves.")] = ()
+    not_here: Annotated[tuple[str, ...], Meta(description="The client's RPCs that the other mode alone serves.")] = ()
 
 
 class FeatureRpc(msgspec.Struct, frozen=True):
@@ -114,7 +136,7 @@ class FeatureUse(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """How many RPCs there are, by status; `deprecated` ones are agreed too."""
+    """How many RPCs there are, by status; `deprecated` ones are agreed too. Those between nodes count apart."""
 
     rpcs: int
     agreed: int
@@ -126,6 +148,7 @@ class Summary(msgspec.Struct, frozen=True):
     broker_only: int
     not_offered: int
     deprecated: int
+    between_nodes: int = 0
 
 
 class Negotiation(msgspec.Struct, frozen=True):
@@ -139,9 +162,11 @@ class Negotiation(msgspec.Struct, frozen=True):
     rpcs: tuple[RpcRow, ...]
     features: tuple[FeatureUse, ...]
     summary: Summary
+    modes: Annotated[tuple[BrokerMode, ...], Meta(description="The mode of each broker, in the order given.")] = ()
 
     @property
     def in_trouble(self) -> bool:
-        """Whether an RPC that both sides have cannot be used, or would be refused."""
-        found = {row.status for row in self.rpcs} | {one.status for row in self.rpcs for one in row.brokers}
+        """Whether an RPC that both sides have cannot be used by a client, or would be refused."""
+        rows = [row for row in self.rpcs if not row.between_nodes]
+        found = {row.status for row in rows} | {one.status for row in rows for one in row.brokers}
         return not found.isdisjoint(TROUBLE)

@@ -9,7 +9,7 @@ from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID
 from kiplint.compat.negotiation.result import TROUBLE, Agreement, Exchange, RpcRow, Status
 from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE, Offer, Side
 from kiplint.model.header_map import header_of
-from kiplint.versions import VersionRange
+from kiplint.versions import NONE, VersionRange
 
 
 def rpc_rows(client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> Iterator[RpcRow]:
@@ -37,6 +37,8 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
     if not common or chosen is None:
         return Agreement(broker.name, versions, status="no-common-version")
     written = header_of(ours.request, chosen)
+    deprecated = ours.request.deprecated | theirs.request.deprecated
+    left = common - deprecated
     return Agreement(
         broker.name,
         versions,
@@ -44,7 +46,8 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
         written,
         header_of(ours.response, chosen),
         _status(key, (ours, theirs), chosen, written, begun),
-        theirs.request.deprecated.covers(chosen),
+        deprecated.covers(chosen),
+        left.highest if left and deprecated.covers(chosen) else None,
     )
 
 
@@ -66,6 +69,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
     status = _whole_status(agreements, usable)
     known = ours or next(broker.offers[key] for broker in brokers if key in broker.offers)
     header = header_of(ours.request, chosen) if ours and chosen is not None else None
+    said = (_message(status, ours, brokers, agreements, key), _kept(ours, brokers, key))
     return RpcRow(
         known.name,
         key,
@@ -77,8 +81,9 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         header_of(ours.response, chosen) if ours and chosen is not None else None,
         header is not None and header >= WITH_INSTANCE_ID,
         any(one.deprecated for one in agreements),
-        _message(status, ours, brokers, agreements, key),
+        "; ".join(filter(None, said)),
         agreements,
+        known.between_nodes,
     )
 
 
@@ -126,11 +131,36 @@ def _message(
             f"{one.request_header}, and the connection began with header 3"
             for one in bad
         )
-    notes = [f"{one.broker} calls version {one.chosen} deprecated" for one in agreements if one.deprecated]
+    notes = [
+        _deprecated(ours, side.offers[key], one)
+        for one, side in zip(agreements, brokers, strict=True)
+        if ours and one.deprecated
+    ]
     if status == "not-everywhere":
         lacking = ", ".join(one.broker for one in agreements if one.chosen is None)
         notes.insert(0, f"not offered by {lacking}")
     return "; ".join(notes)
+
+
+def _deprecated(ours: Offer, theirs: Offer, one: Agreement) -> str:
+    """Which side calls the version deprecated, and which one to go to: of both, else of the broker."""
+    chosen = one.chosen or 0
+    sides = (("the client", ours), (one.broker, theirs))
+    naming = [name for name, offer in sides if offer.request.deprecated.covers(chosen)]
+    told = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {chosen} deprecated"
+    if one.best is not None:
+        return f"{told}; version {one.best} is not"
+    left = theirs.versions - theirs.request.deprecated
+    return f"{told}; {one.broker} has {left} that are not" if left else f"{told}, as every version that both have"
+
+
+def _kept(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
+    """What is to be said where brokers keep versions for themselves that both sides have."""
+    if ours is None or not ours.kept:
+        return ""
+    offered = (broker.offers[key].versions for broker in brokers if key in broker.offers)
+    shared = reduce(VersionRange.__or__, (ours.kept & one for one in offered), NONE)
+    return f"clients leave {shared} to brokers, which use it among themselves" if shared else ""
 
 
 def _header_text(key: int, ours: Offer, one: Agreement, broker: Side) -> str:

@@ -7,8 +7,9 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kiplint.compat.roles import Mode
 from kiplint.compat.upgrade.release import Release, direct, in_mode, interoperate
-from kiplint.compat.upgrade.result import Mode, Step, UpgradePath
+from kiplint.compat.upgrade.result import Step, UpgradePath
 
 if TYPE_CHECKING:
     from networkx import DiGraph
@@ -41,6 +42,8 @@ def upgrade_path(releases: Sequence[Release], mode: Mode | None = None) -> Upgra
         steps=tuple(_step(releases, *pair) for pair in pairwise(places)),
         direct=direct(in_mode(releases[0], mode), releases[-1]),
         furthest=releases[furthest].name if furthest >= 0 else "",
+        mode=places[0][1] if places else mode,
+        assumed=mode is None and len(starts) > 1,
     )
 
 

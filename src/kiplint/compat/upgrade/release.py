@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from kiplint.compat.negotiation.sides import stable_versions
-from kiplint.compat.upgrade.result import Blocker, Direct, Mode
+from kiplint.compat.roles import Mode, is_served, modes_of
+from kiplint.compat.upgrade.result import Blocker, Direct
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.versions import VersionRange
@@ -17,13 +18,6 @@ DEFINITION = (
     "can be migrated from ZooKeeper to KRaft where BrokerRegistration knows IsMigratingZkBroker (KIP-866)."
 )
 
-OF_ZOOKEEPER: Final = frozenset({4, 5, 6, 7})
-"""LeaderAndIsr, StopReplica, UpdateMetadata, ControlledShutdown: how a ZooKeeper controller directs its brokers.
-
-KRaft brokers follow the metadata log and say with BrokerHeartbeat that they want to leave (KIP-500, KIP-631), though
-the listeners of ControlledShutdown name `controller` up to 3.9.
-"""
-_UPDATE_METADATA: Final = 6
 _BROKER_REGISTRATION: Final = 62
 
 Served = Mapping[int, tuple[str, VersionRange]]
@@ -44,20 +38,17 @@ def make_release(name: str, schemas: SchemaSet) -> Release:
     """What a set serves, by mode.
 
     Where it says listeners, ZooKeeper mode is what `zkBroker` serves, and KRaft mode what `broker` and `controller`
-    serve. A set without them (before 2.8) has one mode, in which it serves everything: ZooKeeper when it has
-    UpdateMetadata, else KRaft.
+    serve. A set without them (before 2.8) has one mode, in which it serves all that it enables: ZooKeeper when it has
+    UpdateMetadata, else KRaft (see `compat.roles`).
     """
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and stable_versions(rpc)]
     live = {rpc.api_key: (rpc.name, stable_versions(rpc)) for rpc in rpcs}
-    served: dict[Mode, Served] = {}
     if not schemas.declares_listeners:
-        served["zookeeper" if _UPDATE_METADATA in live else "kraft"] = live
-        return Release(name, served, live, says_listeners=False, migrates=False)
-    if schemas.has_zookeeper:
-        served["zookeeper"] = {rpc.api_key: live[rpc.api_key] for rpc in rpcs if _listens(rpc, "zkBroker")}
-    kraft = [rpc for rpc in rpcs if _listens(rpc, "broker", "controller") and rpc.api_key not in OF_ZOOKEEPER]
-    if kraft:
-        served["kraft"] = {rpc.api_key: live[rpc.api_key] for rpc in kraft}
+        return Release(name, dict.fromkeys(modes_of(schemas), live), live, says_listeners=False, migrates=False)
+    served: dict[Mode, Served] = {
+        mode: {rpc.api_key: live[rpc.api_key] for rpc in rpcs if is_served(rpc, schemas, mode, nodes=True)}
+        for mode in modes_of(schemas)
+    }
     return Release(name, served, live, says_listeners=True, migrates=len(served) == 2 and _migrates(rpcs))
 
 
@@ -102,10 +93,6 @@ def direct(old: Release, new: Release) -> Direct:
 def in_mode(release: Release, mode: Mode | None) -> Release:
     """The release as it is in one mode, or as it is."""
     return release._replace(served={mode: release.served[mode]}) if mode else release
-
-
-def _listens(rpc: Rpc, *listeners: str) -> bool:
-    return rpc.request is not None and not set(listeners).isdisjoint(rpc.request.listeners)
 
 
 def _migrates(rpcs: list[Rpc]) -> bool:

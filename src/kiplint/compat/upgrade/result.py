@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-Mode = Literal["zookeeper", "kraft"]
-TITLES: dict[Mode, str] = {"zookeeper": "ZooKeeper", "kraft": "KRaft"}
+from kiplint.compat.roles import Mode
 
 
 class Blocker(msgspec.Struct, frozen=True):
@@ -54,3 +53,5 @@ class UpgradePath(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     direct: Annotated[Direct, Meta(description="The jump from one end to the other.")]
     furthest: Annotated[str, Meta(description="Without a path: the last set that can be reached.")] = ""
+    mode: Annotated[Mode | None, Meta(description="The mode at first; null without a path and when not asked.")] = None
+    assumed: Annotated[bool, Meta(description="FROM can run in both modes; `mode` is that of the path.")] = False

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.grid import Answer, Grid, ranged, shown
 from kiplint.pipeline.reader import Reader, Row, equals
@@ -21,13 +22,13 @@ NAMED = 4
 def matrix(reader: Reader) -> Answer:
     """All pairs of releases: for each the RPCs by status; for people only those with RPCs in trouble."""
     order = _order(reader)
-    rows = reader.rows(Matrix, ["client_source", "client", "broker_source", "broker", "name", "status"])
+    rows = reader.rows(Matrix, ["client_source", "client", "broker_source", "broker", "api_key", "name", "status"])
     pairs: dict[tuple[str, str], Counter[str]] = {}
     trouble: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         pair = row["client"], row["broker"]
         pairs.setdefault(pair, Counter())[row["status"]] += 1
-        if row["status"] in TROUBLE:
+        if row["status"] in TROUBLE and not is_between_nodes(row["api_key"], row["name"]):
             trouble.setdefault(pair, set()).add(row["name"])
     ordered = sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
     document = {
@@ -35,7 +36,7 @@ def matrix(reader: Reader) -> Answer:
         "releases": sorted(order, key=lambda name: order[name]),
         "pairs": [_pair(pair, pairs[pair], trouble.get(pair, set())) for pair in ordered],
     }
-    note = f"{len(pairs) - len(trouble):,} of {len(pairs):,} pairs agree on every RPC that both have."
+    note = f"{len(pairs) - len(trouble):,} of {len(pairs):,} pairs agree on every RPC of clients that both have."
     columns = ("client", "brokers", "RPCs", "without a common version, or refused")
     return Answer(document, [Grid("Pairs in trouble", columns, list(_runs(ordered, trouble)), note)])
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.grid import Answer, Grid, plain, ranged, short, shown
 from kiplint.pipeline.reader import Reader, Row, equals
@@ -175,7 +176,9 @@ def _breaking(grave: list[Row], released: set[str]) -> Iterator[Grid]:
 
 
 def _matrix(reader: Reader) -> list[Row]:
-    return reader.rows(Matrix, ["status"]) if reader.count(Matrix) else []
+    """The cells of the matrix, without the RPCs that brokers send each other."""
+    rows = reader.rows(Matrix, ["api_key", "name", "status"]) if reader.count(Matrix) else []
+    return [row for row in rows if not is_between_nodes(row["api_key"], row["name"])]
 
 
 def _interoperation(statuses: Counter[str]) -> Grid:

@@ -115,10 +115,15 @@ def _told(rows: DataFrame) -> DataFrame:
     return picked.withColumns(headers).withColumns(
         {
             "instance_id": f.coalesce(f.col("request_header") >= WITH_INSTANCE_ID, f.lit(False)),
-            "deprecated": f.coalesce(f.exists("theirs.deprecated", lambda one: _covers(one, "chosen")), f.lit(False)),
+            "deprecated": _deprecated("ours") | _deprecated("theirs"),
             "status": _status(),
         }
     )
+
+
+def _deprecated(side: str) -> Column:
+    found = f.exists(f"{side}.deprecated", lambda one: _covers(one, "chosen"))
+    return f.coalesce(found, f.lit(False))
 
 
 def _status() -> Column:

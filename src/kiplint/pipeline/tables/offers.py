@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from kiplint.compat.negotiation.exchange import SOFTWARE
-from kiplint.compat.negotiation.sides import API_VERSIONS, BROKER
+from kiplint.compat.negotiation.sides import API_VERSIONS
+from kiplint.compat.roles import OF_CLIENTS, OF_KRAFT, OF_ZOOKEEPER, UPDATE_METADATA
 from kiplint.pipeline.columns import Columns, array
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.tables.messages import HEADERS, RANGES
@@ -60,7 +62,7 @@ def offers_of(trees: DataFrame, files: DataFrame, messages: DataFrame, fields: D
         "api_key",
         f.regexp_replace("request.message_name", "Request$", "").alias("name"),
         "lowest",
-        "highest",
+        _for_clients().alias("highest"),
         _offered().alias("offered"),
         f.col("request.headers").alias("request_headers"),
         f.col("response.headers").alias("response_headers"),
@@ -73,8 +75,30 @@ def _offered() -> Column:
     """The highest version that a broker offers: neither unstable, nor for other listeners only."""
     unstable = f.col("request.unstable") & (f.col("highest") == f.col("request.highest"))
     stable = f.when(unstable, f.col("highest") - 1).otherwise(f.col("highest"))
-    served = ~f.col("declares_listeners") | f.array_contains(f.coalesce("request.listeners", f.array()), BROKER)
-    return f.when(served & (stable >= f.col("lowest")), stable)
+    return f.when(_served() & (stable >= f.col("lowest")), stable)
+
+
+def _served() -> Column:
+    """Whether a broker serves the RPC, in KRaft mode where its release has that: see `compat.roles.is_served`."""
+    listener = f.when(f.col("has_kraft"), f.lit("broker")).otherwise(f.lit("zkBroker"))
+    listens = f.array_contains(f.coalesce("request.listeners", f.array()), listener)
+    in_kraft = listens & ~(f.col("has_kraft") & f.col("api_key").isin(*OF_ZOOKEEPER))
+    not_enabled = f.col("has_zookeeper") & _is_one_of(OF_KRAFT)
+    return f.when(f.col("declares_listeners"), in_kraft).otherwise(~not_enabled)
+
+
+def _for_clients() -> Column:
+    """The highest version, without those that brokers keep for themselves."""
+    highest = f.col("highest")
+    for key, (name, versions) in OF_CLIENTS.items():
+        free = f.least(f.col("highest"), f.lit(versions.highest))
+        highest = f.when(_is_one_of({key: name}), free).otherwise(highest)
+    return highest
+
+
+def _is_one_of(names: Mapping[int, str]) -> Column:
+    pairs = [f"{key} {name}Request" for key, name in names.items()]
+    return f.concat_ws(" ", f.col("api_key").cast("string"), f.col("request.message_name")).isin(pairs)
 
 
 def _main_trees(trees: DataFrame, of_trees: DataFrame) -> DataFrame:
@@ -86,6 +110,13 @@ def _main_trees(trees: DataFrame, of_trees: DataFrame) -> DataFrame:
 
 
 def _listening(main: DataFrame, of_trees: DataFrame) -> DataFrame:
-    """Whether any message of a content says its listeners, as Kafka's do since 2.8."""
-    said = f.max(f.col("listeners").isNotNull()).alias("declares_listeners")
-    return main.join(of_trees, "tree").groupBy("root").agg(said)
+    """Whether any message of a content says its listeners, as Kafka's do since 2.8, and the modes it has."""
+    live = (f.col("type") == "request") & f.col("lowest").isNotNull()
+    nodes = f.arrays_overlap(f.coalesce("listeners", f.array()), f.array(f.lit("broker"), f.lit("controller")))
+    columns = {
+        "declares_listeners": f.col("listeners").isNotNull(),
+        "has_kraft": f.coalesce(live & nodes & ~f.col("api_key").isin(*OF_ZOOKEEPER), f.lit(False)),
+        "has_zookeeper": f.coalesce(live & (f.col("api_key") == UPDATE_METADATA), f.lit(False)),
+    }
+    said = (f.max(column).alias(name) for name, column in columns.items())
+    return main.join(of_trees, "tree").groupBy("root").agg(*said)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from kiplint.model.header_map import header_of
-from kiplint.model.layout import Body, Slot, describe, intervals, layout, lines, width
+from kiplint.model.header_map import headed_intervals, header_of
+from kiplint.model.layout import Body, Slot, describe, layout, lines, width
 from kiplint.model.message import Message
 from kiplint.report.kit.colors import BOLD, DIM, paint
 from kiplint.text.show import printable
@@ -14,8 +14,8 @@ from kiplint.versions import VersionRange
 
 
 def pieces(message: Message, wanted: VersionRange | None) -> tuple[VersionRange, ...]:
-    """The ranges to draw: all on which the layout is constant, or the one that a version lies in."""
-    return tuple(one for one in intervals(message) if wanted is None or one & wanted)
+    """The ranges to draw: all on which layout and header are constant, or the one that a version lies in."""
+    return tuple(one for one in headed_intervals(message) if wanted is None or one & wanted)
 
 
 def write_layouts(message: Message, ranges: Sequence[VersionRange], out: TextIO, *, color: bool) -> None:

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kiplint.compat.negotiation.result import Exchange, Ids, Telemetry
+from kiplint.compat.negotiation.result import BrokerMode, Exchange, Ids, Telemetry
+from kiplint.compat.roles import TITLES, Mode
 from kiplint.report.kit.table import title, wrapped
 
 _LABEL = 11
 
 
-def connection(begun: Exchange, ids: Telemetry, color: bool) -> Iterator[str]:
+def connection(begun: Exchange, ids: Telemetry, mode: BrokerMode, color: bool) -> Iterator[str]:
     """The lines that tell how the connection to one broker begins."""
     yield title(f"Connection to {begun.broker}", color)
-    for label, text in (*_exchange(begun), *_telemetry(ids)):
+    for label, text in (*_mode(mode), *_exchange(begun), *_telemetry(ids)):
         yield from wrapped(label, text, _LABEL, color)
 
 
+def _mode(mode: BrokerMode) -> Iterator[tuple[str, str]]:
+    """The mode; where the set has both, also what the choice decides."""
+    other: Mode = "zookeeper" if mode.mode == "kraft" else "kraft"
+    ask = f"; for {TITLES[other]} mode: --mode {other}" if mode.assumed else ""
+    yield "mode", f"{TITLES[mode.mode]}{ask}"
+    if mode.not_here:
+        yield "", f"only {TITLES[other]} mode serves {', '.join(mode.not_here)}"
+    if mode.only:
+        yield "", f"only {TITLES[mode.mode]} mode serves {', '.join(mode.only)}"
+
+
 def _exchange(begun: Exchange) -> Iterator[tuple[str, str]]:
+    if begun.sasl is not None:
+        yield "SASL", f"first ApiVersions {begun.sasl} (request header 1), then SaslHandshake; once authenticated:"
     if begun.tried is not None:
         yield "ApiVersions", f"the client tries version {begun.tried} (request header {begun.tried_header})"
     if begun.answer is not None:

@@ -29,7 +29,7 @@ def write(found: Negotiation, out: TextIO, *, color: bool) -> None:
     """Write the negotiation."""
     sections = [
         [title(f"{found.client} as the client of {', '.join(found.brokers)}", color)],
-        *(list(connection(*pair, color)) for pair in zip(found.exchanges, found.telemetry, strict=True)),
+        *(list(connection(*three, color)) for three in zip(found.exchanges, found.telemetry, found.modes, strict=True)),
         *_attention(found, color),
         *([_features(found.features, color)] if found.features else []),
         _all(found, color),
@@ -39,18 +39,23 @@ def write(found: Negotiation, out: TextIO, *, color: bool) -> None:
 
 
 def _attention(found: Negotiation, color: bool) -> Iterator[list[str]]:
+    ours = [row for row in found.rpcs if not row.between_nodes]
     for status, heading in _GRAVE.items():
-        rows = [row for row in found.rpcs if row.status == status]
+        rows = [row for row in ours if row.status == status]
         if rows:
             yield [paint(f"{heading} ({len(rows)})", _RED, color), *_messages(rows, color)]
-    deprecated = [row for row in found.rpcs if row.deprecated and row.status not in TROUBLE]
+    deprecated = [row for row in ours if row.deprecated and row.status not in TROUBLE]
     if deprecated:
         head = paint(f"Agreed on a deprecated version ({len(deprecated)})", _YELLOW, color)
         yield [head, *_messages(deprecated, color)]
     for status, heading in _WAYS.items():
-        rows = [row for row in found.rpcs if row.status == status]
+        rows = [row for row in ours if row.status == status]
         if rows:
             yield [title(f"{heading} ({len(rows)})", color), *paragraph(_brief(row) for row in rows)]
+    apart = [row for row in found.rpcs if row.between_nodes]
+    if apart:
+        told = (f"{_brief(row)}{_apart(row)}" for row in apart)
+        yield [title(f"Between brokers and controllers, not for clients ({len(apart)})", color), *paragraph(told)]
 
 
 def _messages(rows: list[RpcRow], color: bool) -> list[str]:
@@ -61,6 +66,10 @@ def _brief(row: RpcRow) -> str:
     if row.client is not None:
         return f"{row.name} {row.client}"
     return f"{row.name} {'/'.join(dict.fromkeys(one.versions for one in row.brokers if one.versions))}"
+
+
+def _apart(row: RpcRow) -> str:
+    return "" if row.status == "agreed" else f" ({row.status.replace('-', ' ')})"
 
 
 def _features(features: tuple[FeatureUse, ...], color: bool) -> list[str]:
@@ -88,9 +97,11 @@ def _cells(row: RpcRow, several: bool) -> list[tuple[str, str]]:
     versions = [(one.versions or "-", "") for one in row.brokers]
     header = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"
     remark = "" if row.status == "agreed" else row.status.replace("-", " ")
+    if row.between_nodes:
+        remark = f"between brokers, {remark}" if remark else "between brokers"
     if row.deprecated:
         remark = f"{remark}, deprecated" if remark else "deprecated"
-    code = _RED if row.status in TROUBLE else _YELLOW if row.deprecated else DIM
+    code = DIM if row.between_nodes else _RED if row.status in TROUBLE else _YELLOW if row.deprecated else DIM
     return [
         (str(row.api_key), ""),
         (row.name, ""),
@@ -115,4 +126,6 @@ def _summary(found: Negotiation, color: bool) -> str:
     ):
         if number:
             parts.append(paint(f"{number} {text}", _RED, color))
+    if counts.between_nodes:
+        parts.append(f"{counts.between_nodes} between brokers")
     return f"{plural(counts.rpcs, 'RPC')}: {', '.join(parts)}"

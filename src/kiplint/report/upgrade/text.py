@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from kiplint.compat.upgrade.result import TITLES, Blocker, Step, UpgradePath
+from kiplint.compat.roles import TITLES, Mode
+from kiplint.compat.upgrade.result import Blocker, Step, UpgradePath
 from kiplint.report.kit.colors import BOLD, SEVERITY, paint
 from kiplint.report.kit.table import paragraph, printable, table, title
 from kiplint.report.kit.words import plural
@@ -29,7 +30,15 @@ def _path(found: UpgradePath, color: bool) -> list[str]:
         return [title(f"From {ends}: nothing to do", color)]
     head = title(f"From {ends} in {plural(len(found.steps), 'step')}", color)
     rows = ([(f"{number}.", ""), *_cells(step)] for number, step in enumerate(found.steps, 1))
-    return [head, *table(("", "", "", ""), rows, color)[1:]]
+    return [head, *table(("", "", "", ""), rows, color)[1:], *_assumed(found)]
+
+
+def _assumed(found: UpgradePath) -> list[str]:
+    """Which mode the path begins in, where it could begin in the other too."""
+    if not found.assumed or found.mode is None:
+        return []
+    other: Mode = "kraft" if found.mode == "zookeeper" else "zookeeper"
+    return [f"  assumed: in {TITLES[found.mode]} mode at first (the shortest path); --mode {other} for the other"]
 
 
 def _cells(step: Step) -> list[tuple[str, str]]:

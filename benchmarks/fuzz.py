@@ -1,0 +1,98 @@
+"""`python -m benchmarks.fuzz`: decode damaged bytes of every message and version; no traceback, no hang, little memory.
+
+Each reading is bounded by an alarm, and the memory that readings take is what the process grew by.
+"""
+
+import argparse
+import random
+import resource
+import signal
+import struct
+import sys
+import time
+
+from benchmarks.workspace import find_corpus
+from kiplint.codec.catalog import Catalog
+from kiplint.codec.codec import Codec
+from kiplint.codec.values import rich
+from kiplint.compat.tree import make_tree
+from kiplint.model.layout import intervals
+from kiplint.sources.open import open_sets
+
+SECONDS = 2
+MOST_MEMORY = 64 * 2**20
+
+
+def main() -> int:
+    """Fuzz, print how it went, and give 1 where a reading raised, hung or grew too large."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description=__doc__)
+    parser.add_argument("--decodes", type=int, default=2_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    seeds = [(codec, codec.encode(rich(codec.body))[0]) for codec in _codecs()]
+    for codec, data in seeds:
+        codec.decode(data)
+    before, start = _memory(), time.perf_counter()
+    signal.signal(signal.SIGALRM, _hung)
+    counts = {True: 0, False: 0}
+    for number in range(options.decodes):
+        codec, data = seeds[number % len(seeds)]
+        made = damaged(data, rng)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        found = codec.decode(made)
+        counts[not found.problems] += 1
+        if found.problems and not all(0 <= one.offset <= len(made) for one in found.problems):
+            raise AssertionError(f"{codec.title}: {made.hex()}: {found.problems}")
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    took, grown = time.perf_counter() - start, _memory() - before
+    print(
+        f"{options.decodes:,} decodes of damaged bytes of {len(seeds)} layouts in {took:.0f} s: {counts[False]:,} with "
+        f"problems, {counts[True]:,} without; memory grew by {grown / 2**20:.1f} MiB"
+    )
+    return int(grown > MOST_MEMORY)
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """Random bytes, or bytes with something wrong: cut off, flipped, a length made larger, put in, left out."""
+    made = bytearray(data or b"\0")
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        place = rng.randrange(len(made) or 1)
+        what = rng.randrange(7)
+        if what == 0:
+            del made[place:]
+        elif what == 1 and made:
+            made[place] ^= 1 << rng.randrange(8)
+        elif what == 2:
+            made[place : place + 4] = struct.pack(">i", rng.choice((2**31 - 1, -1, -2, 2**24, 1000)))
+        elif what == 3:
+            made[place : place + 5] = rng.choice((b"\xff\xff\xff\xff\x0f", b"\xff\xff\x7f", b"\x80\x80\x80\x80\x00"))
+        elif what == 4:
+            made[place:place] = rng.randbytes(rng.randint(1, 9))
+        elif what == 5:
+            del made[place : place + rng.randint(1, 3)]
+        else:
+            made = bytearray(rng.randbytes(rng.randint(0, 120)))
+    return bytes(made)
+
+
+def _codecs() -> list[Codec]:
+    top = find_corpus().clients.parent
+    directories: dict[str, list[tuple[str, bytes]]] = {}
+    for one in open_sets([str(top)], lambda path: True):
+        directories.setdefault(one.relative, []).extend((file.path, file.data) for file in one.files)
+    known = Catalog(make_tree("", directories.items()).messages)
+    messages = [message for name in known.names for message in known.named(name)]
+    return [known.codec(message, piece.lowest) for message in messages for piece in intervals(message)]
+
+
+def _memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _hung(_signal: int, _frame: object) -> None:
+    raise TimeoutError(f"a reading took more than {SECONDS} seconds")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+"""The slow writer: fills in what a value leaves out, as Kafka's classes do, and says all that is wrong with it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+from kiplint.codec.problems import Malformed, Problem
+from kiplint.codec.shape import FORMATS, UNKNOWN_TAGS, default_of, key_of
+from kiplint.codec.wire import as_bytes, as_float, uuid_bytes, varint
+from kiplint.model.container import Container
+from kiplint.model.field import Field
+from kiplint.model.layout import Body, Slot
+from kiplint.model.types import INTEGERS
+from kiplint.text.suggest import did_you_mean
+
+
+def build(body: Body, container: Container, value: Any) -> tuple[bytes, tuple[Problem, ...]]:
+    """The bytes of a value, and what is wrong with it; without problems the bytes are right. Never raises.
+
+    What is left out gets its default. A field that the version does not have may be there when it has its default or
+    is ignorable. `container` is the message (or struct) that the layout was made of.
+    """
+    builder = _Builder()
+    builder.body(body, container, value, "")
+    return bytes(builder.out), tuple(builder.problems)
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.out = bytearray()
+        self.problems: list[Problem] = []
+
+    def note(self, rule: str, message: str, path: str) -> None:
+        self.problems.append(Problem(f"codec/{rule}", len(self.out), message, path))
+
+    def body(self, body: Body, container: Container, value: Any, path: str) -> None:
+        if not isinstance(value, dict):
+            self.note("value-invalid", f"{path or 'the value'} is {_kind(value)}, not an object", path)
+            return
+        slots = (*body.slots, *(body.tags or ()))
+        self.surplus({key_of(slot) for slot in slots}, container, value, path, flexible=body.tags is not None)
+        for slot in body.slots:
+            key = key_of(slot)
+            self.slot(slot, value[key] if key in value else default_of(slot), _join(path, key))
+        if body.tags is not None:
+            self.tags(body.tags, value, path)
+
+    def surplus(self, present: set[str], container: Container, value: Any, path: str, *, flexible: bool) -> None:
+        """Judge what is given beyond the fields of the version."""
+        others = {field.java_name: field for field in container.fields}
+        for key, one in value.items():
+            if key in present or (key == UNKNOWN_TAGS and flexible):
+                continue
+            if key not in others:
+                hint = did_you_mean(str(key), sorted(others), 0.6)
+                self.note("unknown-field", f"{container.name} has no field {key}{hint}", _join(path, str(key)))
+            elif not others[key].ignorable and one != _absent(others[key]):
+                message = f"{key} exists in versions {others[key].versions} and is not ignorable"
+                self.note("field-not-in-version", message, _join(path, key))
+
+    def slot(self, slot: Slot, value: Any, path: str) -> None:
+        if slot.array:
+            self.array(slot, value, path)
+        elif slot.kind == "struct":
+            self.struct(slot, value, path)
+        elif slot.kind in FORMATS:
+            self.fixed(slot.kind, value, path)
+        else:
+            self.sized(slot.kind, slot.compact, slot.nullable, value, path)
+
+    def struct(self, slot: Slot, value: Any, path: str) -> None:
+        if slot.nullable:
+            self.out += b"\xff" if value is None else b"\x01"
+            if value is None:
+                return
+        self.element(slot, value, path)
+
+    def element(self, slot: Slot, value: Any, path: str) -> None:
+        if slot.body is None or slot.field.struct is None:
+            raise RecursionError(slot.field.path)
+        if value is None:
+            self.note("null-not-allowed", f"{path} is null, which this version does not allow", path)
+        else:
+            self.body(slot.body, slot.field.struct, value, path)
+
+    def fixed(self, kind: str, value: Any, path: str) -> None:
+        try:
+            self.out += struct.pack(">" + FORMATS[kind], _prepared(kind, value))
+        except (Malformed, struct.error):
+            limits = f" ({INTEGERS[kind][0]}..{INTEGERS[kind][1]})" if kind in INTEGERS else ""
+            self.note("value-invalid", f"{path} is {_shown(value)}, no {kind}{limits}", path)
+
+    def sized(self, kind: str, compact: bool, nullable: bool, value: Any, path: str) -> None:
+        if value is None:
+            self.null(nullable, compact, "h" if kind == "string" else "i", path)
+            return
+        try:
+            data = _text(value) if kind == "string" else as_bytes(value)
+        except (Malformed, UnicodeEncodeError):
+            what = "Unicode text" if kind == "string" else "base64"
+            self.note("value-invalid", f"{path} is {_shown(value)}, not {what}", path)
+            return
+        if self.length(len(data), compact, "h" if kind == "string" else "i", path):
+            self.out += data
+
+    def null(self, nullable: bool, compact: bool, code: str, path: str) -> None:
+        if not nullable:
+            self.note("null-not-allowed", f"{path} is null, which this version does not allow", path)
+        self.out += b"\0" if compact else struct.pack(">" + code, -1)
+
+    def length(self, size: int, compact: bool, code: str, path: str) -> bool:
+        most = 2**31 - 2 if compact or code == "i" else 2**15 - 1
+        if size > most:
+            self.note("value-invalid", f"{path} has {size} bytes; {most} are the most", path)
+            return False
+        self.out += varint(size + 1) if compact else struct.pack(">" + code, size)
+        return True
+
+    def array(self, slot: Slot, value: Any, path: str) -> None:
+        if value is None:
+            self.null(slot.nullable, slot.compact, "i", path)
+            return
+        if not isinstance(value, list):
+            self.note("value-invalid", f"{path} is {_kind(value)}, not an array", path)
+            return
+        self.length(len(value), slot.compact, "i", path)
+        for index, one in enumerate(value):
+            inner = f"{path}[{index}]"
+            if slot.kind == "struct":
+                self.element(slot, one, inner)
+            elif slot.kind in FORMATS:
+                self.fixed(slot.kind, one, inner)
+            else:
+                self.sized(slot.kind, slot.compact, False, one, inner)
+
+    def tags(self, known: Iterable[Slot], value: dict[str, Any], path: str) -> None:
+        """Write the tag section: known tags that do not have their default, and unknown ones, by number."""
+        slots = {slot.field.tag or 0: slot for slot in known}
+        found = self.unknown_tags(set(slots), value.get(UNKNOWN_TAGS) or [], path)
+        for tag, slot in slots.items():
+            key = key_of(slot)
+            if key in value and value[key] != default_of(slot):
+                outer, self.out = self.out, bytearray()
+                self.slot(slot, value[key], _join(path, key))
+                found[tag], self.out = bytes(self.out), outer
+        self.out += varint(len(found))
+        for tag, data in sorted(found.items()):
+            self.out += varint(tag) + varint(len(data)) + data
+
+    def unknown_tags(self, known: set[int], given: Any, path: str) -> dict[int, bytes]:
+        found: dict[int, bytes] = {}
+        place = _join(path, UNKNOWN_TAGS)
+        for one in given if isinstance(given, list) else [given]:
+            tag = one.get("tag") if isinstance(one, dict) else None
+            if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 0x7FFFFFFF:
+                self.note("value-invalid", f'{place} has {_shown(one)}, not {{"tag": number, "data": base64}}', place)
+            elif tag in known:
+                self.note("value-invalid", f"{place} has tag {tag}, which this version knows", place)
+            elif tag in found:
+                self.note("tag-duplicate", f"{place} has tag {tag} twice", place)
+            else:
+                try:
+                    found[tag] = as_bytes(one.get("data"))
+                except Malformed:
+                    self.note("value-invalid", f"{place}: the data of tag {tag} is not base64", place)
+        return found
+
+
+def _prepared(kind: str, value: Any) -> Any:
+    if kind == "uuid":
+        if not isinstance(value, str):
+            raise Malformed
+        return uuid_bytes(value)
+    if kind == "float64":
+        return as_float(value)
+    if value.__class__ is not (bool if kind == "bool" else int):
+        raise Malformed
+    return value
+
+
+def _text(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise Malformed
+    return value.encode()
+
+
+def _absent(field: Field) -> Any:
+    """The default with which a field may be given in a version that does not have it."""
+    from kiplint.model.layout import slot
+
+    version = field.versions.lowest
+    return default_of(slot(field, version, field.message.flexible.covers(version))) if version >= 0 else None
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "an array", str: "text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _shown(value: Any) -> str:
+    text = "null" if value is None else repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,115 @@
+"""Reading and writing one version of one message; compiled on first use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiplint.codec import reader, writer
+from kiplint.codec.build import build
+from kiplint.codec.explain import explain
+from kiplint.codec.problems import Malformed, Problem
+from kiplint.codec.reader import Reader, make_reader
+from kiplint.codec.shape import defaults_of
+from kiplint.codec.span import Decoded
+from kiplint.codec.writer import Writer, make_writer
+from kiplint.model.fact import fact
+from kiplint.model.layout import Body, layout
+from kiplint.model.message import Message
+from kiplint.model.types import PRIMITIVES
+from kiplint.model.unfolding import DEEPEST, MOST_FIELDS, unfolded
+
+
+class UnusableLayout(Exception):  # noqa: N818
+    """The definition has no layout that bytes could have: a struct in itself, or too large unfolded."""
+
+
+class Codec:
+    """The bytes of one (message, version). Make one and keep it: compiling takes longer than most readings."""
+
+    def __init__(self, message: Message, version: int) -> None:
+        self.message = message
+        self.version = version
+        self.title = f"{message.name} {version}"
+
+    @fact
+    def body(self) -> Body:
+        """The layout. Raises UnusableLayout."""
+        fields, depth = unfolded(self.message, MOST_FIELDS)
+        if fields > MOST_FIELDS or depth > DEEPEST:
+            raise UnusableLayout(
+                f"{self.message.name} is too large: its structs unfold too deep or into too many fields"
+            )
+        if self.message.cycles:
+            raise UnusableLayout(f"{self.message.name} has a struct in itself: {min(self.message.cycles.values())}")
+        made = layout(self.message, self.version)
+        _check(made, self.message.name)
+        return made
+
+    @fact
+    def reader(self) -> Reader:
+        """The compiled reader of values in JSON's terms: base64 for bytes, text for floats that are no number."""
+        return make_reader(self.body, f"read {self.title}", plain=True)
+
+    @fact
+    def raw_reader(self) -> Reader:
+        """The compiled reader that leaves bytes and floats as they are."""
+        return make_reader(self.body, f"read {self.title}", plain=False)
+
+    @fact
+    def writer(self) -> Writer:
+        """The compiled writer."""
+        return make_writer(self.body, f"write {self.title}")
+
+    def read(self, data: bytes) -> dict[str, Any]:
+        """The values of a body that is the whole of the bytes; Malformed, without a reason, when it is not."""
+        try:
+            value, end = self.reader(data, 0)
+        except reader.FAILURES:
+            raise Malformed from None
+        if end != len(data):
+            raise Malformed
+        return value
+
+    def decode(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = False) -> Decoded:
+        """The values from a position on, and what is wrong; `whole` says that the body must end with the bytes.
+
+        With `spans` the place of each value comes too, which takes ten times as long.
+        """
+        if spans:
+            return explain(self.body, data, pos, whole=whole, spans=True)
+        try:
+            value, end = self.reader(data, pos)
+        except reader.FAILURES:
+            end = -1
+        if end == len(data) or (not whole and 0 <= end < len(data)):
+            return Decoded(value, end)
+        return explain(self.body, data, pos, whole=whole, spans=False)
+
+    def write(self, value: dict[str, Any]) -> bytes:
+        """The bytes of values that have every field; Malformed, without a reason, when they are not right."""
+        parts: list[bytes] = []
+        try:
+            self.writer(value, parts.append)
+        except writer.FAILURES:
+            raise Malformed from None
+        return b"".join(parts)
+
+    def encode(self, value: Any) -> tuple[bytes, tuple[Problem, ...]]:
+        """The bytes of values that may leave out fields, and what is wrong with them."""
+        try:
+            return self.write(value), ()
+        except Malformed:
+            return build(self.body, self.message, value)
+
+    @fact
+    def defaults(self) -> dict[str, Any]:
+        """Every field with its default, tagged ones included."""
+        return defaults_of(self.body)
+
+
+def _check(body: Body, name: str) -> None:
+    for slot in (*body.slots, *(body.tags or ())):
+        if slot.body is None and slot.kind not in PRIMITIVES:
+            raise UnusableLayout(f"{name} has the field {slot.field.path}, whose type {slot.field.type} is unknown")
+        if slot.body:
+            _check(slot.body, name)

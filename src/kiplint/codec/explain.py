@@ -1,0 +1,168 @@
+"""The slow reader: goes through bytes by layout and says where each value stands, and all that is wrong.
+
+It gives the same values as the compiled reader, and has no problem to tell exactly where that one succeeds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiplint.codec.cursor import Cursor, StopReading
+from kiplint.codec.shape import UNKNOWN_TAGS, key_of, smallest_element
+from kiplint.codec.span import Decoded
+from kiplint.codec.wire import MOST_EMPTY, base64_text
+from kiplint.model.layout import Body, Slot, describe
+from kiplint.model.types import WIDTHS
+
+
+def explain(body: Body, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
+    """Read a body from a position on; `whole` says that it must end with the bytes. Never raises."""
+    cursor = Cursor(data, pos, spans=spans)
+    value: dict[str, Any] = {}
+    try:
+        _Walk(cursor).body(body, value, "", 0)
+        if whole and cursor.left:
+            many = f"{cursor.left} bytes follow" if cursor.left > 1 else "1 byte follows"
+            cursor.note("trailing-bytes", cursor.pos, f"{many} after the end of the message", "")
+    except StopReading:
+        pass
+    return Decoded(value, cursor.pos, tuple(cursor.problems), tuple(cursor.spans))
+
+
+class _Walk:
+    """Values are put where they belong before they are read, so that a part of them is there after a stop."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.at = cursor
+
+    def body(self, body: Body, out: dict[str, Any], path: str, depth: int) -> None:
+        for slot in body.slots:
+            self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth)
+        if body.tags is not None:
+            self.tags(body.tags, out, path, depth)
+
+    def slot(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
+        """Read one field and put it under `key`."""
+        if slot.array:
+            self.array(slot, out, key, path, depth)
+        elif slot.kind == "struct":
+            self.struct(slot, out, key, path, depth)
+        else:
+            out[key] = self.primitive(slot.kind, slot.compact, slot.nullable, path, depth, describe(slot))
+
+    def struct(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
+        start = self.at.pos
+        if slot.nullable:
+            marker = int(self.at.fixed("int8", path))
+            if marker not in (1, -1):
+                message = f"the marker of a nullable struct is {marker}, neither 1 nor -1"
+                self.at.note("marker-invalid", start, message, path)
+            if marker < 0:
+                out[key] = None
+                self.at.row(start, depth, path, describe(slot), None)
+                return
+        self.at.row(start, depth, path, describe(slot), {})
+        out[key] = {}
+        self.element(slot, out[key], path, depth + 1)
+
+    def element(self, slot: Slot, out: dict[str, Any], path: str, depth: int) -> None:
+        if slot.body is None:
+            raise RecursionError(slot.field.path)
+        self.body(slot.body, out, path, depth)
+
+    def primitive(self, kind: str, compact: bool, nullable: bool, path: str, depth: int, words: str) -> Any:
+        start = self.at.pos
+        value = self.at.fixed(kind, path) if kind in WIDTHS else self.sized(kind, compact, nullable, path)
+        self.at.row(start, depth, path, words, value)
+        return value
+
+    def sized(self, kind: str, compact: bool, nullable: bool, path: str) -> str | None:
+        start, what = self.at.pos, f"the length of the {kind}"
+        size = self.at.length(compact, kind != "string", what, path)
+        if size < 0:
+            self.null(nullable, start, path)
+            return None
+        chunk = self.at.take(size, start, what, path)
+        if kind != "string":
+            return base64_text(chunk)
+        try:
+            return chunk.decode()
+        except UnicodeDecodeError as error:
+            place = self.at.pos - size + error.start
+            self.at.note("utf8-invalid", place, f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8", path)
+            return chunk.decode(errors="replace")
+
+    def null(self, nullable: bool, start: int, path: str) -> None:
+        if not nullable:
+            self.at.note("null-not-allowed", start, f"{path} is null, which this version does not allow", path)
+
+    def array(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
+        start, what = self.at.pos, "the count of elements"
+        count = self.at.length(slot.compact, wide=True, what=what, path=path)
+        out[key] = None if count < 0 else []
+        self.at.row(start, depth, path, describe(slot), None if count < 0 else count)
+        if count < 0:
+            self.null(slot.nullable, start, path)
+            return
+        least = smallest_element(slot)
+        if not least and count > MOST_EMPTY:
+            message = f"{what} is {count}, each without bytes; {MOST_EMPTY} are read at most"
+            raise self.at.stop("too-many-elements", start, message, path)
+        if least * count > self.at.left:
+            message = f"{what} is {count}, each of {least} or more bytes; {self.at.left} are left{self.at.inside}"
+            raise self.at.stop("length-beyond-end", start, message, path)
+        self.elements(slot, count, out[key], path, depth)
+
+    def elements(self, slot: Slot, count: int, out: list[Any], path: str, depth: int) -> None:
+        for index in range(count):
+            inner = f"{path}[{index}]"
+            if slot.kind == "struct":
+                self.at.row(self.at.pos, depth + 1, inner, slot.field.element_type, {})
+                out.append({})
+                self.element(slot, out[index], inner, depth + 2)
+            else:
+                out.append(self.primitive(slot.kind, slot.compact, False, inner, depth + 1, slot.kind))
+
+    def tags(self, known: tuple[Slot, ...], out: dict[str, Any], path: str, depth: int) -> None:
+        start, slots = self.at.pos, {slot.field.tag: slot for slot in known}
+        count = self.at.varint("the count of tagged fields", path)
+        self.at.row(start, depth, _join(path, UNKNOWN_TAGS) if count else path, "tag section", count)
+        seen: set[int] = set()
+        before = -1
+        for _ in range(count):
+            start = self.at.pos
+            tag = self.at.varint("the tag", path)
+            size = self.at.varint("the size of the tagged field", path)
+            if tag in seen:
+                self.at.note("tag-duplicate", start, f"tag {tag} stands twice", path)
+            elif tag < before:
+                self.at.note("tag-order", start, f"tag {tag} follows tag {before}", path)
+            seen.add(tag)
+            before = max(before, tag)
+            self.tagged(tag, size, slots.get(tag), out, path, depth + 1, start)
+
+    def tagged(self, tag: int, size: int, slot: Slot | None, out: Any, path: str, depth: int, start: int) -> None:
+        """Read the value of one tag, which must fill its size."""
+        at = self.at
+        if size > at.left:
+            raise at.stop(
+                "length-beyond-end", start, f"tag {tag} has {size} bytes, {at.left} are left{at.inside}", path
+            )
+        at.row(start, depth, path, f"tag {tag}", size)
+        if slot is None:
+            chunk = at.take(size, start, f"the size of tag {tag}", path)
+            out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": base64_text(chunk)})
+            at.row(at.pos - size, depth + 1, _join(path, UNKNOWN_TAGS), "unknown tagged field", base64_text(chunk))
+            return
+        outer, at.end = (at.end, at.inside), at.pos + size
+        at.inside = f" inside tag {tag}"
+        self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth + 1)
+        if at.left:
+            message = f"tag {tag} has {size} bytes, its value ends {at.left} before that"
+            at.note("tag-size", at.pos, message, _join(path, key_of(slot)))
+            at.pos = at.end
+        at.end, at.inside = outer
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,136 @@
+"""Frames without their length: a header, then a body, both chosen by API key and version."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Literal
+
+import msgspec
+
+from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.problems import Problem
+from kiplint.codec.span import Span
+from kiplint.model.message import Message
+from kiplint.text.suggest import did_you_mean
+from kiplint.versions import VersionRange
+
+Direction = Literal["request", "response"]
+API_VERSIONS, UNSUPPORTED_VERSION = 18, 35
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """What a frame, or a body alone, has; the header's parts are None for a body.
+
+    `message` is the message's name, empty when it is not known; `body_start` is where the body begins; `version` is
+    the one that the body was read in.
+    """
+
+    message: str
+    version: int
+    header_version: int | None
+    header: dict[str, Any] | None
+    value: dict[str, Any] | None
+    length: int
+    problems: tuple[Problem, ...]
+    body_start: int = 0
+    spans: tuple[Span, ...] = ()
+
+
+def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans: bool = False) -> Frame:
+    """Read a body without header."""
+    messages = catalog.named(name)
+    message = having(messages, version)
+    if message is None:
+        if messages:
+            problem = _unknown_version(messages, version, 0)
+        else:
+            problem = Problem("codec/unknown-message", 0, f"no set has {name}{did_you_mean(name, catalog.names, 0.6)}")
+        return Frame(name if messages else "", version, None, None, None, len(data), (problem,))
+    return _body(catalog, message, version, data, Frame(message.name, version, None, None, None, len(data), ()), spans)
+
+
+def decode_request(catalog: Catalog, data: bytes, *, spans: bool = False) -> Frame:
+    """Read a request, which names its API and version itself."""
+    if len(data) < 4:
+        problem = Problem("codec/truncated", 0, f"the frame has {len(data)} bytes; API key and version take 4")
+        return Frame("", -1, None, None, None, len(data), (problem,))
+    api_key, version = struct.unpack_from(">hh", data)
+    return _framed(catalog, "request", api_key, version, data, spans)
+
+
+def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *, spans: bool = False) -> Frame:
+    """Read a response to a request of that API and version; ApiVersions' way back to version 0 is taken (KIP-511)."""
+    found = _framed(catalog, "response", api_key, version, data, spans)
+    code = data[4:6]
+    if api_key != API_VERSIONS or version == 0 or code != UNSUPPORTED_VERSION.to_bytes(2, "big"):
+        return found
+    fallback = _framed(catalog, "response", api_key, 0, data, spans)
+    if not fallback.problems or found.problems:
+        return fallback
+    offset = fallback.problems[0].offset
+    text = f"UNSUPPORTED_VERSION has to be answered in version 0 (KIP-511); this is version {version}"
+    return msgspec.structs.replace(found, problems=(Problem("codec/fallback-version", offset, text),))
+
+
+def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data: bytes, spans: bool) -> Frame:
+    messages = catalog.keyed(kind, api_key)
+    message = having(messages, version)
+    nothing = Frame(messages[0].name if messages else "", version, None, None, None, len(data), ())
+    if message is None:
+        where = 0 if kind == "response" or not messages else 2
+        unknown = Problem("codec/unknown-api-key", where, f"no set has a {kind} with the API key {api_key}")
+        problem = _unknown_version(messages, version, where) if messages else unknown
+        return msgspec.structs.replace(nothing, problems=(problem,))
+    number, codec = catalog.header(message, version)
+    if codec is None:
+        text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
+        return msgspec.structs.replace(nothing, problems=(Problem("codec/header-unknown", 0, text),))
+    found = codec.decode(data, whole=False, spans=spans)
+    frame = Frame(message.name, version, number, found.value, None, len(data), found.problems, found.end, found.spans)
+    if any(_ends(one) for one in found.problems):
+        return frame
+    return _body(catalog, message, version, data, frame, spans)
+
+
+def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: Frame, spans: bool) -> Frame:
+    codec, start = catalog.codec(message, version), frame.body_start
+    try:
+        found = codec.decode(data, start, spans=spans)
+    except UnusableLayout as error:
+        unusable = Problem("codec/layout-unusable", start, str(error))
+        return msgspec.structs.replace(frame, problems=(*frame.problems, unusable))
+    problems = found.problems
+    if problems:
+        problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
+    return msgspec.structs.replace(
+        frame, value=found.value, problems=(*frame.problems, *problems), spans=(*frame.spans, *found.spans)
+    )
+
+
+def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem: Problem) -> Problem:
+    """Say of which other version of the message the bytes are, where they are exactly that."""
+    message, version = codec.message, codec.version
+    candidates = [version + step for near in range(1, 8) for step in (-near, near)]
+    for other in candidates:
+        if message.valid.covers(other) and not catalog.codec(message, other).decode(data, start).problems:
+            text = f"{problem.message}; as version {other} the body reads to its last byte"
+            return msgspec.structs.replace(problem, message=text)
+    return problem
+
+
+def _ends(problem: Problem) -> bool:
+    """Whether nothing can be read behind the problem."""
+    return problem.rule in (
+        "codec/truncated",
+        "codec/length-beyond-end",
+        "codec/length-negative",
+        "codec/varint-too-large",
+        "codec/too-many-elements",
+    )
+
+
+def _unknown_version(messages: list[Message], version: int, offset: int) -> Problem:
+    known = VersionRange(pair for one in messages for pair in one.valid)
+    text = f"no set has {messages[0].name} {version}; the versions are {known}"
+    return Problem("codec/unknown-version", offset, text)

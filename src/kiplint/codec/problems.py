@@ -1,0 +1,95 @@
+"""What can be wrong with bytes, or with values to be written."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing that is wrong. `offset` counts bytes from the start of what was given; `path` names the field."""
+
+    rule: str
+    offset: int
+    message: str
+    path: str = ""
+
+
+class Malformed(Exception):  # noqa: N818
+    """The bytes, or the value, are not what the layout says. Raised by the fast functions, which do not say why."""
+
+
+class CodecRule(msgspec.Struct, frozen=True):
+    """What a problem's rule id means, and what follows from it."""
+
+    title: str
+    why: str
+    severity: Literal["error", "warning"] = "error"
+
+
+RULES = {
+    "codec/truncated": CodecRule(
+        "The bytes end inside a value", "A field is missing, or an earlier one was written with another width."
+    ),
+    "codec/length-beyond-end": CodecRule(
+        "A length or count says more than there is",
+        "The bytes were cut off, or something else stands where the length should be.",
+    ),
+    "codec/length-negative": CodecRule(
+        "A length or count below -1", "Only -1 has a meaning, null; readers fail on anything lower."
+    ),
+    "codec/null-not-allowed": CodecRule(
+        "Null where the version has none", "Readers generated from the schema refuse it; others may crash."
+    ),
+    "codec/trailing-bytes": CodecRule(
+        "Bytes after the end of the message",
+        "A field of another version was written, or an earlier one with another width.",
+    ),
+    "codec/varint-overlong": CodecRule(
+        "A varint with more bytes than its number needs", "Equal messages no longer have equal bytes."
+    ),
+    "codec/varint-too-large": CodecRule(
+        "A varint above 32 bits", "Every varint of the protocol is an unsigned number of 32 bits."
+    ),
+    "codec/boolean-invalid": CodecRule(
+        "A boolean that is neither 0 nor 1", "Readers take it for true; often it is the byte of another field."
+    ),
+    "codec/marker-invalid": CodecRule(
+        "A nullable struct's first byte is neither 1 nor -1", "KIP-893 knows only these two."
+    ),
+    "codec/utf8-invalid": CodecRule("A string that is not UTF-8", "Readers replace the bytes or fail."),
+    "codec/tag-order": CodecRule("Tags that do not rise", "KIP-482 asks for ascending tags."),
+    "codec/tag-duplicate": CodecRule("A tag that stands twice", "Readers keep one of the two values, or refuse both."),
+    "codec/tag-size": CodecRule(
+        "A tagged value that does not fill its size", "Readers that trust the size and readers that do not part here."
+    ),
+    "codec/too-many-elements": CodecRule(
+        "An array of elements without bytes", "A count that no bytes back could ask a reader for any amount of memory."
+    ),
+    "codec/too-large": CodecRule("More bytes than a frame may have", "Brokers refuse more than 100 MiB by default."),
+    "codec/header-unknown": CodecRule(
+        "No header for this version", "Neither headerVersions nor the set's header messages say what stands in front."
+    ),
+    "codec/layout-unusable": CodecRule(
+        "A definition that has no layout", "A struct in itself, or one that unfolds into too many fields."
+    ),
+    "codec/unknown-message": CodecRule("A message that no set has", "Give the set of a release that has it."),
+    "codec/unknown-api-key": CodecRule("An API key that no set has", "Give the set of a release that has it."),
+    "codec/unknown-version": CodecRule(
+        "A version that no set has", "Versions removed later are read with the set of an older release."
+    ),
+    "codec/fallback-version": CodecRule(
+        "UNSUPPORTED_VERSION not answered in version 0",
+        "KIP-511: a client that asked for a version too new can read the answer in version 0 only.",
+    ),
+    "codec/unpaired-response": CodecRule(
+        "A response without its request", "The version of a response is known from its request alone.", "warning"
+    ),
+    "codec/unknown-field": CodecRule("A field that the message does not have", "The name is misspelt or was changed."),
+    "codec/field-not-in-version": CodecRule(
+        "A field that this version does not have", "A writer may leave out only fields that are ignorable."
+    ),
+    "codec/value-invalid": CodecRule("A value that the field's type does not have", "It has no bytes."),
+    "codec/input-invalid": CodecRule("Input that is no bytes", "Nothing can be read from it."),
+}

@@ -1,0 +1,107 @@
+"""The primitives that are more than a number: varints, UUIDs, floats, base64, as Kafka writes them in JSON."""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+from functools import lru_cache
+
+from kiplint.codec.problems import Malformed
+
+MOST_BYTES = 100 * 2**20
+"""The longest frame that is read: what brokers take by default (socket.request.max.bytes)."""
+MOST_EMPTY = 64
+"""How many elements without bytes one array may have: nothing in the input would bound a larger number."""
+
+TRUTH = (False, True)
+SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def read_varint(data: bytes, pos: int) -> tuple[int, int]:
+    """An unsigned varint of at most 32 bits in its shortest form, and the position after it; else Malformed."""
+    value = data[pos]
+    pos += 1
+    if value < 0x80:
+        return value, pos
+    value &= 0x7F
+    for shift in (7, 14, 21, 28):
+        byte = data[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if byte == 0 or value > 0xFFFFFFFF:
+                raise Malformed
+            return value, pos
+    raise Malformed
+
+
+def varint(value: int) -> bytes:
+    """The shortest unsigned varint of a number that is not negative."""
+    if value < 0x80:
+        return _ONE_BYTE[value]
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+_ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_PLAIN = bytes.maketrans(b"-_", b"+/")
+
+
+@lru_cache(maxsize=4096)
+def uuid_text(data: bytes) -> str:
+    """16 bytes as Kafka shows a UUID: URL-safe base64 without padding."""
+    return binascii.b2a_base64(data, newline=False)[:22].translate(_URL_SAFE).decode()
+
+
+@lru_cache(maxsize=4096)
+def uuid_bytes(text: str) -> bytes:
+    """The 16 bytes of a UUID in Kafka's notation, or with hyphens; Malformed when it is neither."""
+    if re.fullmatch("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
+        return bytes.fromhex(text.replace("-", ""))
+    if not re.fullmatch("[A-Za-z0-9_-]{22}(==)?", text):
+        raise Malformed
+    return binascii.a2b_base64(text[:22].encode().translate(_PLAIN) + b"==")
+
+
+def float_json(value: float) -> float | str:
+    """A float64 as JSON can say it: the three values without a number become text."""
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def as_float(value: object) -> float:
+    """The float64 that a plain value stands for; Malformed when it is none."""
+    if isinstance(value, float):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            raise Malformed from None
+    if isinstance(value, str) and value in SPECIAL:
+        return SPECIAL[value]
+    raise Malformed
+
+
+def base64_text(data: bytes) -> str:
+    """Bytes as Kafka's JSON converters show them."""
+    return binascii.b2a_base64(data, newline=False).decode()
+
+
+def as_bytes(value: object) -> bytes:
+    """Bytes given as they are or as base64; Malformed when they are neither."""
+    if isinstance(value, str):
+        try:
+            return binascii.a2b_base64(value.encode("ascii"), strict_mode=True)
+        except (binascii.Error, UnicodeEncodeError):
+            raise Malformed from None
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise Malformed

@@ -1,0 +1,105 @@
+"""Who sends an RPC, and in which mode of a cluster a broker serves it.
+
+Where a set says listeners, they decide: `zkBroker` in ZooKeeper mode, `broker` (and `controller`) in KRaft mode. What
+they leave open comes out of the tables here, the only place for knowledge that is in no definition. Their source is
+Apache Kafka's own code up to 4.1: the enumeration ApiKeys (which RPCs are cluster actions; in 2.7 also which are not
+enabled yet), the listeners of later releases, and the comments of the requests named.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from kiplint.model.rpc import Rpc
+from kiplint.model.schemas import SchemaSet
+from kiplint.versions import NONE, VersionRange
+
+Mode = Literal["zookeeper", "kraft"]
+TITLES: Final[dict[Mode, str]] = {"zookeeper": "ZooKeeper", "kraft": "KRaft"}
+
+OF_ZOOKEEPER: Final = frozenset({4, 5, 6, 7})
+"""LeaderAndIsr, StopReplica, UpdateMetadata, ControlledShutdown: how a ZooKeeper controller directs its brokers.
+
+KRaft brokers follow the metadata log and say with BrokerHeartbeat that they want to leave (KIP-500, KIP-631), though
+the listeners of ControlledShutdown name `controller` up to 3.9.
+"""
+UPDATE_METADATA: Final = 6
+
+OF_KRAFT: Final = {52: "Vote", 53: "BeginQuorumEpoch", 54: "EndQuorumEpoch", 55: "DescribeQuorum"}
+"""What 2.7 defines and does not enable: the Raft quorum (KIP-595). 2.8, the first release that says listeners, has no
+`zkBroker` among theirs."""
+
+BETWEEN_NODES: Final = {
+    4: "LeaderAndIsr",
+    5: "StopReplica",
+    6: "UpdateMetadata",
+    7: "ControlledShutdown",
+    27: "WriteTxnMarkers",
+    56: "AlterIsr AlterPartition",
+    58: "Envelope",
+    67: "AllocateProducerIds",
+    52: "Vote",
+    53: "BeginQuorumEpoch",
+    54: "EndQuorumEpoch",
+    59: "FetchSnapshot",
+    82: "UpdateRaftVoter",
+    62: "BrokerRegistration",
+    63: "BrokerHeartbeat",
+    70: "ControllerRegistration",
+    73: "AssignReplicasToDirs",
+    83: "InitializeShareGroupState",
+    84: "ReadShareGroupState",
+    85: "WriteShareGroupState",
+    86: "DeleteShareGroupState",
+    87: "ReadShareGroupStateSummary",
+}
+"""The RPCs that brokers and controllers send each other, and no client does: API key -> names, old and new.
+
+The cluster actions of ApiKeys without DescribeQuorum and UpdateFeatures, which an admin client sends too, and with the
+four that only nodes send although they are no cluster actions: FetchSnapshot (KIP-630), ControllerRegistration
+(KIP-919), AssignReplicasToDirs (KIP-858), UpdateRaftVoter (KIP-853).
+"""
+
+OF_CLIENTS: Final = {24: ("AddPartitionsToTxn", VersionRange.of(0, 3))}
+"""The versions that a client may use, where brokers keep the others for themselves: API key -> name, versions.
+
+AddPartitionsToTxn 4 and above are for a broker that verifies a transaction (KIP-890, and the request's own comment).
+"""
+
+
+def is_between_nodes(key: int, name: str) -> bool:
+    """Whether brokers and controllers send an RPC to each other, and no client does."""
+    return name in BETWEEN_NODES.get(key, "").split()
+
+
+def kept_by_brokers(key: int, name: str, versions: VersionRange) -> VersionRange:
+    """Those of the versions that a client must not use."""
+    known, free = OF_CLIENTS.get(key, ("", NONE))
+    return versions - free if name == known else NONE
+
+
+def modes_of(schemas: SchemaSet) -> tuple[Mode, ...]:
+    """The modes that the brokers of a set can run in, ZooKeeper first.
+
+    Without listeners (before 2.8) it is one: ZooKeeper where UpdateMetadata is live, else KRaft.
+    """
+    rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and rpc.common]
+    if not schemas.declares_listeners:
+        return ("zookeeper",) if any(rpc.api_key == UPDATE_METADATA for rpc in rpcs) else ("kraft",)
+    in_zookeeper: tuple[Mode, ...] = ("zookeeper",) if schemas.has_zookeeper else ()
+    in_kraft: tuple[Mode, ...] = ("kraft",) if any(is_served(rpc, schemas, "kraft", nodes=True) for rpc in rpcs) else ()
+    return (*in_zookeeper, *in_kraft)
+
+
+def is_served(rpc: Rpc, schemas: SchemaSet, mode: Mode, *, nodes: bool = False) -> bool:
+    """Whether a broker in that mode serves an RPC of its set; with `nodes` a controller will do."""
+    if not schemas.declares_listeners:
+        return mode == "kraft" or OF_KRAFT.get(rpc.api_key) != rpc.name
+    if mode == "zookeeper":
+        return _listens(rpc, "zkBroker")
+    listeners = ("broker", "controller") if nodes else ("broker",)
+    return rpc.api_key not in OF_ZOOKEEPER and _listens(rpc, *listeners)
+
+
+def _listens(rpc: Rpc, *listeners: str) -> bool:
+    return rpc.request is not None and not set(listeners).isdisjoint(rpc.request.listeners)

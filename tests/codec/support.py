@@ -1,0 +1,101 @@
+"""Random definitions and random values for them, and catalogs of real sets."""
+
+from __future__ import annotations
+
+import math
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kiplint.codec.catalog import Catalog
+from kiplint.codec.shape import UNKNOWN_TAGS, key_of
+from kiplint.codec.wire import base64_text, float_json, uuid_text
+from kiplint.compat.tree import make_tree
+from kiplint.model.layout import Body, Slot
+from kiplint.model.message import Message
+from kiplint.model.types import INTEGERS
+from kiplint.sources.open import open_sets
+from tools import field, message
+
+KINDS = ["bool", *INTEGERS, "float64", "uuid", "string", "bytes", "records"]
+FLOATS = [0.0, -1.5, 1e300, math.inf, -math.inf]
+
+
+@cache
+def catalog(name: str, history: Path | None = None) -> Catalog:
+    """The messages of a directory, or of a tag of a history."""
+    directories: dict[str, list[tuple[str, bytes]]] = {}
+    for one in open_sets([name], lambda path: True, repository=str(history) if history else None):
+        directories.setdefault(one.relative, []).extend((file.path, file.data) for file in one.files if file.wanted)
+    return Catalog(make_tree(name, directories.items()).messages)
+
+
+def random_message(rng: random.Random) -> Message:
+    """A request with versions 0-5, flexible from 3 on, with structs in structs, arrays, nulls and tags."""
+    return message(*_fields(rng, 0, ""), validVersions="0-5", flexibleVersions=rng.choice(["3+", "0+", "none"]))
+
+
+def _fields(rng: random.Random, depth: int, prefix: str) -> list[dict[str, Any]]:
+    made = [_field(rng, depth, f"{prefix}F{number}") for number in range(rng.randint(0 if depth else 1, 5))]
+    for tag in range(rng.randint(0, 3)):
+        one = _field(rng, depth, f"{prefix}T{tag}", tagged=True)
+        made.append({**one, "versions": "3+", "tag": tag, "taggedVersions": "3+"})
+    return made
+
+
+def _field(rng: random.Random, depth: int, name: str, *, tagged: bool = False) -> dict[str, Any]:
+    struct = depth < 3 and rng.random() < 0.35
+    kind = f"{name}Box" if struct else rng.choice(KINDS)
+    array = rng.random() < 0.3
+    others: dict[str, Any] = {"fields": _fields(rng, depth + 1, f"{name}x")} if struct else {}
+    if struct and not others["fields"]:
+        others["fields"] = [field(f"{name}Only")]
+    if array or struct or kind in ("string", "bytes", "records"):
+        others["nullableVersions"] = "0+" if tagged and rng.random() < 0.5 else rng.choice(["none", "0+", "2+"])
+        if tagged and others["nullableVersions"] == "2+":
+            others["nullableVersions"] = "3+"
+        if others["nullableVersions"] in ("0+", "3+") and rng.random() < 0.3:
+            others["default"] = "null"
+    if kind in ("string", "bytes") and not array and rng.random() < 0.2 and not tagged:
+        others["flexibleVersions"] = "none"
+    return field(name, f"[]{kind}" if array else kind, rng.choice(["0+", "0+", "1+", "0-3"]), **others)
+
+
+def random_body(body: Body, rng: random.Random, size: int = 3) -> dict[str, Any]:
+    """Values of every field of a version; tagged ones now and then, and tags that the layout does not know."""
+    value = {key_of(slot): random_value(slot, rng, size) for slot in body.slots}
+    for slot in body.tags or ():
+        if rng.random() < 0.6:
+            value[key_of(slot)] = random_value(slot, rng, size)
+    if body.tags is not None and rng.random() < 0.1:
+        value[UNKNOWN_TAGS] = [{"tag": rng.randint(100, 400), "data": base64_text(rng.randbytes(rng.randint(0, 200)))}]
+    return value
+
+
+def random_value(slot: Slot, rng: random.Random, size: int) -> Any:
+    """A value of a field, null where that is allowed."""
+    if slot.nullable and rng.random() < 0.25:
+        return None
+    if slot.array:
+        return [_single(slot, rng, size - 1) for _ in range(rng.randint(0, max(size, 0)))]
+    return _single(slot, rng, size)
+
+
+def _single(slot: Slot, rng: random.Random, size: int) -> Any:
+    if slot.kind == "struct":
+        assert slot.body is not None
+        return random_body(slot.body, rng, size - 1)
+    if slot.kind in INTEGERS:
+        low, high = INTEGERS[slot.kind]
+        return rng.choice([low, high, 0, 1, rng.randint(low, high)])
+    if slot.kind == "bool":
+        return rng.random() < 0.5
+    if slot.kind == "float64":
+        return float_json(rng.choice([*FLOATS, rng.uniform(-1e9, 1e9)]))
+    if slot.kind == "uuid":
+        return uuid_text(rng.randbytes(16))
+    long = rng.choice([0, 1, 5, 126, 127, 128, 300])
+    if slot.kind == "string":
+        return "".join(rng.choice("aé€𝄞\0\n") for _ in range(long))
+    return base64_text(rng.randbytes(long))

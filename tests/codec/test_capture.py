@@ -1,0 +1,207 @@
+"""Captures, real and made up: what they hold is found although segments are lost, repeated, or out of order."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import socket
+import struct
+from functools import cache
+from pathlib import Path
+
+import dpkt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codec.support import catalog
+from kiplint.codec.capture import UnreadableCapture, read_capture
+from kiplint.codec.catalog import Catalog
+from kiplint.codec.conversation import Captured, frames_of
+from kiplint.codec.summary import summarize
+from kiplint.codec.tcp import SYN, Segment, connections
+from tools import field, message, rpc
+
+CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
+HEADER = {"type": "header", "validVersions": "0-2", "apiKey": None}
+seeds = st.integers(0, 2**63)
+
+
+@cache
+def echo() -> Catalog:
+    """One RPC, Echo, with versions 0 and 1, neither flexible, and no fields."""
+    names = [field("Key", "int16"), field("Version", "int16"), field("CorrelationId"), field("ClientId", "string")]
+    headers = [message(*names, name="RequestHeader", **HEADER), message(names[2], name="ResponseHeader", **HEADER)]
+    return Catalog([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *headers])
+
+
+def request(correlation: int, version: int = 0) -> bytes:
+    return struct.pack(">ihhih", 13, 7, version, correlation, 3) + b"me!"
+
+
+def response(correlation: int) -> bytes:
+    return struct.pack(">ii", 4, correlation)
+
+
+def segments_of(count: int, rng: random.Random, start: int = 1000) -> list[Segment]:
+    """A conversation of some requests and responses in segments of random sizes, both directions begun by a SYN."""
+    requests = b"".join(request(number, number % 2) for number in range(count))
+    responses = b"".join(response(number) for number in range(count))
+    found = [Segment(0.0, *ends, start % 2**32, SYN, b"") for ends in ((CLIENT, SERVER), (SERVER, CLIENT))]
+    for ends, data in (((CLIENT, SERVER), requests), ((SERVER, CLIENT), responses)):
+        pos = 0
+        while pos < len(data):
+            size = rng.randint(1, 30)
+            found.append(Segment(1.0 + pos, *ends, (start + 1 + pos) % 2**32, 0, data[pos : pos + size]))
+            pos += size
+    return found
+
+
+def read(segments: list[Segment]) -> list[Captured]:
+    return [
+        frame
+        for number, connection in enumerate(connections(segments))
+        for frame in frames_of(echo(), number, connection) or []
+    ]
+
+
+def shown(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
+    return sorted((one.direction, one.api_version, one.correlation_id, one.stream_offset, one.whole) for one in frames)
+
+
+def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    wanted = json.loads((shared_bytes / "capture.json").read_text())
+    capture = read_capture(known, (shared_bytes / wanted["file"]).read_bytes())
+    found = summarize(known, capture, [one.decode(known) for one in capture.frames])
+    for name in ("by_api", "problems"):
+        keys = [key for key in wanted[name][0] if key not in ("at_fault", "detail", "verdict")]
+        rows = [{key: one[key] for key in keys} for one in found[name]]
+        assert rows == [{key: one[key] for key in keys} for one in wanted[name]]
+    assert [one["rule"] for one in found["problems"]] == ["codec/trailing-bytes", "codec/null-not-allowed"]
+    plain = wanted.keys() - {"by_api", "problems", "file", "schema"}
+    assert {key: found[key] for key in plain} == {key: wanted[key] for key in plain}
+
+
+@settings(max_examples=200)
+@given(seeds, st.sampled_from([1000, 2**32 - 1, 2**32 - 20]))
+def test_repeated_and_reordered_segments_change_nothing(seed: int, start: int) -> None:
+    rng = random.Random(seed)
+    count = rng.randint(1, 8)
+    segments = segments_of(count, rng, start)
+    wanted = [("request", n % 2, n, 17 * n, True) for n in range(count)]
+    wanted += [("response", n % 2, n, 8 * n, True) for n in range(count)]
+    assert shown(read(segments)) == sorted(wanted)
+    again = [*segments, *rng.sample(segments, rng.randint(0, len(segments)))]
+    rng.shuffle(again)
+    assert shown(read(again)) == sorted(wanted)
+
+
+@settings(max_examples=200)
+@given(seeds)
+def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = segments_of(20, rng)
+    lost = rng.choice([one for one in segments if one.data and one.source == CLIENT])
+    hole = range(lost.sequence - 1001, lost.sequence - 1001 + len(lost.data))
+    touched = {place // 17 for place in hole}
+    found = [one for one in read([one for one in segments if one is not lost]) if one.direction == "request"]
+    whole = {one.correlation_id for one in found if one.whole}
+    assert whole <= set(range(20)) - touched
+    # Where a length was lost, the next frame is found again by what it looks like.
+    assert set(range(20)) - touched - {max(touched) + 1} <= whole
+    assert not any(one.problem for one in found)
+
+
+@settings(max_examples=100)
+@given(seeds)
+def test_a_capture_may_begin_in_the_middle(seed: int) -> None:
+    rng = random.Random(seed)
+    segments = segments_of(20, rng)
+    first = rng.randint(3, 10)
+    cut = [one for one in segments[2:] if one.source == SERVER or one.sequence >= 1001 + first * 17 - 16]
+    requests = [one.correlation_id for one in read(cut) if one.direction == "request" and one.whole]
+    assert set(range(first + 1, 20)) <= set(requests) <= set(range(first, 20))
+    # Responses to requests that were not captured have no version to be read in.
+    responses = [one.correlation_id for one in read(cut) if one.direction == "response"]
+    assert set(responses) == {one.correlation_id for one in read(cut) if one.direction == "request"}
+
+
+def test_an_address_may_be_used_again() -> None:
+    rng = random.Random(1)
+    assert len(connections([*segments_of(2, rng), *segments_of(3, rng, start=2**31)])) == 2
+    assert len(read([*segments_of(2, rng), *segments_of(3, rng, start=2**31)])) == 10
+
+
+@pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"\0" * 40, b"\xff" * 40])
+def test_other_protocols_are_left_alone(data: bytes) -> None:
+    assert read([Segment(0.0, CLIENT, SERVER, 5, 0, data), Segment(0.1, SERVER, CLIENT, 9, 0, data)]) == []
+
+
+def test_a_length_that_cannot_be_is_a_problem_and_the_next_frame_is_found() -> None:
+    data = request(1) + b"\xff\xff\xff\xf0" + request(2) + request(3)
+    found = read([Segment(0.0, CLIENT, SERVER, 5, SYN, b""), Segment(0.0, CLIENT, SERVER, 6, 0, data)])
+    assert [(one.correlation_id, one.problem and one.problem.rule) for one in found] == [
+        (1, None),
+        (-1, "codec/length-negative"),
+        (2, None),
+        (3, None),
+    ]
+
+
+def captured(*, six: bool = False, vlan: bool = False) -> bytes:
+    """A pcap file of one request and its response over Ethernet."""
+    out = io.BytesIO()
+    writer = dpkt.pcap.Writer(out)
+    family, address = (socket.AF_INET6, "fd00::{}") if six else (socket.AF_INET, "10.0.0.{}")
+    for time, (source, target, data) in enumerate(((1, 2, request(5)), (2, 1, response(5)))):
+        ports = (50000, 9092) if source == 1 else (9092, 50000)
+        tcp = dpkt.tcp.TCP(sport=ports[0], dport=ports[1], seq=7, data=data)
+        ends = {
+            "src": socket.inet_pton(family, address.format(source)),
+            "dst": socket.inet_pton(family, address.format(target)),
+        }
+        ip = dpkt.ip6.IP6(nxt=6, plen=len(tcp), data=tcp, **ends) if six else dpkt.ip.IP(p=6, data=tcp, **ends)
+        kind = 0x86DD if six else 0x0800
+        frame = bytes(dpkt.ethernet.Ethernet(type=kind, data=ip))
+        if vlan:
+            frame = frame[:12] + b"\x81\x00\x00\x05" + frame[12:]
+        writer.writepkt(frame, ts=time)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("six", [False, True])
+@pytest.mark.parametrize("vlan", [False, True])
+def test_packets_of_the_internet_and_its_successor(six: bool, vlan: bool) -> None:
+    found = read_capture(echo(), captured(six=six, vlan=vlan))
+    assert [(one.direction, one.correlation_id, one.server[1]) for one in found.frames] == [
+        ("request", 5, 9092),
+        ("response", 5, 9092),
+    ]
+    assert (found.packets, found.connections, found.seconds) == (2, 1, 1.0)
+
+
+@pytest.mark.parametrize("size", [0, 3, 23, 24, 30, 60, 100])
+def test_a_capture_that_was_cut_off_is_read_as_far_as_it_goes(size: int) -> None:
+    try:
+        found = read_capture(echo(), captured()[:size])
+    except UnreadableCapture as error:
+        assert "no capture" in str(error)
+    else:
+        assert found.frames == ()
+
+
+def test_captures_are_hostile() -> None:
+    rng = random.Random(4)
+    good = captured()
+    for _ in range(300):
+        made = bytearray(good)
+        for _ in range(rng.randint(1, 6)):
+            made[rng.randrange(len(made))] = rng.randrange(256)
+        try:
+            found = read_capture(echo(), bytes(made))
+        except UnreadableCapture:
+            continue
+        for one in found.frames:
+            one.decode(echo(), spans=True)

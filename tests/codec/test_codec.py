@@ -1,0 +1,242 @@
+"""What is written is read again; the fast functions and the slow ones agree, on right bytes and on wrong ones."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codec.support import random_body, random_message
+from kiplint.codec.build import build
+from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.fill import filled
+from kiplint.codec.problems import RULES, Malformed
+from kiplint.codec.shape import UNKNOWN_TAGS
+from tools import field, message
+
+seeds = st.integers(0, 2**63)
+
+
+def random_codec(rng: random.Random) -> Codec:
+    return Codec(random_message(rng), rng.randint(0, 5))
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """Bytes with something wrong: cut off, flipped, a length made larger, bytes put in or left out."""
+    made = bytearray(data or b"\0")
+    place = rng.randrange(len(made))
+    what = rng.randrange(6)
+    if what == 0:
+        return bytes(made[:place])
+    if what == 1:
+        made[place] ^= 1 << rng.randrange(8)
+    elif what == 2:
+        made[place : place + 4] = rng.choice([b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\x0f"])
+    elif what == 3:
+        made[place:place] = rng.randbytes(rng.randint(1, 4))
+    elif what == 4:
+        del made[place]
+    else:
+        return rng.randbytes(rng.randint(0, 60))
+    return bytes(made)
+
+
+@settings(max_examples=400)
+@given(seeds)
+def test_what_is_written_is_read_again(seed: int) -> None:
+    rng = random.Random(seed)
+    codec = random_codec(rng)
+    for _ in range(3):
+        value = random_body(codec.body, rng)
+        data = codec.write(value)
+        found = codec.decode(data)
+        assert found.problems == () and found.end == len(data)
+        assert filled(codec.body, found.value) == filled(codec.body, value)
+        assert build(codec.body, codec.message, value) == (data, ())
+        explained = codec.decode(data, spans=True)
+        assert (explained.value, explained.problems, explained.end) == (found.value, (), len(data))
+        assert [span.offset for span in explained.spans] == sorted(span.offset for span in explained.spans)
+        assert sum(span.length for span in explained.spans) == len(data)
+
+
+@settings(max_examples=400)
+@given(seeds)
+def test_the_explaining_reader_has_problems_where_the_fast_one_fails(seed: int) -> None:
+    rng = random.Random(seed)
+    codec = random_codec(rng)
+    for _ in range(8):
+        data = damaged(codec.write(random_body(codec.body, rng)), rng)
+        explained = codec.decode(data, spans=True)
+        try:
+            value = codec.read(data)
+        except Malformed:
+            assert explained.problems
+            assert all(0 <= one.offset <= len(data) and one.rule in RULES for one in explained.problems)
+        else:
+            assert (explained.problems, explained.value) == ((), value)
+            assert codec.decode(codec.write(value)).problems == ()
+
+
+@given(seeds)
+def test_what_is_left_out_gets_its_default(seed: int) -> None:
+    rng = random.Random(seed)
+    codec = random_codec(rng)
+    data, problems = codec.encode({})
+    assert problems == ()
+    assert filled(codec.body, codec.read(data)) == codec.defaults
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "data", "rule", "offset"),
+    [
+        ("int32", {}, "000000", "truncated", 0),
+        ("string", {}, "0005616263", "length-beyond-end", 0),
+        ("string", {}, "ffff", "null-not-allowed", 0),
+        ("string", {}, "fffe", "length-negative", 0),
+        ("string", {}, "00036180ff", "utf8-invalid", 3),
+        ("bool", {}, "02", "boolean-invalid", 0),
+        ("int8", {}, "0000", "trailing-bytes", 1),
+        ("[]int32", {}, "7fffffff", "length-beyond-end", 0),
+        ("[]int32", {}, "ffffffff", "null-not-allowed", 0),
+        ("Box", {"fields": [field("Inner")], "nullableVersions": "0+"}, "0200000001", "marker-invalid", 0),
+    ],
+)
+def test_problems_of_plain_versions(kind: str, others: dict[str, Any], data: str, rule: str, offset: int) -> None:
+    (found,) = Codec(message(field("Value", kind, **others)), 0).decode(bytes.fromhex(data)).problems
+    assert (found.rule, found.offset) == (f"codec/{rule}", offset)
+
+
+@pytest.mark.parametrize(
+    ("data", "rules"),
+    [
+        ("026100", []),
+        ("82006100", ["varint-overlong"]),
+        ("ffffffffff", ["varint-too-large"]),
+        ("ffffffff1f", ["varint-too-large"]),
+        ("80", ["truncated"]),
+        ("0000", ["null-not-allowed"]),
+        ("010000", ["trailing-bytes"]),
+        ("0102000200070501aa", []),
+        ("01020501aa00020007", ["tag-order"]),
+        ("01020002000700020007", ["tag-duplicate"]),
+        ("01010003000700", ["tag-size"]),
+        ("0101000107", ["truncated", "tag-size"][:1]),
+        ("010100090007", ["length-beyond-end"]),
+    ],
+)
+def test_problems_of_flexible_versions(data: str, rules: list[str]) -> None:
+    made = message(field("Name", "string"), field("Code", "int16", "3+", tag=0, taggedVersions="3+"))
+    assert [one.rule for one in Codec(made, 3).decode(bytes.fromhex(data)).problems] == [f"codec/{r}" for r in rules]
+
+
+def test_offsets_and_paths_lead_to_the_value() -> None:
+    made = message(field("Topics", "[]Topic", fields=[field("Name", "string"), field("Live", "bool")]))
+    data = bytes.fromhex("00000002000161010001ff07")
+    found = Codec(made, 0).decode(data).problems
+    assert [(one.rule, one.offset, one.path) for one in found] == [
+        ("codec/utf8-invalid", 10, "topics[1].name"),
+        ("codec/boolean-invalid", 11, "topics[1].live"),
+    ]
+
+
+def test_unknown_tags_are_kept() -> None:
+    codec = Codec(message(field("Code", "int16", "3+", tag=1, taggedVersions="3+")), 3)
+    data = bytes.fromhex("030001aa01020007ac0202beef")
+    value = codec.read(data)
+    assert value == {"code": 7, UNKNOWN_TAGS: [{"tag": 0, "data": "qg=="}, {"tag": 300, "data": "vu8="}]}
+    assert codec.write(value) == data
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"count": 2**31}, "count is 2147483648, no int32 (-2147483648..2147483647)"),
+        ({"count": True}, "count is True, no int32 (-2147483648..2147483647)"),
+        ({"count": "1"}, "count is '1', no int32 (-2147483648..2147483647)"),
+        ({"name": None}, "name is null, which this version does not allow"),
+        ({"name": "\ud800"}, "name is '\\ud800', not Unicode text"),
+        ({"name": "x" * 40000}, "name has 40000 bytes; 32767 are the most"),
+        ({"nam": "x"}, "XRequest has no field nam; did you mean name?"),
+        ({"new": 1}, "new exists in versions 2+ and is not ignorable"),
+        ({"data": "%"}, "data is '%', not base64"),
+        ({"id": "short"}, "id is 'short', no uuid"),
+        ({"list": {}}, "list is an object, not an array"),
+        ({"list": [{"inner": 1}, 7]}, "list[1] is a number, not an object"),
+        ([], "the value is an array, not an object"),
+    ],
+)
+def test_values_that_cannot_be_written(value: Any, problem: str) -> None:
+    made = message(
+        field("Count"),
+        field("Name", "string"),
+        field("Data", "bytes"),
+        field("Id", "uuid"),
+        field("List", "[]Part", fields=[field("Inner")]),
+        field("New", versions="2+"),
+        field("Soft", versions="2+", ignorable=True),
+    )
+    assert [one.message for one in Codec(made, 0).encode(value)[1]] == [problem]
+
+
+def test_fields_of_other_versions_may_be_given_where_nothing_is_lost() -> None:
+    made = message(field("New", versions="2+", default="7"), field("Soft", versions="2+", ignorable=True))
+    assert Codec(made, 0).encode({"new": 7, "soft": 9}) == (b"", ())
+
+
+def test_defaults_are_those_of_the_schema() -> None:
+    made = message(
+        field("A", default="-1"),
+        field("B", "string", default="x"),
+        field("C", "[]int32", nullableVersions="0+", default="null"),
+        field("D", "bool", default="true"),
+        field("E", "int64", default="0x10"),
+        field("F", "float64", default="1.5"),
+        field("G", "uuid", default="AAAAAAAAAAAAAAAAAAAAAQ"),
+    )
+    assert Codec(made, 0).defaults == {
+        "a": -1,
+        "b": "x",
+        "c": None,
+        "d": True,
+        "e": 16,
+        "f": 1.5,
+        "g": "AAAAAAAAAAAAAAAAAAAAAQ",
+    }
+
+
+def test_a_layout_that_has_no_end_is_refused() -> None:
+    boxes = [{"name": "Box", "versions": "0+", "fields": [field("Again", "Box")]}]
+    with pytest.raises(UnusableLayout, match="a struct in itself: Box -> Box"):
+        Codec(message(field("First", "Box"), commonStructs=boxes), 0).decode(b"")
+
+
+@pytest.mark.parametrize("kind", ["Missing", "int23", "[][]int32"])
+def test_a_type_that_kafka_does_not_know_is_refused(kind: str) -> None:
+    with pytest.raises(UnusableLayout, match="XRequest has the field Odd, whose type .* is unknown"):
+        Codec(message(field("Odd", kind)), 0).decode(b"")
+
+
+def test_a_layout_that_is_too_deep_is_refused() -> None:
+    structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("Next", f"S{n + 1}")]} for n in range(3000)]
+    structs.append({"name": "S3000", "versions": "0+", "fields": [field("End")]})
+    with pytest.raises(UnusableLayout):
+        Codec(message(field("First", "S0"), commonStructs=structs), 0).decode(b"")
+
+
+def test_structs_as_deep_as_they_may_be_are_read() -> None:
+    structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("Next", f"[]S{n + 1}")]} for n in range(60)]
+    structs.append({"name": "S60", "versions": "0+", "fields": [field("End")]})
+    codec = Codec(message(field("First", "S0"), commonStructs=structs), 3)
+    value: dict[str, Any] = {"end": 5}
+    for _ in range(60):
+        value = {"next": [value]}
+    assert codec.read(codec.write({"first": value})) == {"first": value}
+
+
+def test_elements_without_bytes_are_bounded() -> None:
+    codec = Codec(message(field("Empty", "[]Nothing", fields=[field("Later", versions="2+")])), 0)
+    assert codec.read(b"\0\0\0\2") == {"empty": [{}, {}]}
+    assert [one.rule for one in codec.decode(b"\x7f\xff\xff\xff").problems] == ["codec/too-many-elements"]

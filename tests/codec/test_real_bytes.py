@@ -1,0 +1,158 @@
+"""Bytes that other software wrote are read to the last one, and faults in them are told where they are."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from codec.support import catalog
+from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.fill import filled
+from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
+from kiplint.model.layout import Body, Slot
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def named(corpus: Path, schema: str) -> Catalog:
+    if schema == "trunk":
+        return catalog(str(corpus / "kafka-trunk-2026-08"))
+    return catalog(f"{schema}:", corpus / "kafka-schema-history.bundle")
+
+
+def body_of(known: Catalog, name: str, version: int) -> Body:
+    message = having(known.named(name), version)
+    assert message is not None
+    return known.codec(message, version).body
+
+
+def rewritten(known: Catalog, name: str, version: int, value: dict[str, Any]) -> bytes:
+    message = having(known.named(name), version)
+    assert message is not None
+    data, problems = known.codec(message, version).encode(value)
+    assert problems == ()
+    return data
+
+
+def test_what_java_wrote(corpus: Path, shared_bytes: Path) -> None:
+    known = named(corpus, "3.9.0-rc3")
+    seen = 0
+    for row in rows(shared_bytes / "java.jsonl"):
+        data = bytes.fromhex(row["hex"])
+        found = decode_body(known, row["message"], row["version"], data)
+        assert (found.value, found.problems) == (row["value"], ())
+        assert rewritten(known, row["message"], row["version"], row["value"]) == data
+        assert decode_body(known, row["message"], row["version"], data, spans=True).value == row["value"]
+        seen += 1
+    assert seen > 600
+
+
+def from_kio(body: Body, value: dict[str, Any]) -> dict[str, Any]:
+    """kio's entity under Kafka's names."""
+    slots = {slot.field.name.lower(): slot for slot in (*body.slots, *(body.tags or ()))}
+    return {slots[key].field.java_name: one_from_kio(slots[key], one) for key, one in value.items()}
+
+
+def one_from_kio(slot: Slot, value: Any) -> Any:
+    if isinstance(value, list):
+        return [one_from_kio(slot, one) for one in value]
+    if slot.body is not None and value is not None:
+        return from_kio(slot.body, value)
+    if slot.kind == "uuid" and value is not None:
+        return base64.urlsafe_b64encode(UUID(value).bytes).decode().rstrip("=")
+    return value
+
+
+def test_what_kio_wrote(corpus: Path, shared_bytes: Path) -> None:
+    known = named(corpus, "confluent-8.3.0")
+    for row in rows(shared_bytes / "kio.jsonl"):
+        data, name, version = bytes.fromhex(row["hex"]), row["message"], row["version"]
+        wanted = from_kio(body_of(known, name, version), row["value"])
+        found = decode_body(known, name, version, data)
+        assert found.problems == ()
+        assert found.value is not None
+        assert filled(body_of(known, name, version), found.value) == wanted
+        assert rewritten(known, name, version, wanted) == data
+
+
+def read_frame(known: Catalog, row: dict[str, Any], *, spans: bool = False) -> Frame:
+    data = bytes.fromhex(row["hex"])
+    if row["direction"] == "request":
+        return decode_request(known, data, spans=spans)
+    return decode_response(known, row["api_key"], row["api_version"], data, spans=spans)
+
+
+def test_real_traffic_without_faults(corpus: Path, shared_bytes: Path) -> None:
+    frames = [row for row in rows(shared_bytes / "traffic.jsonl") if row["verdict"] == "ok"]
+    again = 0
+    for row in frames:
+        known = named(corpus, row["schema"])
+        found = read_frame(known, row)
+        assert found.problems == ()
+        assert found.header is not None and found.value is not None and found.length == len(row["hex"]) // 2
+        assert (found.header_version, found.header["correlationId"]) == (row["header_version"], row["correlation_id"])
+        message = having(known.keyed(row["direction"], row["api_key"]), found.version)
+        assert message is not None
+        header = known.header(message, found.version)[1]
+        assert header is not None
+        written = header.encode(found.header)[0] + known.codec(message, found.version).encode(found.value)[0]
+        again += written.hex() == row["hex"]
+        explained = read_frame(known, row, spans=True)
+        assert (explained.value, explained.header, explained.problems) == (found.value, found.header, ())
+        assert_covers(explained)
+    # Two writers put tagged fields on the wire that have their defaults.
+    assert again >= len(frames) - 2
+
+
+def assert_covers(frame: Frame) -> None:
+    """The rows that have bytes stand one behind the other, from the first byte to the last."""
+    position = 0
+    for span in frame.spans:
+        assert span.offset == position
+        position += span.length
+    assert position == frame.length
+
+
+FAULTS = {
+    "OffsetFetchResponse 3: Topics is not written": ("codec/truncated", 8),
+    "MetadataResponse 13: one zero byte more than the layout has": ("codec/trailing-bytes", 2104),
+    "MetadataRequest 11: IncludeClusterAuthorizedOperations is written": ("codec/truncated", 19),
+    "DescribeConfigsRequest 2: IncludeDocumentation is written": ("codec/trailing-bytes", 29),
+    "CreateAclsResponse 3: Results is not written": ("codec/null-not-allowed", 9),
+}
+
+
+def test_real_traffic_with_faults(corpus: Path, shared_bytes: Path) -> None:
+    frames = [row for row in rows(shared_bytes / "traffic.jsonl") if row["verdict"] != "ok"]
+    assert len(frames) == len(FAULTS)
+    for row in frames:
+        wanted = next(fault for detail, fault in FAULTS.items() if row["detail"].startswith(detail))
+        found = read_frame(named(corpus, row["schema"]), row).problems
+        assert (found[0].rule, found[0].offset) == wanted
+        assert found == read_frame(named(corpus, row["schema"]), row, spans=True).problems
+
+
+def test_a_field_of_another_version_is_told_by_that_version(corpus: Path, shared_bytes: Path) -> None:
+    frames = [row for row in rows(shared_bytes / "traffic.jsonl") if row["verdict"] == "extra-field"]
+    texts = sorted(read_frame(named(corpus, row["schema"]), row).problems[0].message for row in frames)
+    assert texts == [
+        "1 byte follows after the end of the message; as version 3 the body reads to its last byte",
+        "the bytes end inside the size of the tagged field; as version 10 the body reads to its last byte",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["request", "response"])
+def test_headers_are_those_of_java(corpus: Path, shared_bytes: Path, kind: str) -> None:
+    known = named(corpus, "3.9.0-rc3")
+    for row in json.loads((shared_bytes / "java-headers.json").read_text()):
+        message = having(known.keyed(kind, row["api_key"]), row["version"])
+        assert message is not None
+        number, codec = known.header(message, row["version"])
+        assert (number, codec is not None) == (row[f"{kind}_header"], True)
