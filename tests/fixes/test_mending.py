@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "25"))
 RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
-def found(files: Files | dict[str, bytes]) -> list[Finding]:
+def found(files: Mapping[str, bytes]) -> list[Finding]:
     return check_set([Input(*one) for one in files.items()], RULES, mender=mend).findings
 
 
