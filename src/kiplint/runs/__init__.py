@@ -1,1 +1,1 @@
-"""Whole runs without a terminal: from what a command was told to what it has to report."""
+"""Whole runs without a terminal: values in, a result out; what to show of it is for others."""
