@@ -9,8 +9,8 @@ from typing import Final, TextIO
 from kiplint.fixes.result import Row
 from kiplint.report.kit.colors import DIM
 from kiplint.report.kit.table import paragraph, table, title
-from kiplint.report.kit.words import listed
 from kiplint.text.show import printable
+from kiplint.text.words import listed
 
 STATES: Final = ("migrated", "declared", "unchanged", "exempt", "dead", "left")
 COLORS: Final = {"migrated": "32", "declared": "32", "unchanged": DIM, "exempt": DIM, "dead": DIM, "left": "1;31"}
