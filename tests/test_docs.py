@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 
 import kiplint.compat.changes.kinds  # noqa: F401 (brings the elements of its rules)
 from conftest import ROOT
-from kiplint.cli.app import app
+from kiplint.cli.app import make_app
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
@@ -96,7 +96,7 @@ def test_every_function_is_described() -> None:
 
 def test_every_command_and_option_is_described() -> None:
     page = _page("cli")
-    commands = dict(_commands("kiplint", typer.main.get_command(app)))
+    commands = dict(_commands("kiplint", typer.main.get_command(make_app())))
     assert _headings(page)[1:] == list(commands)
     for command in commands.values():
         assert [word for one in command.params for word in one.opts if word[0] == "-" and f"`{word}" not in page] == []
@@ -172,9 +172,14 @@ def test_every_block_is_run_or_written_or_tried_elsewhere(page: Path) -> None:
     assert re.findall(r"^(?: {4}|\t)\$ .*", text, re.MULTILINE) == []
 
 
-def test_the_readme_opens_with_the_two_commands() -> None:
-    first, second, *_ = steps((ROOT / "README.md").read_text("utf-8"))
-    assert [isinstance(one, Command) and one.text for one in (first, second)] == ["make check", "make test"]
+def test_the_readme_opens_with_a_finding_and_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    found, *two = list(steps(text))[:3]
+    assert isinstance(found, Command)
+    assert found.output.startswith("error[")
+    assert [isinstance(one, Command) and one.text for one in two] == ["make check", "make test"]
+    screen = 40
+    assert "make test" in "".join(text.splitlines(keepends=True)[:screen])
 
 
 def test_a_page_with_a_wrong_output_is_noticed(tmp_path: Path) -> None:
