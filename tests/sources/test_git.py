@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from kiplint.sources import cleanup, objects
 from kiplint.sources import git as sources_git
+from kiplint.sources.history import Walker
 from kiplint.sources.objects import Objects
 from kiplint.sources.open import open_sets
+from kiplint.sources.recognize import LARGEST_ENTRY
 from kiplint.sources.repository import open_repository
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.schema_files import SourceError
 from sources.support import (
     GOOD,
     OTHER,
@@ -377,3 +380,31 @@ def test_a_damaged_bare_repository_is_not_the_one_around_it(kafka: Path) -> None
     (kafka / "bare/objects").mkdir(parents=True)
     (kafka / "bare/HEAD").write_text("nonsense")
     assert error(f"1.0.0:{MESSAGE}", repository="bare") == "not a git repository: bare"
+
+
+def cube(where: Path, side: int) -> str:
+    """A tree of so many folders, each of so many folders, each of so many files; all of them the same three objects."""
+    blob = git(where, "rev-parse", "HEAD:metadata/TopicRecord.json")
+    entry = "".join(f"100644 blob {blob}\tf{at:04}.json\n" for at in range(side))
+    for _ in range(2):
+        tree = git(where, "mktree", stdin=entry.encode())
+        entry = "".join(f"040000 tree {tree}\td{at:04}\n" for at in range(side))
+    return git(where, "mktree", stdin=entry.encode())
+
+
+def test_a_cube_of_folders_takes_little_room(kafka: Path) -> None:
+    tree = cube(kafka, 1_000)
+    objects = open_repository(None)
+    tracemalloc.start()
+    with pytest.raises(SourceError, match="holds more than 100000 folders or 1000000 files"):
+        for _ in Walker(objects).folders(tree):
+            pass
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 << 20
+
+
+def test_folders_that_are_shared_are_all_found(kafka: Path) -> None:
+    found = list(Walker(open_repository(None)).folders(cube(kafka, 3)))
+    assert [one.path for one in found] == [f"d000{a}/d000{b}" for a in range(3) for b in range(3)]
+    assert {len(one.files) for one in found} == {3}

@@ -13,6 +13,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.report.kit.colors import paint
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
+from kiplint.text.show import printable
 
 CLEAN, FINDINGS, USAGE = 0, 1, 2
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process that SIGINT or SIGPIPE ended
@@ -76,6 +77,5 @@ def _drop_output() -> None:
 def fail(message: str) -> NoReturn:
     """Say what is wrong on stderr, and exit with 2."""
     label = paint("error", "1;31", use_color("auto", sys.stderr))
-    printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in message)
-    print(f"{label}: {printable}", file=sys.stderr)
+    print(f"{label}: {printable(message)}", file=sys.stderr)
     leave(USAGE)

@@ -13,8 +13,9 @@ from kiplint.cli.output import Output, attended, finished, open_outputs, write_r
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.trees import open_tree, warn_of_broken
 from kiplint.compat.rollout import Row, rollout
+from kiplint.compat.standing import rollout_rules
 from kiplint.engine.finding import Finding, Span
-from kiplint.engine.ruleset import load_rules
+from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.report.findings.report import Report
 from kiplint.report.rollout.text import rollout_document, row_object, write_rollout
 from kiplint.text.lines import decode_text
@@ -45,7 +46,8 @@ def _roll(options: RolloutOptions, outputs: list[Output]) -> int:
     keep = keeper(config, directory)
     head = open_tree(options.head, options.repository, keep)
     base = open_tree(options.base, options.repository, keep) if options.base else None
-    rows = [_shown(row) for row in rollout(head.main, base.main if base else None, options.header)]
+    rules = rollout_rules(options.header, config, make_ruleset(config, load_rules(config, directory)).known)
+    rows = [_shown(row) for row in rollout(head.main, base.main if base else None, options.header, rules)]
     code = FINDINGS if any(row.status in ("missing", "wrong") for row in rows) else CLEAN
     code = USAGE if head.broken or (base and base.broken) else code
     report = _report(rows, head.sources, options.header)
@@ -88,7 +90,7 @@ def _finding(row: Row, sources: Mapping[str, bytes]) -> Finding:
     pointer = f"/{row.wanted}" if locator.node(f"/{row.wanted}") is not locator.root else ""
     return Finding(
         rule=row.rule,
-        severity="error",
+        severity=row.severity,
         message=row.message,
         path=row.file,
         span=Span(*locator.span(pointer)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -60,10 +61,12 @@ def own_condition(kind: str, rule: str) -> str:
 
 
 def words_of(kind: str, rule: str, when: str) -> str:
-    """The class whose facts a rule may use: that of its kind, or the narrower one of the elements it is about."""
-    if when == own_condition(kind, rule) and NARROWER.get(kind):
-        return NARROWER[kind].get(rule, KINDS[kind]).__name__
-    return KINDS[kind].__name__
+    """The class whose facts a rule may use: that of its kind, or the narrower one of the elements it is about.
+
+    It is about those whose name its `when` begins with: `name == 'new-tag'`, then nothing more or an `and`.
+    """
+    about = re.match(rf"{OWN[kind]} == '([a-z0-9-]+)'(?= and |$)", when) if kind in OWN else None
+    return (NARROWER.get(kind, {}).get(about[1], KINDS[kind]) if about else KINDS[kind]).__name__
 
 
 @cache

@@ -121,9 +121,9 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
     """A rule with what it leaves out to its pack, or to its kind, filled in."""
     spec.each = spec.each or pack.each
     own = own_condition(spec.each or "", spec.id)
-    if own:
-        spec.when = spec.when or own
-        spec.message = spec.message or ("" if spec.says else OF_PROBLEMS)
+    spec.when = spec.when or own
+    if spec.each == "problem" and not spec.says:
+        spec.message = spec.message or OF_PROBLEMS
     return Rule(
         pack=pack.pack,
         spec=spec,

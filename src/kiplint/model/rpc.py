@@ -47,7 +47,7 @@ class Rpc:
 
     @fact
     def may_be_partial(self) -> bool:
-        """Whether the set is one lone file, so that a missing half means nothing."""
+        """Whether a missing half means nothing: the set is one lone file, or the half may be in an unread one."""
         return self._partial
 
     @fact
@@ -67,6 +67,11 @@ class Rpc:
         if self._request is None or self._response is None:
             return None
         return self._request if self._request.valid.highest < self._response.valid.highest else self._response
+
+    @fact
+    def says_versions(self) -> bool:
+        """Whether the valid versions of both halves that are there can be read."""
+        return not any(half.valid_problem for half in (self._request, self._response) if half)
 
     @fact
     def common(self) -> VersionRange:

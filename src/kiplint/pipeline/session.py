@@ -77,7 +77,7 @@ def make_session(
     except UsageError:
         raise
     except Exception as error:
-        raise UsageError(f"Spark does not start: {_reason(error)}") from error
+        raise UsageError(f"Spark does not start: {first_line(error)}") from error
 
 
 def read_conf(pairs: Iterable[str]) -> dict[str, str]:
@@ -111,7 +111,7 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _reason(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """The first line of an error's text; of one in the JVM the second, as the first only names a class."""
     lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
     told = [line for line in lines if not line.startswith("An error occurred while calling")]

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, marks_of
+from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
+from kiplint.sources.schema_files import SourceError
 
 WINDOW = 30
 """How many names are sent before the first answer is read. Twice that many fit into the smallest of pipes."""

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from kiplint.sources import disk
-from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, SchemaFiles, SourceError
+from kiplint.sources.recognize import LARGEST_ENTRY
+from kiplint.sources.schema_files import Keep, SchemaFiles, SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kiplint.sources.tree import Tree
+    from kiplint.sources.tree import FileTree
 
 STDIN = "-"
 ARCHIVES = (".jar", ".zip", ".tar", ".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
@@ -30,7 +31,7 @@ def open_sets(
     file that is other JSON.
     """
     files: dict[str, dict[str, bytes | None]] = {}
-    inside: dict[str, tuple[Tree, list[str]]] = {}
+    inside: dict[str, tuple[FileTree, list[str]]] = {}
     once: dict[str, str] = {}
     for name in names:
         once.setdefault(os.path.abspath(name), name)
@@ -66,7 +67,7 @@ def _standard_input() -> bytes:
         raise SourceError(f"cannot read standard input: {error.strerror}") from None
 
 
-def _tree(name: str, repository: str | None) -> tuple[Tree, str]:
+def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     """The tree behind a name that is no plain file or directory, and the file in it if the name is that of one."""
     archive, _, inner = name.partition(INSIDE)
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):

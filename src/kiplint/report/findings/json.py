@@ -8,7 +8,7 @@ import msgspec
 
 from kiplint.engine.finding import Finding
 from kiplint.report.findings.report import Report
-from kiplint.text.show import encodable
+from kiplint.text.show import as_json_text, encodable, printable
 
 VERSION = 1
 
@@ -26,13 +26,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 
 def encoded(value: object) -> str:
     """JSON on one line, with an escape for everything in it that could act on a terminal."""
-    text = msgspec.json.encode(value).decode()
-    return text if text.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    units = char.encode("utf-16-be").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    return printable(msgspec.json.encode(value).decode(), as_json_text)
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from kiplint.report.findings.report import Report
 from kiplint.report.kit.colors import BLUE, BOLD, DIM, SEVERITY, paint
 from kiplint.report.kit.words import listed, plural
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.show import printable
+from kiplint.text.show import as_sign, printable
 
 WIDEST = 140
 
@@ -60,14 +60,7 @@ def _excerpt(line: str, column: int, end: int | None) -> tuple[str, str]:
     after = " ..." if first + WIDEST < len(line) else ""
     width = max(1, min(stop, first + WIDEST) - start)
     tabs = shown[: start - first]
-    return before + _safe(shown) + after, " " * len(before) + _blanks(tabs) + "^" * width
-
-
-def _safe(text: str) -> str:
-    """The text with every character that could act on a terminal shown as one plain sign."""
-    return "".join(
-        " " if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
+    return before + printable(shown, as_sign) + after, " " * len(before) + _blanks(tabs) + "^" * width
 
 
 def _blanks(text: str) -> str:

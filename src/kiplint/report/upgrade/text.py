@@ -7,8 +7,9 @@ from typing import TextIO
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.upgrade.result import Blocker, Step, UpgradePath
 from kiplint.report.kit.colors import BOLD, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, printable, table, title
+from kiplint.report.kit.table import paragraph, table, title
 from kiplint.report.kit.words import plural
+from kiplint.text.show import printable
 
 _RED = SEVERITY["error"]
 
