@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from kiplint.cli.terminal import use_color
+from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
-from kiplint.report.kit.colors import paint
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import printable
@@ -76,6 +75,5 @@ def _drop_output() -> None:
 
 def fail(message: str) -> NoReturn:
     """Say what is wrong on stderr, and exit with 2."""
-    label = paint("error", "1;31", use_color("auto", sys.stderr))
-    print(f"{label}: {printable(message)}", file=sys.stderr)
+    print(f"{label('error')}: {printable(message)}", file=sys.stderr)
     leave(USAGE)

@@ -12,7 +12,7 @@ from kiplint.compat.changes.attribute_kinds import NewFieldNotIgnorable
 from kiplint.compat.changes.change import Change
 from kiplint.compat.changes.judge import Judged
 from kiplint.report.kit.markdown import inline
-from kiplint.report.kit.words import listed, plural
+from kiplint.text.words import listed, plural
 
 Chooser = Callable[[Judged], bool]
 
