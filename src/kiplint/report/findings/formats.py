@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
-    from kiplint.runs.result import Outcome
+    from kiplint.runs.result import RunResult
 
 FORMATS = {
     "text": "Findings with the line they are on, for people.",
@@ -15,6 +15,7 @@ FORMATS = {
     "jsonl": "One JSON object a line for each finding.",
     "github": "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
     "sarif": "SARIF 2.1.0, for code scanning and editors.",
+    "rdjson": "Reviewdog's diagnostic format, with suggestions that review bots can post.",
     "junit": "JUnit XML: a suite for each file, a failure for each finding; what a diff only tells, passes.",
     "gitlab": "A code quality report of GitLab.",
     "markdown": "A table, for pull requests and job summaries.",
@@ -42,18 +43,18 @@ class Format(Protocol):
         """Write the result; `color` says whether escape sequences for colours are wanted."""
 
 
-def load(name: str, result: Outcome) -> Format:
+def load(name: str, result: RunResult) -> Format:
     """The function that writes such a result in a format."""
     room = own(name, result) if name in OWN and name != "json" else import_module(f"kiplint.report.findings.{name}")
     write: Format = room.write
     return write
 
 
-def own(name: str, result: Outcome) -> Any:
+def own(name: str, result: RunResult) -> Any:
     """The module that tells such results in their own way."""
     return import_module(f"kiplint.report.{ROOMS[result.command]}.{name}")
 
 
-def write(name: str, result: Outcome, out: TextIO, *, color: bool = False) -> None:
+def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
     """Write a result in a format."""
     load(name, result)(result, out, color=color)
