@@ -96,7 +96,9 @@ class SchemaSet:
     @fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """By message type and API key: the message that has them, of several the one that was probably there first."""
-        keyed = _oldest_last(self._messages)
+        keyed = [one for one in self._messages if one.api_key is not None]
+        if len({(one.type, one.api_key) for one in keyed}) < len(keyed):
+            keyed = _oldest_last(keyed)
         return {(one.type, one.api_key): one for one in keyed if one.api_key is not None}
 
     @fact
