@@ -20,7 +20,7 @@ class Catalog:
         self._codecs: dict[tuple[int, int], Codec] = {}
         for message in messages:
             self._by_name.setdefault(message.name, []).append(message)
-            if message.is_rpc and message.api_key is not None:
+            if message.api_key is not None:
                 self._by_key.setdefault((message.type, message.api_key), []).append(message)
 
     @property
@@ -33,7 +33,7 @@ class Catalog:
         return self._by_name.get(name, [])
 
     def keyed(self, kind: str, api_key: int) -> list[Message]:
-        """The requests, or responses, of an API key."""
+        """The messages of a type with an API key: requests, responses, or metadata records."""
         return self._by_key.get((kind, api_key), [])
 
     @property
