@@ -28,10 +28,19 @@ class Wanted(msgspec.Struct, frozen=True):
 def decode_object(catalog: Catalog, given: Any, wanted: Wanted) -> dict[str, Any]:
     """The answer to a body (`message`, `version`, `hex`) or a frame (`direction`, `api_key`, `api_version`, `hex`)."""
     try:
-        frame = _read(catalog, given, spans=wanted.records)
+        frame, _ = _read(catalog, given, spans=wanted.records)
     except BadInput as error:
         frame = Frame("", -1, None, None, None, 0, (Problem("codec/input-invalid", 0, str(error)),))
     return document(finished(catalog, frame, wanted))
+
+
+def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, bytes]:
+    """The frame or body of one line of JSON, and its bytes. Raises BadInput."""
+    try:
+        given = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"the line is not JSON: {error}") from None
+    return _read(catalog, given, spans=spans)
 
 
 def finished(catalog: Catalog, frame: Frame, wanted: Wanted) -> Frame:
@@ -66,17 +75,20 @@ def problem_rows(problems: tuple[Problem, ...]) -> list[dict[str, Any]]:
     return [{"rule": p.rule, "offset": p.offset, "message": p.message, "field": p.path or None} for p in problems]
 
 
-def _read(catalog: Catalog, given: Any, *, spans: bool) -> Frame:
+def _read(catalog: Catalog, given: Any, *, spans: bool) -> tuple[Frame, bytes]:
     if not isinstance(given, dict):
         raise BadInput("a line has to be a JSON object")
     data = hex_bytes(given.get("hex"))
     if "direction" not in given:
-        return decode_body(catalog, _text(given, "message"), _number(given, "version"), data, spans=spans)
-    if given["direction"] == "request":
-        return decode_request(catalog, data, spans=spans)
-    if given["direction"] != "response":
+        frame = decode_body(catalog, _text(given, "message"), _number(given, "version"), data, spans=spans)
+    elif given["direction"] == "request":
+        frame = decode_request(catalog, data, spans=spans)
+    elif given["direction"] == "response":
+        key, version = _number(given, "api_key"), _number(given, "api_version")
+        frame = decode_response(catalog, key, version, data, spans=spans)
+    else:
         raise BadInput('"direction" has to be "request" or "response"')
-    return decode_response(catalog, _number(given, "api_key"), _number(given, "api_version"), data, spans=spans)
+    return frame, data
 
 
 def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
