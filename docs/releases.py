@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kiplint.cli.trees import open_tree
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import BREAKS, Told, tell
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.runs.trees import load
 
 HEAD = """# What broke between releases
 
@@ -50,7 +50,7 @@ def trees(repository: str) -> Iterator[Tree]:
     """The trees of all release tags, oldest first."""
     listing = ["git", "-C", repository, "tag", "--sort=version:refname"]
     for tag in subprocess.run(listing, check=True, capture_output=True, text=True).stdout.split():
-        yield open_tree(f"{tag}:", repository)
+        yield load(f"{tag}:", repository)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 
-from kiplint.cli.explaining import explain_rule
+from kiplint.cli.commands import explain
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.examples import messages_of, run_example
 from kiplint.compat.changes.judge import BREAKS, Judged, judge
@@ -237,7 +237,7 @@ def test_a_pack_with_rules_about_changes_leaves_check_alone(tmp_path: Path) -> N
 
 @every_rule
 def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]) -> None:
-    assert explain_rule(rule.id) == 0
+    assert explain.run(explain.Options(rule.id)) == 0
     said = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
     assert {one.rule for one in example.changes} == {rule.id}

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 
 import kiplint.compat.changes.change  # noqa: F401 (brings the elements of its rules)
 from conftest import ROOT
-from kiplint.cli.app import app
+from kiplint.cli.app import make_app
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
@@ -96,7 +96,7 @@ def test_every_function_is_described() -> None:
 
 def test_every_command_and_option_is_described() -> None:
     page = _page("cli")
-    commands = dict(_commands("kiplint", typer.main.get_command(app)))
+    commands = dict(_commands("kiplint", typer.main.get_command(make_app())))
     assert _headings(page)[1:] == list(commands)
     for command in commands.values():
         assert [word for one in command.params for word in one.opts if word[0] == "-" and f"`{word}" not in page] == []

@@ -20,8 +20,8 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.report.findings.report import Report
 from kiplint.report.findings.text import write
+from kiplint.runs.result import CheckResult
 from kiplint.text.lines import Lines, decode_text
 
 HERE = Path(__file__).resolve().parent
@@ -103,7 +103,7 @@ def check(rule: Rule, files: list[Input]) -> Result:
 
 def text(result: Result) -> str:
     out = io.StringIO()
-    write(Report(tuple(result.findings), result.files, result.messages, result.sources), out, color=False)
+    write(CheckResult(tuple(result.findings), result.files, result.messages, result.sources), out, color=False)
     return out.getvalue()
 
 

@@ -25,10 +25,10 @@ AVAILABLE = hasattr(os, "fork")
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 IMPORTED = (
     "kiplint.cli.app",
-    "kiplint.cli.checking",
+    "kiplint.runs.check",
+    "kiplint.cli.output",
     "kiplint.cli.process",
     "jsonschema",
-    "typer._adapters",  # with all of pydantic, once there are arguments to parse
 )
 STREAMS = ("stdin", "stdout", "stderr")
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Iterator
+from typing import Any
 
 import typer.main
 
 from generator.markdown import anchor, code, fence, page, prose, table
-from kiplint.cli.app import app
+from kiplint.cli.app import make_app
 
 INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
 
 
 def make() -> str:
     """The page `reference/cli.md`."""
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(make_app())
     return page("Commands", INTRODUCTION, *(_command(name, command) for name, command in _commands("", group)))
 
 
@@ -30,7 +29,7 @@ def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def overview() -> str:
     """The commands as the README lists them."""
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(make_app())
     rows = (
         [f"[{name}](docs/reference/cli.md#{anchor(f'kiplint {name}')})", prose(_first(command.help))]
         for name, command in group.commands.items()
@@ -44,7 +43,6 @@ def _first(text: str) -> str:
 
 def _command(name: str, command: Any) -> str:
     is_group = hasattr(command, "commands")
-    choices = {} if is_group else _choices(inspect.unwrap(command.callback))
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     options = [one for one in command.params if one.param_type_name == "option"]
     full = f"kiplint {name}".strip()
@@ -53,23 +51,11 @@ def _command(name: str, command: Any) -> str:
         f"## {full}",
         fence(" ".join([full, *filter(None, words)])),
         _reflow(prose(command.help or "")),
-        table(
-            ["argument", "meaning"], ([code(_name(one)), _meaning(one, choices, one.help or "")] for one in arguments)
-        ),
-        table(["option", "meaning"], ([_option(one), _meaning(one, choices, one.help or "")] for one in options)),
+        table(["argument", "meaning"], ([code(_name(one)), _meaning(one, is_group)] for one in arguments)),
+        table(["option", "meaning"], ([_option(one), _meaning(one, is_group)] for one in options)),
         _epilog(command.epilog or ""),
     ]
     return "\n\n".join(part for part in parts if part)
-
-
-def _choices(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
-    """By name of a parameter: the words that it takes, where these are listed in its type."""
-    found = {}
-    for name, hint in get_type_hints(function).items():
-        for one in (hint, *get_args(hint)):
-            if get_origin(one) is Literal:
-                found[name] = get_args(one)
-    return found
 
 
 def _name(argument: Any) -> str:
@@ -89,10 +75,10 @@ def _option(option: Any) -> str:
     return ", ".join(code(word + value) for word in option.opts)
 
 
-def _meaning(one: Any, choices: dict[str, tuple[str, ...]], text: str) -> str:
-    words = choices.get(one.name, ())
+def _meaning(one: Any, is_group: bool) -> str:
+    words = () if is_group else getattr(one.type, "choices", ())
     listed = f" One of {', '.join(map(code, words))}." if words else ""
-    return prose(text) + listed + _usual(one)
+    return prose(one.help or "") + listed + _usual(one)
 
 
 def _usual(one: Any) -> str:

@@ -9,7 +9,7 @@ from generator.rules import rendered
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.verify import check_example
 from kiplint.report.findings.formats import FORMATS
-from kiplint.report.findings.report import Report
+from kiplint.runs.result import CheckResult
 
 EXAMPLE = "tags/gap"
 INTRODUCTION = """\
@@ -26,7 +26,7 @@ def make() -> str:
     rows = ([f"[{name}](#{anchor(name)})", prose(about)] for name, about in FORMATS.items())
     rule = next(rule for rule in shipped_rules() if rule.id == EXAMPLE)
     result = check_example(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id, "bad"))
-    report = Report(tuple(result.findings), result.files, result.messages, result.sources)
+    report = CheckResult(tuple(result.findings), result.files, result.messages, result.sources)
     return page(
         "Output formats",
         INTRODUCTION,
@@ -35,7 +35,7 @@ def make() -> str:
     )
 
 
-def _sample(name: str, report: Report) -> str:
+def _sample(name: str, report: CheckResult) -> str:
     return fence(rendered(name, report), _LANGUAGES.get(name, "text"))
 
 

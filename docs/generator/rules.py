@@ -14,8 +14,8 @@ from generator.markdown import anchor, code, fence, page, prose, table
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import PackSpec, Rule
 from kiplint.engine.verify import check_example
-from kiplint.report.findings.formats import load
-from kiplint.report.findings.report import Report
+from kiplint.report.findings.formats import write
+from kiplint.runs.result import CheckResult
 from kiplint.text.comments import blank_comments
 
 LONGEST = 60
@@ -92,7 +92,7 @@ def _examples(rule: Rule) -> Iterator[str]:
     if (folder / "bad").is_dir():
         result = check_example(rule, folder / "bad")
         yield "Wrong:"
-        yield fence(rendered("text", Report(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
+        yield fence(rendered("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
     files = list(_telling(folder))
     if files:
         yield "Right:"
@@ -116,8 +116,8 @@ def _shortened(text: str) -> str:
     return "\n".join([*lines[:LONGEST], "..."] if len(lines) > LONGEST else lines)
 
 
-def rendered(name: str, report: Report) -> str:
+def rendered(name: str, report: CheckResult) -> str:
     """A report in a format, without colours."""
     out = io.StringIO()
-    load(name)(report, out, color=False)
+    write(name, report, out)
     return out.getvalue()

@@ -254,10 +254,10 @@ def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None
 
 
 def test_every_rule_can_be_explained() -> None:
-    from kiplint.cli.explaining import _sections
+    from kiplint.cli.explaining import sections
 
     for rule in shipped_rules():
-        text = "\n".join(_sections(rule, color=False))
+        text = "\n".join(sections(rule, color=False))
         assert rule.spec.why.split()[0] in text
         assert f"ignore[{rule.id}]" in text
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.cli.pipeline.answering import write_report
-from kiplint.cli.pipeline.running import RunOptions, run_pipeline
+from kiplint.cli.commands.pipeline import report, run
 from kiplint.engine.errors import UsageError
 from tools import kiplint
 
@@ -20,9 +19,9 @@ def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pyte
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
     with pytest.raises(UsageError, match=SAID):
-        run_pipeline(RunOptions(sources=("a=b",), out=str(tmp_path / "lake")))
+        run.run(run.Options(source=("a=b",), out=str(tmp_path / "lake")))
     with pytest.raises(UsageError, match=SAID):
-        write_report(str(tmp_path), "error", "text", "never")
+        report.run(report.Options(str(tmp_path)))
 
 
 def test_help_needs_no_spark(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ HEAVY = {
     "tomllib", "hashlib", "pathlib", "inspect", "logging", "urllib.parse", "typer", "click", "ast",
     "kiplint.engine.expression", "kiplint.engine.check_rule", "kiplint.engine.translate", "kiplint.engine.language",
     "kiplint.text.scan", "kiplint.text.parser", "kiplint.text.diagnose", "kiplint.model.shape",
-    "kiplint.model.graph", "kiplint.cli.app",
+    "kiplint.cli.app",
 }  # fmt: skip
 """Never needed to find that a set is clean, once its rules have been compiled."""
 
@@ -51,7 +51,14 @@ def modules(*words: str, cwd: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words", [["check", "fixtures/sets/broker"], ["check", "--only-failing", "fixtures/sets/broker/metadata"]]
+    "words",
+    [
+        ["check", "fixtures/sets/broker"],
+        ["check", "--only-failing", "fixtures/sets/broker/metadata"],
+        ["check", "fixtures/sets/broker", "--output-format", "github", "--fail-on", "warning"],
+        ["check", "fixtures/sets/broker", "--isolated", "--select", "kip-1313,versions", "--repo", ".", "-q"],
+        ["check", "fixtures/sets/broker", "--severity", "tags=warning", "--color", "never", "--statistics"],
+    ],
 )
 def test_a_clean_check_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
     modules(*words, cwd=repo)  # compiles the rules, if no other test has
@@ -65,12 +72,25 @@ def test_a_clean_check_of_single_files_imports_nothing_heavy(repo: Path) -> None
     assert modules(*["check", *files], cwd=repo) & HEAVY == set()
 
 
-def test_options_cost_typer_and_nothing_else(repo: Path) -> None:
-    found = modules("check", "fixtures/sets/broker", "--isolated", cwd=repo)
+def test_a_configuration_costs_its_reader(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "kiplint.toml").write_text('ignore = ["tags"]\n')
+    config = str(tmp_path / "kiplint.toml")
+    found = modules("check", "fixtures/sets/broker", "--config", config, "--select", "kip-1313,versions", cwd=repo)
+    assert found & HEAVY == {"tomllib"}
+
+
+@pytest.mark.parametrize("words", [[], ["--isolated", "--fail-on-breaks", "wire"], ["--output-format", "concise"]])
+def test_a_diff_of_equals_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
+    found = modules("diff", "fixtures/sets/broker", "fixtures/sets/broker", *words, cwd=repo)
+    assert "kiplint.compat.changes.compare" in found
+    assert found & HEAVY == set()
+
+
+def test_what_needs_an_explanation_costs_typer_without_pydantic(repo: Path) -> None:
+    found = modules("check", "fixtures/sets/broker", "--color=never", cwd=repo)
     packages = {name.partition(".")[0] for name in found}
     assert "typer" in packages
-    assert packages & {"jsonschema", "json5", "networkx", "rich", "pyspark", "pandas", "pyarrow"} == set()
-    assert "kiplint.engine.expression" not in found
+    assert packages & {"pydantic", "jsonschema", "json5", "networkx", "rich", "pyspark", "pandas"} == set()
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["check", "--help"]])

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
-from kiplint.cli.trees import open_tree
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import Judged, judge
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.runs.trees import load
 from kiplint.sources.cleanup import close
 
 WIRE = {
@@ -108,7 +108,7 @@ def changes(history: Path, tags: list[str]) -> list[Told]:
 
 def _told(history: Path, tags: list[str]) -> Iterator[Told]:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
-    trees = (open_tree(f"{tag}:", str(history)) for tag in tags)
+    trees = (load(f"{tag}:", str(history)) for tag in tags)
     for old, new in pairwise(trees):
         assert not old.broken + new.broken
         for one in judge(compare_trees(old, new), rules, old.sources, new.sources):

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.cli.trees import open_tree
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
 from kiplint.report.negotiation.json import document_schema
+from kiplint.runs.trees import load
 from tools import Ran, environment, kiplint
 
 
@@ -26,7 +26,7 @@ def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def between(history: Path, *tags: str, unstable: bool = False) -> Negotiation:
-    client, *brokers = ((tag, open_tree(f"{tag}:", str(history)).main) for tag in tags)
+    client, *brokers = ((tag, load(f"{tag}:", str(history)).main) for tag in tags)
     return negotiate(client, brokers, unstable=unstable)
 
 
@@ -170,7 +170,7 @@ def test_json_is_as_documented(repo: Path) -> None:
         "version", "client", "brokers", "exchanges", "telemetry", "rpcs", "features", "summary", "modes",
     ]  # fmt: skip
     assert msgspec.convert(document, Negotiation).in_trouble
-    assert document_schema("negotiate")["title"] == "kiplint negotiate"
+    assert document_schema()["title"] == "kiplint negotiate"
 
 
 def test_revisions(history: Path, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from kiplint.compat.tree import Tree, make_tree
 from kiplint.model.header_map import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.report.rollout.text import closing, rollout_document
+from kiplint.report.rollout.json import rollout_document
+from kiplint.report.rollout.text import closing
 from kiplint.text.comments import blank_comments
 from tools import field, message, rpc
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from compat.served import NOT_SERVED, OF_ZOOKEEPER
-from kiplint.cli.trees import open_tree
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import BrokerMode, Negotiation, RpcRow
 from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, modes_of
@@ -18,6 +17,7 @@ from kiplint.compat.upgrade.release import make_release
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.runs.trees import load
 from tools import field, message, rpc
 
 
@@ -30,7 +30,7 @@ def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def between(history: Path, client: str, broker: str, **options: Any) -> Negotiation:
-    sides = [(tag, open_tree(f"{tag}:", str(history)).main) for tag in (client, broker)]
+    sides = [(tag, load(f"{tag}:", str(history)).main) for tag in (client, broker)]
     return negotiate(sides[0], sides[1:], **options)
 
 
@@ -88,7 +88,7 @@ def test_a_mode_that_a_broker_cannot_run_in(history: Path) -> None:
 def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
     known: dict[int, set[str]] = {}
     for tag in ("2.7.0", "3.9.0-rc3", "confluent-8.3.0"):
-        for one in open_tree(f"{tag}:", str(history)).main.rpcs:
+        for one in load(f"{tag}:", str(history)).main.rpcs:
             known.setdefault(one.api_key, set()).add(one.name)
     assert {key: set(names.split()) for key, names in BETWEEN_NODES.items()} == {
         key: known[key] for key in BETWEEN_NODES

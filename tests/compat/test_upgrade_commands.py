@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.cli.trees import open_tree
-from kiplint.cli.upgrading import tags_of
 from kiplint.compat.upgrade.path import upgrade_path
 from kiplint.compat.upgrade.release import Release, interoperate, make_release
 from kiplint.compat.upgrade.result import UpgradePath
-from kiplint.report.negotiation.json import document_schema
+from kiplint.report.upgrade.json import document_schema
+from kiplint.runs.trees import load
+from kiplint.runs.upgrade import tags_of
 from kiplint.sources.history import version_key
 from tools import Ran, kiplint
 
@@ -33,7 +33,7 @@ def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def releases(history: Path) -> dict[str, Release]:
-    return {tag: make_release(tag, open_tree(f"{tag}:", str(history)).main) for tag in tags_of(str(history))}
+    return {tag: make_release(tag, load(f"{tag}:", str(history)).main) for tag in tags_of(str(history))}
 
 
 # Real releases
@@ -138,7 +138,7 @@ def test_json_is_as_documented(repo: Path) -> None:
     ]
     assert document["path"] == ["ancient", "bridge", "modern"]
     assert msgspec.convert(document, UpgradePath).found
-    assert document_schema("upgrade-path")["title"] == "kiplint upgrade-path"
+    assert document_schema()["title"] == "kiplint upgrade-path"
 
 
 def test_all_tags(history: Path, tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from typing import NoReturn
 import pytest
 
 from conftest import ROOT
-from kiplint.cli.pipeline.running import RunOptions, _request
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake, Snapshot
+from kiplint.pipeline.request import make_request
 from kiplint.pipeline.run import Request, Watcher, run
 from tools import complaint
 
@@ -30,7 +30,7 @@ def begun(lake: Lake, request: Request) -> Snapshot:
 
 
 def asked(lake: Lake, *sources: str, resume: bool = True, paths: tuple[str, ...] = ()) -> Request:
-    return _request(RunOptions(sources, str(lake.path), resume=resume, paths=paths), lake)
+    return make_request(lake, sources, paths, resume=resume)
 
 
 @pytest.fixture

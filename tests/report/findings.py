@@ -6,8 +6,8 @@ import io
 from typing import Any
 
 from kiplint.engine.finding import Finding, Severity, Span
-from kiplint.report.findings.formats import load
-from kiplint.report.findings.report import Report
+from kiplint.report.findings.formats import write
+from kiplint.runs.result import CheckResult, Result
 
 HOSTILE = (
     "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"
@@ -39,15 +39,15 @@ def finding(
     )
 
 
-def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any) -> Report:
+def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any) -> CheckResult:
     """A report of those findings."""
-    return Report(findings, files, messages, **others)
+    return CheckResult(findings, files, messages, **others)
 
 
-def written(name: str, one: Report) -> str:
+def written(name: str, one: Result) -> str:
     """What a format writes."""
     out = io.StringIO()
-    load(name)(one, out, color=False)
+    write(name, one, out)
     return out.getvalue()
 
 

@@ -8,14 +8,15 @@ import pytest
 
 from kiplint.report.findings.github import escape, escape_property
 from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
-from kiplint.report.findings.report import Report
+from kiplint.runs.diff import DiffResult
+from kiplint.runs.result import Result
 
 from .findings import HOSTILE, finding, many, report, written
 
 REST = "GitHub shows 10 annotations of a level; the job summary and the other formats list all"
 
 
-def lines(one: Report) -> list[str]:
+def lines(one: Result) -> list[str]:
     return written("github", one).splitlines()
 
 
@@ -93,11 +94,11 @@ def test_the_last_notice_takes_the_place_of_one() -> None:
 
 
 def test_paths_are_those_of_the_repository() -> None:
-    (line,) = lines(report(finding(), in_repository=lambda path: f"clients/{path}"))
+    (line,) = lines(report(finding(path="4.1.0:clients/set/Tags.json"), sets=("4.1.0:",)))
     assert line.startswith("::error file=clients/set/Tags.json,line=9,")
 
 
-def summary(one: Report, room: int = LIMIT) -> str:
+def summary(one: Result, room: int = LIMIT) -> str:
     out = io.StringIO()
     write_summary(one, out, room)
     return out.getvalue()
@@ -119,7 +120,7 @@ def test_summary() -> None:
 
 
 def test_summary_of_nothing() -> None:
-    assert summary(report(files=203, command="diff")) == "## kiplint diff\n\nnothing found in 203 files.\n\n\n"
+    assert summary(DiffResult((), files=203)) == "## kiplint diff\n\nnothing found in 203 files.\n\n\n"
     assert "nothing found in 2 files; something could not be read." in summary(report(files=2, status="error"))
 
 

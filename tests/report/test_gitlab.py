@@ -44,7 +44,7 @@ def test_fingerprints_are_unique_and_stay_as_lines_move() -> None:
 
 
 def test_paths_are_those_of_the_repository() -> None:
-    (row,) = rows(finding(), in_repository=lambda path: f"clients/{path}")
+    (row,) = rows(finding(path="4.1.0:clients/set/Tags.json"), sets=("4.1.0:",))
     assert row["location"]["path"] == "clients/set/Tags.json"
 
 

@@ -9,14 +9,16 @@ import pytest
 from junitparser import JUnitXml
 
 from kiplint.report.findings.junit import escape
-from kiplint.report.findings.report import Report
+from kiplint.runs.diff import DiffResult
+from kiplint.runs.result import Result
+from kiplint.runs.rollout import RolloutResult
 
 from .findings import HOSTILE, finding, many, report, written
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
-def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
+def suites(one: Result) -> list[tuple[str, Sequence[ElementTree.Element]]]:
     """The suites with their cases, once all numbers have been found to be right, by junitparser too."""
     text = written("junit", one)
     root = ElementTree.fromstring(text)
@@ -40,7 +42,7 @@ def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
 
 def test_one_suite_for_each_file() -> None:
     found = [finding(), finding("style/x", "info", path="set/B.json", source=""), finding(message='<"&')]
-    one = report(*found, paths=("set/A.json", "set/B.json"), command="check")
+    one = report(*found, paths=("set/A.json", "set/B.json"))
     assert written("junit", one) == HEAD + (
         '<testsuites name="kiplint check" tests="4" failures="3" errors="0">\n'
         '  <testsuite name="set/A.json" tests="1" failures="0" errors="0" skipped="0">\n'
@@ -68,13 +70,13 @@ def test_one_suite_for_each_file() -> None:
 
 
 def test_a_clean_run_passes() -> None:
-    ((name, (case,)),) = suites(report(command="rollout"))
+    ((name, (case,)),) = suites(RolloutResult(()))
     assert (name, case.get("name"), len(case)) == ("kiplint rollout", "kiplint rollout", 0)
 
 
 def test_what_is_only_told_passes() -> None:
     found = [finding("compat/new-version", "info", "X has version 2"), finding()]
-    one = report(*found, command="diff", harmless=("info",))
+    one = DiffResult(tuple(found), 1, harmless=("info",))
     assert written("junit", one) == HEAD + (
         '<testsuites name="kiplint diff" tests="2" failures="1" errors="0">\n'
         '  <testsuite name="set/Tags.json" tests="2" failures="1" errors="0" skipped="0">\n'

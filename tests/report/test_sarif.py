@@ -13,8 +13,9 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 from kiplint import __version__
 from kiplint.engine.finding import Finding, Span
 from kiplint.report.findings import sarif
-from kiplint.report.findings.report import Report, RuleInfo
 from kiplint.report.findings.sarif import message_text, uri
+from kiplint.runs.diff import DiffResult
+from kiplint.runs.result import Result, RuleInfo
 
 from .findings import HOSTILE, finding, many, report, written
 from .sarif_schema import SCHEMA, valid_run
@@ -22,7 +23,7 @@ from .sarif_schema import SCHEMA, valid_run
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
 
-def run(one: Report) -> Any:
+def run(one: Result) -> Any:
     return valid_run(json.loads(written("sarif", one)))
 
 
@@ -89,7 +90,7 @@ def test_one_finding() -> None:
 
 
 def test_nothing_found() -> None:
-    found = run(report(command="diff"))
+    found = run(DiffResult((), 1))
     assert (found["results"], found["tool"]["driver"]["rules"]) == ([], [])
     assert found["automationDetails"]["id"] == "kiplint/diff/"
 
@@ -137,7 +138,7 @@ def test_equal_fingerprints_are_counted() -> None:
 def test_the_place_before_a_change() -> None:
     same, moved, new = finding(path="a.json"), finding(path="b.json"), finding(path="c.json")
     before = ((same.path, same.span), ("4.0.0:old b.json", Span(2, 3, 2, 4)), None)
-    found = run(report(same, moved, new, before=before, in_repository=lambda path: path.removeprefix("4.0.0:")))
+    found = run(report(same, moved, new, before=before, sets=("4.0.0:",)))
     assert [one.get("relatedLocations") for one in found["results"]] == [
         None,
         [
@@ -174,7 +175,7 @@ def test_uris(path: str, expected: str) -> None:
 
 
 def test_paths_are_those_of_the_repository() -> None:
-    (result,) = run(report(finding(), in_repository=lambda path: f"clients/{path}"))["results"]
+    (result,) = run(report(finding(path="4.1.0:clients/set/Tags.json"), sets=("4.1.0:",)))["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "clients/set/Tags.json"
 
 

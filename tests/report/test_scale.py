@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kiplint.report.findings.formats import FORMATS, load
-from kiplint.report.findings.report import Report
+from kiplint.report.findings.formats import FORMATS, write
+from kiplint.runs.result import CheckResult
 
 from .findings import finding, many, report, written
 
@@ -30,7 +30,7 @@ COUNTED: dict[str, Callable[[str], int]] = {
 
 
 @pytest.fixture(scope="module")
-def large() -> Report:
+def large() -> CheckResult:
     sources = {f"set/File{at}.json": b"{}\n" * 101 for at in range(NUMBER // 100)}
     return report(*many(NUMBER), sources=sources, files=len(sources))
 
@@ -40,7 +40,7 @@ def test_every_format_is_tried() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_none_is_lost(name: str, large: Report) -> None:
+def test_none_is_lost(name: str, large: CheckResult) -> None:
     assert COUNTED[name](written(name, large)) == NUMBER
 
 
@@ -58,18 +58,18 @@ class _Pieces(io.StringIO):
 
 
 @pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
-def test_findings_are_written_one_by_one(name: str, large: Report) -> None:
+def test_findings_are_written_one_by_one(name: str, large: CheckResult) -> None:
     out = _Pieces()
-    load(name)(large, out, color=False)
+    write(name, large, out)
     assert out.longest < 4096
     assert out.total > (NUMBER * 30 if name != "github" else 1000)
 
 
 @pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
-def test_memory_grows_no_faster_than_findings(name: str, large: Report) -> None:
-    load(name)(large, _Pieces(), color=False)  # imports and caches
+def test_memory_grows_no_faster_than_findings(name: str, large: CheckResult) -> None:
+    write(name, large, _Pieces())  # imports and caches
     tracemalloc.start()
-    load(name)(large, _Pieces(), color=False)
+    write(name, large, _Pieces())
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < NUMBER * 500

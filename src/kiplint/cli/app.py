@@ -1,49 +1,100 @@
-"""The `kiplint` command and its subcommands, one module each."""
+"""The commands as typer sees them: it explains, completes and refuses, out of the options that each command says."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any, Literal
 
 import typer
 
 from kiplint import __version__
-from kiplint.cli import (
-    changelog,
-    check,
-    completing,
-    diff,
-    explain,
-    negotiate,
-    pipeline,
-    rollout,
-    rules,
-    schema,
-    show,
-    upgrade_path,
-)
+from kiplint.cli import completing
+from kiplint.cli.options import Argument, Group, Parameter, make, parameters
+from kiplint.cli.process import run
+from kiplint.cli.reader import COMMANDS, Command
 
-app = typer.Typer(
-    name="kiplint",
-    help="Find mistakes in Apache Kafka message schemas before review: where, why, and how to fix them.",
-    no_args_is_help=True,
-    add_completion=False,  # typer's own options know only the shell that runs them
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # rich would double the time of --help
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="`kiplint COMMAND --help` explains a command, `kiplint explain RULE` a rule. "
-    "Exit codes: 0 clean, 1 findings, 2 something could not be read or understood.",
-)
-app.command("check", epilog=check.EPILOG)(check.check)
-app.command("diff", epilog=diff.EPILOG)(diff.diff)
-app.command("rollout", epilog=rollout.EPILOG)(rollout.rollout)
-app.command("negotiate", epilog=negotiate.EPILOG)(negotiate.negotiate)
-app.command("upgrade-path", epilog=upgrade_path.EPILOG)(upgrade_path.upgrade_path)
-app.command("show", epilog=show.EPILOG)(show.show)
-app.command("changelog", epilog=changelog.EPILOG)(changelog.changelog)
-app.add_typer(pipeline.app, name="pipeline")
-app.command("rules", epilog=rules.EPILOG)(rules.rules)
-app.command("explain", epilog=explain.EPILOG)(explain.explain)
-app.command("schema", epilog=schema.EPILOG)(schema.schema)
+Do = Callable[[Command, Group], object]
+"""What is done with a command and its options, once typer has read them."""
+
+
+def execute(command: Command, options: Group) -> None:
+    """Run the command, and exit with its code."""
+    run(lambda: command.run(options))
+
+
+def make_app(do: Do = execute) -> typer.Typer:
+    """All commands."""
+    app = _group(
+        import_module(COMMANDS),
+        do,
+        name="kiplint",
+        add_completion=False,  # typer's own options know only the shell that runs them
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(kiplint)
+    return app
+
+
+def _group(package: Any, do: Do, **settings: Any) -> typer.Typer:
+    """The commands of a package; without `rich_markup_mode` rich would double the time of --help."""
+    app = typer.Typer(help=package.HELP, epilog=package.EPILOG, no_args_is_help=True, rich_markup_mode=None, **settings)
+    for name in package.COMMANDS:
+        module: Any = import_module(f"{package.__name__}.{name.replace('-', '_')}")
+        if hasattr(module, "COMMANDS"):
+            app.add_typer(_group(module, do), name=name)
+        else:
+            app.command(name, epilog=module.EPILOG)(_function(module, do))
+    return app
+
+
+def _function(command: Command, do: Do) -> Callable[..., None]:
+    """A function with the signature that typer makes the command of."""
+    known = parameters(command.Options)
+
+    def function(**values: Any) -> None:
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        named = {one.name: () if one.many and given[one.name] is None else given[one.name] for one in known}
+        left_out = {one.name for one in known if not one.is_required and one.many and not named[one.name]}
+        do(command, make(command.Options, {name: named[name] for name in named.keys() - left_out}))
+
+    signed = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if one.is_required else None if one.many else one.usual,
+            annotation=Annotated[_hint(one), _mark(one)],
+        )
+        for one in known
+    ]
+    function.__signature__ = inspect.Signature(signed)  # type: ignore[attr-defined]
+    function.__annotations__ = {one.name: one.annotation for one in signed}
+    function.__doc__ = command.run.__doc__
+    return function
+
+
+def _hint(one: Parameter) -> Any:
+    hint: Any = Literal[one.words] if one.words else one.kind
+    if one.many:
+        hint = list[hint]
+    elif one.times > 1:
+        hint = tuple.__class_getitem__((hint,) * one.times)
+    return hint if one.is_required or (one.usual is not None and not one.many) else hint | None
+
+
+def _mark(one: Parameter) -> Any:
+    mark = one.mark
+    shared: dict[str, Any] = {
+        "help": mark.help,
+        "metavar": mark.metavar,
+        "autocompletion": mark.complete,
+        "show_default": True if mark.usual is None else mark.usual,
+    }
+    if isinstance(mark, Argument):
+        return typer.Argument(**shared)
+    return typer.Option(*one.flags, min=mark.least, max=mark.most, **shared)
 
 
 def _version(asked: bool) -> None:
@@ -58,7 +109,6 @@ def _completion(shell: str | None) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def kiplint(
     version: Annotated[
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version and exit.")

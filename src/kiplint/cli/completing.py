@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-VARIABLE = "_KIPLINT_COMPLETE"
-"""Set by the scripts of `--show-completion` when they ask what may come next."""
+from kiplint.cli import COMPLETE
 
 
 def script(shell: str) -> str:
     """The lines that make a shell complete kiplint's command lines."""
-    from typer._completion_shared import get_completion_script
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-    return get_completion_script(prog_name="kiplint", complete_var=VARIABLE, shell=shell)
+    text: str = get_completion_script(prog_name="kiplint", complete_var=COMPLETE, shell=shell)
+    return text
+
+
+def know_shells() -> None:
+    """Let typer answer the shells' questions, which it does by itself only for its own `--install-completion`."""
+    from typer.completion import get_completion_inspect_parameters
+
+    get_completion_inspect_parameters()
 
 
 def rules(incomplete: str) -> list[str]:
@@ -24,13 +31,12 @@ def rules(incomplete: str) -> list[str]:
 
 def rule_ids() -> list[tuple[str, str]]:
     """The ids of all rules, each with its title."""
-    from kiplint.cli.checking import CheckOptions, load_config
     from kiplint.engine.errors import UsageError
     from kiplint.engine.packs import shipped_rules
-    from kiplint.engine.ruleset import load_rules
+    from kiplint.runs.configuration import configure
 
     try:
-        known = load_rules(*load_config(CheckOptions(sets=["."])))
+        known = configure().known()
     except UsageError:  # the next run will tell
         known = list(shipped_rules())
     return [(rule.id, rule.title) for rule in known]

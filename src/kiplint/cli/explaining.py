@@ -1,69 +1,49 @@
-"""What `kiplint explain` prints."""
+"""What `kiplint explain` says of a rule."""
 
 from __future__ import annotations
 
 import io
-import sys
 import textwrap
 from pathlib import Path
 
 import msgspec
 
-from kiplint.cli.checking import CheckOptions, load_config
-from kiplint.cli.process import CLEAN
-from kiplint.cli.terminal import use_color
 from kiplint.compat.changes.examples import run_example
-from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import load_rules
-from kiplint.engine.selection import check_selector, matches
 from kiplint.engine.verify import check_example, examples
 from kiplint.report.diff.text import write_diff
-from kiplint.report.findings.report import Report
 from kiplint.report.findings.text import write
 from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.runs.result import CheckResult
 
 
-def explain_rule(name: str) -> int:
-    """Explain the rule with that id."""
-    known = load_rules(*load_config(CheckOptions(sets=["."])))
-    found = [rule for rule in known if name in (rule.id, rule.spec.id)]
-    if len(found) != 1:
-        if not found:
-            check_selector(name, known)
-        several = [rule.id for rule in known if rule in found or matches(name, rule.id)]
-        raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
-    color = use_color("auto", sys.stdout)
-    print("\n\n".join(_sections(found[0], color)))
-    return CLEAN
-
-
-def _sections(rule: Rule, color: bool) -> list[str]:
+def sections(rule: Rule, color: bool) -> list[str]:
+    """The paragraphs that explain a rule."""
     usual = "off unless selected" if rule.severity == "off" else rule.severity
-    sections = [
+    parts = [
         f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{rule.title}.",
         _paragraph(rule.spec.why),
     ]
     if rule.source:
-        sections.append(f"Source: {rule.source}")
+        parts.append(f"Source: {rule.source}")
     folder = examples(rule, Path(shipped("fixtures")))
     if folder and (folder / "old").is_dir():
-        sections.append(f"{paint('Example', BOLD, color)}\n{_change(rule, folder, color)}")
+        parts.append(f"{paint('Example', BOLD, color)}\n{_change(rule, folder, color)}")
     if folder and (folder / "bad").is_dir():
-        sections += [
+        parts += [
             f"{paint('Wrong', BOLD, color)}\n{_finding(rule, color)}",
             f"{paint('Right', BOLD, color)}\n{_good(rule)}",
         ]
     if rule.params:
         values = "\n".join(f"  {name} = {_toml(value)}" for name, value in rule.params.items())
-        sections.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
-    sections.append(
+        parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
+    parts.append(
         "To ignore it in one place, write above the line or at its end:\n"
         f"  // kiplint: ignore[{rule.id}] and the reason\n"
         f'To switch it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
     )
-    return sections
+    return parts
 
 
 def _finding(rule: Rule, color: bool) -> str:
@@ -71,7 +51,7 @@ def _finding(rule: Rule, color: bool) -> str:
     assert folder is not None
     result = check_example(rule, folder / "bad")
     out = io.StringIO()
-    write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
+    write(CheckResult(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
     return textwrap.indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
 
 

@@ -1,4 +1,4 @@
-"""Where reports go: `--output-format F` to standard output, `--output-format F=FILE` to a file."""
+"""Where results go: `--output-format F` to standard output, `--output-format F=FILE` to a file; and the exit code."""
 
 from __future__ import annotations
 
@@ -6,23 +6,26 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-from msgspec.structs import replace
-
-from kiplint.cli.terminal import use_color
+from kiplint.cli.groups import Reporting
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE
+from kiplint.cli.terminal import use_color, warn
 from kiplint.engine.errors import UsageError
-from kiplint.report.findings.formats import FORMATS, load
-from kiplint.report.findings.report import Report, Status
-from kiplint.report.kit.words import plural
+from kiplint.report.findings.formats import FORMATS, ROOMS, load, write
 from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import plural
 
-STATUSES: tuple[Status, ...] = ("ok", "findings", "error")
-"""By exit code."""
+if TYPE_CHECKING:
+    from kiplint.runs.result import Outcome, Result
+
+CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
+"""Exit codes by the status of a result."""
+
+LISTS = ("text", "concise", "jsonl")  # they say nothing where nothing is wrong
 
 
-class Output(msgspec.Struct, frozen=True):
+class Output(NamedTuple):
     """One report to write: its format, the file (None for standard output), and whether to colour it."""
 
     format: str
@@ -30,32 +33,12 @@ class Output(msgspec.Struct, frozen=True):
     color: bool
 
 
-def open_outputs(asked: list[str], color: str) -> list[Output]:
-    """The outputs that the options ask for; raises UsageError for a format that does not exist.
-
-    Without any, annotations for GitHub where it runs us, and text elsewhere.
-    """
-    outputs = []
-    for text in asked or ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]:
-        name, equals, file = text.partition("=")
-        if name not in FORMATS:
-            hint = did_you_mean(name, FORMATS) or f": there are {', '.join(FORMATS)}"
-            raise UsageError(f"there is no format {name}{hint}")
-        if equals and not file:
-            raise UsageError(f"--output-format {text}: no file after the equals sign")
-        colored = color == "always" if equals else use_color(color, sys.stdout)
-        outputs.append(Output(name, file or None, colored))
-    if len([output for output in outputs if output.file is None]) > 1:
-        raise UsageError(
-            "only one format can go to standard output; write the others to files, as in json=kiplint.json"
-        )
-    return outputs
-
-
-def attended(command: str, outputs: Sequence[Output], work: Callable[[], int]) -> int:
-    """Do the work of a command; when it fails, GitHub is told too if it is to get a report."""
+def report(command: str, asked: Reporting, work: Callable[[], Result], *, statistics: bool = False) -> int:
+    """Do the work of a command and write what it found; when it fails, GitHub is told too if it is to get a report."""
+    outputs = open_outputs(asked)
     try:
-        return work()
+        result = work()
+        _write_report(result, outputs, quiet=asked.quiet, statistics=statistics)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -66,54 +49,78 @@ def attended(command: str, outputs: Sequence[Output], work: Callable[[], int]) -
             annotate = any(output.file is None for output in github)
             record_failure(command, str(error) or type(error).__name__, annotate=annotate)
         raise
+    for note in result.notes if not asked.quiet else ():
+        warn(note)
+    return finish(result)
 
 
-def finished(report: Report, command: str, code: int, names: Sequence[str]) -> Report:
-    """The report of a command that was given these SETs and will exit with this code."""
-
-    @cache
-    def place(path: str) -> str:
-        from kiplint.cli.surroundings import in_repository
-
-        return in_repository(path, names)
-
-    return replace(report, command=command, status=STATUSES[code], in_repository=place)
+def present(result: Outcome, form: str, color: str) -> int:
+    """Write a result that is no list of findings to standard output."""
+    write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+    return finish(result)
 
 
-LISTS = ("text", "concise", "jsonl")  # they say nothing where nothing is wrong
+def finish(result: Outcome) -> int:
+    """Say what could not be read; the exit code."""
+    for file in result.broken:
+        said = f"{file} cannot be read, so it is not compared; see `kiplint check`"
+        warn(f"warning: {said}")
+    return CODES[result.status]
 
 
-def write_report(report: Report, outputs: list[Output], *, quiet: bool, statistics: bool) -> None:
-    """Write a report in every format that is asked for; `quiet` keeps standard output empty."""
+def open_outputs(asked: Reporting) -> list[Output]:
+    """The outputs that the options ask for; raises UsageError for a format that does not exist.
+
+    Without any, annotations for GitHub where it runs us, and text elsewhere.
+    """
+    outputs = []
+    for text in asked.output_format or ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]:
+        name, equals, file = text.partition("=")
+        if name not in FORMATS:
+            hint = did_you_mean(name, FORMATS) or f": there are {', '.join(FORMATS)}"
+            raise UsageError(f"there is no format {name}{hint}")
+        if equals and not file:
+            raise UsageError(f"--output-format {text}: no file after the equals sign")
+        colored = asked.color == "always" if equals else use_color(asked.color, sys.stdout)
+        outputs.append(Output(name, file or None, colored))
+    if len([output for output in outputs if output.file is None]) > 1:
+        raise UsageError(
+            "only one format can go to standard output; write the others to files, as in json=kiplint.json"
+        )
+    return outputs
+
+
+def _write_report(result: Result, outputs: Sequence[Output], *, quiet: bool, statistics: bool) -> None:
+    """Write a result in every format that is asked for; `quiet` keeps standard output empty."""
     for output in outputs:
         if output.file is None:
             if not quiet:
-                _write_out(report, output, statistics)
+                _write_out(result, output, statistics)
             continue
         try:
             with open(output.file, "w", encoding="utf-8", newline="\n") as out:
-                load(output.format)(report, out, color=output.color)
+                write(output.format, result, out, color=output.color)
         except OSError as error:
             raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
     if any(output.format == "github" for output in outputs):
         from kiplint.cli.github_run import record
 
-        record(report)
-    if not quiet and not report.findings and sys.stderr.isatty():
-        print(f"{plural(report.files, 'file')}, nothing found", file=sys.stderr)
+        record(result)
+    if not quiet and not result.findings and sys.stderr.isatty():
+        print(f"{plural(result.files, 'file')}, nothing found", file=sys.stderr)
 
 
-def _write_out(report: Report, output: Output, statistics: bool) -> None:
+def _write_out(result: Result, output: Output, statistics: bool) -> None:
     counted = statistics and output.format in ("text", "github")
-    silent = output.format in LISTS and not report.findings and not report.own
+    silent = output.format in LISTS and not result.findings and ROOMS[result.command] == ROOMS["check"]
     if not silent and not (counted and output.format == "text"):
-        load(output.format)(report, sys.stdout, color=output.color)
+        load(output.format, result)(result, sys.stdout, color=output.color)
     if counted:
-        sys.stdout.write(_statistics(report))
+        sys.stdout.write(_statistics(result))
 
 
-def _statistics(report: Report) -> str:
-    counts = Counter((finding.rule, finding.severity) for finding in report.findings)
+def _statistics(result: Result) -> str:
+    counts = Counter((finding.rule, finding.severity) for finding in result.findings)
     width = len(str(max(counts.values(), default=0)))
     rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return "".join(f"{count:>{width}}  {severity:<7}  {rule}\n" for (rule, severity), count in rows)

@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from kiplint.cli.terminal import use_color
+from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
-from kiplint.report.kit.colors import paint
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 
@@ -75,7 +74,6 @@ def _drop_output() -> None:
 
 def fail(message: str) -> NoReturn:
     """Say what is wrong on stderr, and exit with 2."""
-    label = paint("error", "1;31", use_color("auto", sys.stderr))
     printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in message)
-    print(f"{label}: {printable}", file=sys.stderr)
+    print(f"{label('error')}: {printable}", file=sys.stderr)
     leave(USAGE)

@@ -1,9 +1,12 @@
-"""What the terminal can show."""
+"""What the terminal can show, and how it is told."""
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import TextIO
+
+from kiplint.report.kit.colors import SEVERITY, paint
 
 
 def use_color(asked: str, stream: TextIO) -> bool:
@@ -15,3 +18,14 @@ def use_color(asked: str, stream: TextIO) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def label(severity: str) -> str:
+    """The word `error` or `warning` that a line on stderr begins with."""
+    return paint(severity, SEVERITY[severity], use_color("auto", sys.stderr))
+
+
+def warn(note: str) -> None:
+    """Print a note on stderr, its word `warning` painted if it begins with that."""
+    rest = note.removeprefix("warning:")
+    print(note if rest == note else f"{label('warning')}:{rest}", file=sys.stderr)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiplint.cli.trees import open_tree
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import judge
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
+from kiplint.runs.trees import load
 from kiplint.sources.open import open_sets
 
 FINDING = [
@@ -56,7 +56,7 @@ def checked(commit: str, repository: str, rules: RuleSet) -> list[Row]:
 
 def compared(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]:
     """The changes of `kiplint diff OLD: NEW:`, with paths from the top of the revisions."""
-    before, after = open_tree(f"{old}:", repository), open_tree(f"{new}:", repository)
+    before, after = load(f"{old}:", repository), load(f"{new}:", repository)
     found = judge(compare_trees(before, after), rules, before.sources, after.sources)
     return sorted(
         (

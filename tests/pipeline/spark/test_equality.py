@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from kiplint.cli.trees import open_tree
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.tables.matrix import Matrix
 from kiplint.pipeline.tables.sets import Sets
 from kiplint.pipeline.work import Work
+from kiplint.runs.trees import load
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
 
@@ -72,7 +72,7 @@ def test_the_matrix_is_that_of_negotiate(
     kafka: Work, bundle: str, drawn: tuple[list[list[dict[str, Any]]], random.Random]
 ) -> None:
     (_, tags), chance = drawn
-    sets = {row["release"]: open_tree(f"{row['commit']}:", bundle).main for row in tags}
+    sets = {row["release"]: load(f"{row['commit']}:", bundle).main for row in tags}
     cells: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in kafka.frame(Matrix).df.toArrow().to_pylist():
         cells[row["client"], row["broker"]].append(row)

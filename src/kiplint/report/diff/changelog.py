@@ -8,8 +8,8 @@ from typing import TextIO
 
 from kiplint.compat.changes.judge import Judged
 from kiplint.report.kit.markdown import inline
-from kiplint.report.kit.words import listed, plural
 from kiplint.text.show import printable
+from kiplint.text.words import listed, plural
 
 Chooser = Callable[[Judged], bool]
 

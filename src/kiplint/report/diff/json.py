@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kiplint.compat.changes.judge import BREAKS, Judged
+from kiplint.runs.diff import DiffResult
 from kiplint.text.show import encodable
 
 
@@ -18,6 +19,16 @@ def diff_document(changes: Sequence[Judged], compared: int) -> dict[str, Any]:
         "changes": [change_object(one) for one in changes],
         "summary": {"messages": compared, "changes": len(changes), **{what: counts[what] for what in BREAKS}},
     }
+
+
+def document(result: DiffResult) -> dict[str, Any]:
+    """The document of a result."""
+    return diff_document(result.changes, result.messages)
+
+
+def rows(result: DiffResult) -> Iterator[dict[str, Any]]:
+    """The changes, an object each."""
+    return map(change_object, result.changes)
 
 
 def change_object(one: Judged) -> dict[str, Any]:

@@ -9,6 +9,12 @@ from kiplint.compat.changes.judge import BREAKS, Judged
 from kiplint.engine.finding import SEVERITIES
 from kiplint.report.diff.text import summary_line
 from kiplint.report.kit.markdown import inline, write_row
+from kiplint.runs.diff import DiffResult
+
+
+def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
+    """Write a result."""
+    write_changes(result.changes, result.messages, out)
 
 
 def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None:

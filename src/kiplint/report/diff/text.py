@@ -8,29 +8,16 @@ from itertools import groupby
 from typing import TextIO
 
 from kiplint.compat.changes.judge import BREAKS, Judged
-from kiplint.engine.finding import Finding
 from kiplint.report.findings.text import excerpt
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.words import listed, plural
+from kiplint.runs.diff import GRAVE, DiffResult, as_finding
 from kiplint.text.lines import Lines, decode_text
+from kiplint.text.words import listed, plural
 
-GRAVE = ("wire", "storage")
 
-
-def as_finding(one: Judged) -> Finding:
-    """A change as a finding, for the formats that know only findings."""
-    identity = "\0".join((one.rule, one.message_name, one.field, one.versions, one.kind))
-    return Finding(
-        rule=one.rule,
-        severity=one.severity,
-        message=one.message,
-        path=one.path,
-        span=one.span,
-        pointer="",
-        message_name=one.message_name,
-        source=f"breaks {one.breaks}" if one.breaks != "none" else one.source,
-        identity=identity,
-    )
+def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
+    """Write a result."""
+    write_diff(result.changes, result.messages, result.sources, out, color=color)
 
 
 def write_diff(

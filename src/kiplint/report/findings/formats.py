@@ -1,10 +1,12 @@
-"""The formats by name; each module is imported only when it is used."""
+"""The formats by name, and which result is written by which room; each module is imported only when it is used."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from kiplint.report.findings.report import Format
+if TYPE_CHECKING:
+    from kiplint.runs.result import Outcome
 
 FORMATS = {
     "text": "Findings with the line they are on, for people.",
@@ -18,9 +20,40 @@ FORMATS = {
     "markdown": "A table, for pull requests and job summaries.",
 }
 
+FINDINGS = "findings"
+ROOMS = {
+    "check": FINDINGS,
+    "diff": "diff",
+    "rollout": "rollout",
+    "negotiate": "negotiation",
+    "upgrade-path": "upgrade",
+    "show": "layout",
+}
+"""By command, the package that tells its results in a way of their own: as `text`, as `json`, and as `markdown`."""
 
-def load(name: str) -> Format:
-    """The function that writes a format."""
-    module = import_module(f"kiplint.report.findings.{name}")
-    write: Format = module.write
+OWN = ("text", "json", "markdown")
+"""The modules of such a package. The one for `json` has the document, and the rows for `jsonl` where it has any."""
+
+
+class Format(Protocol):
+    """A way to write a result: one module each, with one function `write`."""
+
+    def __call__(self, result: Any, out: TextIO, *, color: bool) -> None:
+        """Write the result; `color` says whether escape sequences for colours are wanted."""
+
+
+def load(name: str, result: Outcome) -> Format:
+    """The function that writes such a result in a format."""
+    room = own(name, result) if name in OWN and name != "json" else import_module(f"kiplint.report.findings.{name}")
+    write: Format = room.write
     return write
+
+
+def own(name: str, result: Outcome) -> Any:
+    """The module that tells such results in their own way."""
+    return import_module(f"kiplint.report.{ROOMS[result.command]}.{name}")
+
+
+def write(name: str, result: Outcome, out: TextIO, *, color: bool = False) -> None:
+    """Write a result in a format."""
+    load(name, result)(result, out, color=color)

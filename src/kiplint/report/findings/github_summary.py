@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from typing import TextIO, cast
 
-from kiplint.report.findings import markdown
-from kiplint.report.findings.report import Report
+from kiplint.report.findings.formats import write
 from kiplint.report.kit.markdown import inline
-from kiplint.report.kit.words import plural
+from kiplint.runs.result import Result
+from kiplint.text.words import plural
 
 LIMIT = 1 << 20
 """How many bytes GitHub takes as the summary of one step."""
@@ -34,14 +34,14 @@ class _Cut(io.TextIOBase):
         return len(text)
 
 
-def write_summary(report: Report, out: TextIO, room: int = LIMIT) -> None:
+def write_summary(report: Result, out: TextIO, room: int = LIMIT) -> None:
     """Write the counts and the whole table as Markdown: what fits into `room` bytes, and how much did not."""
     if room < CLOSING:
         return
     cut = _Cut(out, room - CLOSING)
     broken = "; something could not be read" if report.status == "error" else ""
     cut.write(f"## kiplint {report.command}\n\n{report.told}{broken}.\n\n")
-    markdown.write(report, cast("TextIO", cut), color=False)
+    write("markdown", report, cast("TextIO", cut))
     if cut.left_out:
         out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {LIMIT >> 20} MiB.\n")
     else:
@@ -53,7 +53,7 @@ def write_failure(command: str, message: str, out: TextIO) -> None:
     out.write(f"## kiplint {command}\n\nIt could not run: {inline(message)}\n\n")
 
 
-def step_outputs(report: Report) -> str:
+def step_outputs(report: Result) -> str:
     """The lines that set the outputs of the step: the counts, and how the run went."""
     counts = report.counts
     lines = [f"errors={counts['error']}", f"warnings={counts['warning']}", f"infos={counts['info']}"]

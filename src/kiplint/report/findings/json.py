@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 import msgspec
 
 from kiplint.engine.finding import Finding
-from kiplint.report.findings.report import Report
+from kiplint.report.findings.formats import own
+from kiplint.runs.result import CheckResult, Outcome
 from kiplint.text.show import encodable
 
 VERSION = 1
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write one document, indented by two blanks."""
-    document = report.document or {
+def write(report: Outcome, out: TextIO, *, color: bool) -> None:
+    """Write the document of any result, indented by two blanks."""
+    out.write(msgspec.json.format(encoded(own("json", report).document(report)), indent=2) + "\n")
+
+
+def document(report: CheckResult) -> dict[str, Any]:
+    """What `kiplint check --output-format json` writes."""
+    return {
         "version": VERSION,
-        "findings": [as_json(one) for one in report.findings],
+        "findings": [*rows(report)],
         "summary": report.summary,
         **({} if report.stale is None else {"stale": report.stale}),
     }
-    out.write(msgspec.json.format(encoded(document), indent=2) + "\n")
+
+
+def rows(report: CheckResult) -> Iterator[dict[str, Any]]:
+    """The findings, an object each."""
+    return map(as_json, report.findings)
 
 
 def encoded(value: object) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from kiplint.report.findings.json import as_json, encoded
-from kiplint.report.findings.report import Report
+from kiplint.report.findings.formats import own
+from kiplint.report.findings.json import encoded
+from kiplint.runs.result import Result
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
+def write(report: Result, out: TextIO, *, color: bool) -> None:
     """Write a line for each finding, and nothing else."""
-    rows = report.rows if report.rows is not None else map(as_json, report.findings)
-    for row in rows:
+    for row in own("json", report).rows(report):
         out.write(encoded(row) + "\n")

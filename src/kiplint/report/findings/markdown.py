@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TextIO
 
 from kiplint.engine.finding import SEVERITIES
-from kiplint.report.findings.report import Report
 from kiplint.report.kit.markdown import inline, write_row
+from kiplint.runs.result import Result
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
+def write(report: Result, out: TextIO, *, color: bool) -> None:
     """Write a table of the findings, worst first; nothing when there are none."""
-    if report.own:
-        report.own("markdown", out, color=False)
-        return
     if not report.findings:
         return
     write_row(("severity", "rule", "place", "what"), out)

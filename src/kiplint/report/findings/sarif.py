@@ -15,10 +15,10 @@ from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.report.findings.fingerprints import fingerprints
 from kiplint.report.findings.json import encoded
-from kiplint.report.findings.report import OldPlace, Report
 from kiplint.report.findings.sarif_rules import LEVELS, descriptor
-from kiplint.report.kit.words import plural
+from kiplint.runs.result import OldPlace, Result
 from kiplint.text.show import printable
+from kiplint.text.words import plural
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LIMIT = 25_000
@@ -26,7 +26,7 @@ LIMIT = 25_000
 Item = tuple[Finding, OldPlace | None]
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
+def write(report: Result, out: TextIO, *, color: bool) -> None:
     """Write one log with one run."""
     items = _kept(report)
     known: dict[str, Severity] = {}
@@ -54,14 +54,14 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     out.write("\n]}\n]}\n")
 
 
-def _kept(report: Report) -> Sequence[Item]:
+def _kept(report: Result) -> Sequence[Item]:
     items = list(zip(report.findings, report.before or repeat(None), strict=bool(report.before)))
     if len(items) > LIMIT:
         items.sort(key=lambda item: SEVERITIES.index(item[0].severity))
     return items[:LIMIT]
 
 
-def _invocation(report: Report, kept: int) -> dict[str, Any]:
+def _invocation(report: Result, kept: int) -> dict[str, Any]:
     left_out = len(report.findings) - kept
     said = f"{plural(left_out, 'result')} of {len(report.findings):,} left out, the least severe: a run holds {LIMIT:,}"
     return {
@@ -70,7 +70,7 @@ def _invocation(report: Report, kept: int) -> dict[str, Any]:
     }
 
 
-def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def _results(report: Result, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     marks = fingerprints(one for one, _ in items)
     for (one, old), mark in zip(items, marks, strict=True):
         related = old if old and old != (one.path, one.span) else None
@@ -85,12 +85,12 @@ def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) ->
         }
 
 
-def _related(report: Report, path: str, span: Span) -> dict[str, Any]:
+def _related(report: Result, path: str, span: Span) -> dict[str, Any]:
     said = message_text(f"before the change: {path}:{span.line}:{span.column}")
     return {"id": 1, **_location(report, path, span), "message": {"text": said}}
 
 
-def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
+def _location(report: Result, path: str, span: Span) -> dict[str, Any]:
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": uri(report.in_repository(path))},

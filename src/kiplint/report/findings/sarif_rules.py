@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kiplint.engine.finding import Severity
-from kiplint.report.findings.report import RuleInfo
 from kiplint.report.kit.markdown import inline
+from kiplint.runs.result import RuleInfo
 from kiplint.text.show import printable
 
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}

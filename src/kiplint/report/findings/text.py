@@ -6,20 +6,17 @@ from functools import lru_cache
 from typing import TextIO
 
 from kiplint.engine.finding import Finding
-from kiplint.report.findings.report import Report
 from kiplint.report.kit.colors import BLUE, BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.words import listed, plural
+from kiplint.runs.result import Result
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
+from kiplint.text.words import listed, plural
 
 WIDEST = 140
 
 
-def write(report: Report, out: TextIO, *, color: bool) -> None:
+def write(report: Result, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, a line that counts them."""
-    if report.own:
-        report.own("text", out, color=color)
-        return
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     for finding in report.findings:
         out.write(excerpt(finding, lines(finding.path), color) + "\n")
@@ -74,7 +71,7 @@ def _blanks(text: str) -> str:
     return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)
 
 
-def _summary(report: Report) -> str:
+def _summary(report: Result) -> str:
     nouns = (("error", "error"), ("warning", "warning"), ("info", "note"))
     counts = report.counts
     parts = [plural(counts[severity], noun) for severity, noun in nouns if counts[severity]]

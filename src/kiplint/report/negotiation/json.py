@@ -1,21 +1,25 @@
-"""The JSON documents of negotiate and upgrade-path: the result itself; fields are stable, and only ever added to."""
+"""The JSON document of negotiate: the result itself; fields are stable, and only ever added to."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TextIO
+from typing import Any
 
 import msgspec
 
 from kiplint.compat.negotiation.result import Negotiation
-from kiplint.compat.upgrade.result import UpgradePath
+from kiplint.runs.negotiate import NegotiationResult
 
 
-def write(found: Negotiation | UpgradePath, out: TextIO) -> None:
-    """Write one document, indented by two blanks."""
-    out.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+def document(result: NegotiationResult) -> Negotiation:
+    """The document of a result."""
+    return result.negotiation
 
 
-def document_schema(command: Literal["negotiate", "upgrade-path"]) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of what a command's `--output-format json` writes."""
-    schema = msgspec.json.schema({"negotiate": Negotiation, "upgrade-path": UpgradePath}[command])
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"kiplint {command}", **schema}
+def document_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the document."""
+    schema = msgspec.json.schema(Negotiation)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"kiplint {NegotiationResult.command}",
+        **schema,
+    }

@@ -8,8 +8,9 @@ from typing import Final, TextIO
 from kiplint.compat.negotiation.result import TROUBLE, FeatureUse, Negotiation, RpcRow, Status
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
 from kiplint.report.kit.table import paragraph, printable, table, title
-from kiplint.report.kit.words import plural
 from kiplint.report.negotiation.exchange import connection
+from kiplint.runs.negotiate import NegotiationResult
+from kiplint.text.words import plural
 
 _GRAVE: Final[dict[Status, str]] = {
     "no-common-version": "No version in common",
@@ -25,8 +26,9 @@ _WAYS: Final[dict[Status, str]] = {
 _RED, _YELLOW = SEVERITY["error"], SEVERITY["warning"]
 
 
-def write(found: Negotiation, out: TextIO, *, color: bool) -> None:
+def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     """Write the negotiation."""
+    found = result.negotiation
     sections = [
         [title(f"{found.client} as the client of {', '.join(found.brokers)}", color)],
         *(list(connection(*three, color)) for three in zip(found.exchanges, found.telemetry, found.modes, strict=True)),

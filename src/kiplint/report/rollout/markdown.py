@@ -8,8 +8,14 @@ from typing import TextIO
 from kiplint.compat.rollout import Row
 from kiplint.report.kit.markdown import inline, write_row
 from kiplint.report.rollout.text import closing
+from kiplint.runs.rollout import RolloutResult
 
 COLUMNS = ("RPC", "key", "status", "base", "versions", "request headers", "what")
+
+
+def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
+    """Write a result."""
+    write_rows(result.rows, result.header, out)
 
 
 def write_rows(rows: Sequence[Row], header: int, out: TextIO) -> None:

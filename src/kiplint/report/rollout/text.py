@@ -1,34 +1,22 @@
-"""A rollout as a table of text, and as JSON."""
+"""A rollout as a table of text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 from kiplint.compat.rollout import STATUSES, Row, summary
 from kiplint.report.kit.colors import BOLD, DIM, paint
-from kiplint.report.kit.words import listed
+from kiplint.runs.rollout import RolloutResult
+from kiplint.text.words import listed
 
 COLORS = {"done": "32", "missing": "1;33", "wrong": "1;31", "new": "32", "exempt": DIM, "dead": DIM}
 COLUMNS = ("RPC", "key", "status", "base", "versions", "request headers", "")
 
 
-def rollout_document(rows: Sequence[Row], header: int) -> dict[str, Any]:
-    """What `kiplint rollout --output-format json` writes."""
-    return {"version": 1, "header": header, "rpcs": [row_object(row) for row in rows], "summary": summary(rows)}
-
-
-def row_object(row: Row) -> dict[str, Any]:
-    """One RPC as a JSON object."""
-    return {
-        "name": row.name,
-        "api_key": row.api_key,
-        "status": row.status,
-        "base_versions": row.base_versions,
-        "versions": row.versions,
-        "header_versions": row.header_versions,
-        "message": row.message,
-    }
+def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
+    """Write a result."""
+    write_rollout(result.rows, result.header, out, color=color)
 
 
 def write_rollout(rows: Sequence[Row], header: int, out: TextIO, *, color: bool) -> None:

@@ -8,13 +8,15 @@ from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.upgrade.result import Blocker, Step, UpgradePath
 from kiplint.report.kit.colors import BOLD, SEVERITY, paint
 from kiplint.report.kit.table import paragraph, printable, table, title
-from kiplint.report.kit.words import plural
+from kiplint.runs.upgrade import UpgradeResult
+from kiplint.text.words import plural
 
 _RED = SEVERITY["error"]
 
 
-def write(found: UpgradePath, out: TextIO, *, color: bool) -> None:
+def write(result: UpgradeResult, out: TextIO, *, color: bool) -> None:
     """Write the path, or that there is none."""
+    found = result.path
     sections = [_path(found, color)]
     if not found.direct.possible and found.source != found.target:
         sections.append(_direct(found, color))

@@ -1,0 +1,33 @@
+"""`kiplint changelog`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from kiplint.cli.groups import RepositoryOption
+from kiplint.cli.options import Argument, Group
+
+EPILOG = "Example:  kiplint changelog 4.0.0: 4.1.0: > CHANGES-4.1.md"
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    old: Annotated[str, Argument("The base: a directory, an archive, REV: or REV:path.")]
+    new: Annotated[str, Argument("What came after it, in any of the same forms.")]
+    repo: RepositoryOption = None
+
+
+def run(options: Options) -> int:
+    """Tell in prose, as Markdown, what changed between two releases."""
+    import sys
+
+    from kiplint.cli.output import finish
+    from kiplint.cli.process import CLEAN, USAGE
+    from kiplint.report.diff.changelog import write_changelog
+    from kiplint.runs.diff import diff_all
+
+    found = diff_all(options.old, options.new, repository=options.repo)
+    write_changelog(found.changes, options.old.removesuffix(":"), options.new.removesuffix(":"), sys.stdout)
+    finish(found)
+    return USAGE if found.broken else CLEAN

@@ -1,0 +1,55 @@
+"""`kiplint negotiate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from kiplint.cli.groups import ColorOption, FormOption, RepositoryOption
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = (
+    "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
+    "--feature features.json.  Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
+    "refused, 2 something could not be read or understood."
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    client: Annotated[str, Argument("The client's schema set: a directory, an archive, REV: or REV:path.", "CLIENT")]
+    brokers: Annotated[tuple[str, ...], Argument("The schema set of each broker.", "BROKER...")]
+    feature: Annotated[
+        str | None,
+        Option(
+            'JSON, JSON5 or TOML: feature -> RPC -> versions, as in {"name": {"Fetch": "4-11"}}. Says which '
+            "features can be used.",
+            "FILE",
+        ),
+    ] = None
+    repo: RepositoryOption = None
+    unstable: Annotated[bool, Option("The brokers offer unstable versions too.")] = False
+    output_format: FormOption = "text"
+    color: ColorOption = "auto"
+
+
+def run(options: Options) -> int:
+    """Say which versions a client and its brokers agree on.
+
+    First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the versions
+    that client and all brokers share, the version chosen, and the headers. Says which RPCs a KIP-1313 broker would
+    refuse, and who makes the client instance id.
+
+    A broker offers the RPCs whose listeners name broker; all of them where a set says no listeners, as before 2.8.
+    """
+    from kiplint.cli.output import present
+    from kiplint.runs.negotiate import negotiate
+
+    found = negotiate(
+        options.client,
+        *options.brokers,
+        feature=options.feature,
+        unstable=options.unstable,
+        repository=options.repo,
+    )
+    return present(found, options.output_format, options.color)

@@ -1,0 +1,8 @@
+"""`kiplint pipeline` and its commands. Spark is only imported when one of them runs."""
+
+COMMANDS = ("run", "report", "query", "blame", "matrix", "rollout")
+
+HELP = (
+    "Whole histories and many forks, on Spark: when each mistake came in, what each release changed, who interoperates."
+)
+EPILOG = "Needs the extra: pip install 'kiplint[pipeline]'. Begin with `kiplint pipeline run --help`."

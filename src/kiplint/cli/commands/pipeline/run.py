@@ -1,0 +1,87 @@
+"""`kiplint pipeline run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from kiplint.cli.groups import Cluster
+from kiplint.cli.options import Group, Option
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EPILOG = (
+    "Example:  kiplint pipeline run --source kafka=../kafka#trunk --source kafka=../kafka#tags "
+    "--source fork=fork.bundle#main --out lake.  "
+    "Exit codes: 0 done, also where something could not be read (see `pipeline report`), 2 nothing could be done."
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    source: Annotated[
+        tuple[str, ...],
+        Option(
+            "A git repository or bundle with a branch, `tags` or `tags=GLOB`; a directory or archive. Repeatable.",
+            "NAME=PATH[#REF]",
+        ),
+    ] = ()
+    out: Annotated[str, Option("The directory to write the tables to.", "LAKE")] = "lake"
+    resume: Annotated[bool, Option("Go on with the sources that LAKE was last run with.")] = False
+    stages: Annotated[
+        tuple[str, ...],
+        Option("Only these of ingest, lint, describe, compare, spans, matrix, drift.", "STAGE,...", usual="all"),
+    ] = ()
+    path: Annotated[
+        tuple[str, ...], Option("Only definitions whose path from the top matches. Repeatable.", "GLOB")
+    ] = ()
+    upstream: Annotated[
+        str | None, Option("The source that the others are held against.", "NAME", usual="the first")
+    ] = None
+    config: Annotated[str | None, Option("A kiplint.toml with the rules to run.", "FILE", usual="the defaults")] = None
+    cluster: Cluster = Cluster()
+    quiet: Annotated[bool, Option("Print nothing but errors.", short="-q")] = False
+
+
+def run(options: Options) -> int:
+    """Read histories into a lake of tables, or bring one up to date.
+
+    Every distinct file is read, checked and described once, every distinct set checked once, and every distinct pair
+    of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
+    again: a second run only works on what is new, and one that was interrupted goes on where it was.
+    """
+    from kiplint.cli.lake import need_spark, settle_interrupts
+
+    need_spark()
+    from kiplint.cli.console import Console
+    from kiplint.cli.process import CLEAN
+    from kiplint.pipeline.engine import Engine
+    from kiplint.pipeline.lake import Lake
+    from kiplint.pipeline.request import make_request
+    from kiplint.pipeline.run import Watcher, check_stages
+    from kiplint.pipeline.run import run as run_stages
+    from kiplint.pipeline.session import make_session, read_conf
+    from kiplint.runs.configuration import configure
+
+    stages, conf = check_stages(options.stages), read_conf(options.cluster.conf)
+    lake = Lake(options.out)
+    request = make_request(lake, options.source, options.path, options.upstream or "", resume=options.resume)
+    sessions: list[SparkSession] = []
+
+    def session() -> SparkSession:
+        if not sessions:
+            sessions.append(make_session(options.cluster.master, options.cluster.remote, conf))
+            settle_interrupts()
+        return sessions[0]
+
+    console = Console(options.quiet)
+    try:
+        rules = configure(config=options.config or {}).rules()
+        run_stages(lake, request, Engine.of(rules), session, Watcher(console.begun, console.done), stages)
+    finally:
+        console.close()
+        for one in sessions:
+            one.stop()
+    console.finish(lake)
+    return CLEAN

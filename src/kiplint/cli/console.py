@@ -1,0 +1,58 @@
+"""What `kiplint pipeline run` shows while it works."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from kiplint.cli.terminal import use_color, warn
+from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.text.words import plural
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kiplint.pipeline.lake import Lake
+    from kiplint.pipeline.progress import Progress
+    from kiplint.pipeline.run import Done
+
+
+class Console:
+    """A line for each stage, and one on standard error that moves while a stage runs, on a terminal."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._color = use_color("auto", sys.stdout)
+        self._progress: Progress | None = None
+        self._live = sys.stderr.isatty() and not quiet
+
+    def begun(self, stage: str, spark: SparkSession) -> None:
+        """Show that a stage begins."""
+        from kiplint.pipeline.progress import Progress
+
+        if self._live:
+            self._progress = Progress(spark, stage, sys.stderr)
+
+    def done(self, done: Done) -> None:
+        """Print what a stage came to."""
+        self.close()
+        if self._quiet:
+            return
+        rows = ", ".join(f"{count:,} {name}" for name, count in done.rows.items())
+        took = "up to date" if done.seconds is None else f"{done.seconds:.1f} s"
+        print(
+            f"{paint(done.stage.ljust(9), BOLD, self._color)} {took:>10}  {paint(rows, DIM, self._color)}", flush=True
+        )
+
+    def close(self) -> None:
+        """Take the moving line away."""
+        if self._progress:
+            self._progress.close()
+            self._progress = None
+
+    def finish(self, lake: Lake) -> None:
+        """Say how many problems there were."""
+        problems = lake.count(lake.snapshot().parts("problems"))
+        if problems and not self._quiet:
+            told = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake.path}` says which"
+            warn(f"warning: {told}")

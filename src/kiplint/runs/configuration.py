@@ -1,0 +1,87 @@
+"""The configuration of a run: found upwards, read, and changed by what was asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+import msgspec
+
+from kiplint.engine.config import Config, find_config, place_of, read_config
+from kiplint.engine.errors import UsageError
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+
+Path = str | os.PathLike[str]
+"""What may be given where a file, a directory or a set is named."""
+
+
+class Chosen(TypedDict, total=False):
+    """Which rules run, and how bad it is to break them.
+
+    `select` and `ignore` are selectors: a rule, a pack, a glob; `severity` is by rule. They go over `config`: the path
+    of a configuration, or what would stand in one; without it the one that is found upwards from the set counts.
+    """
+
+    select: Sequence[str]
+    ignore: Sequence[str]
+    severity: Mapping[str, str]
+    config: Path | Mapping[str, Any] | None
+
+
+class Configuration(NamedTuple):
+    """A configuration, what was asked for applied; its paths are relative to `base`, and it may come from a `file`."""
+
+    config: Config
+    base: str
+    file: str | None
+    asked: frozenset[str]
+
+    def known(self) -> list[Rule]:
+        """All rules there are."""
+        return load_rules(self.config, self.base)
+
+    def rules(self) -> RuleSet:
+        """The rules that run; what is wrong with a selector out of the configuration is told with its place there."""
+        known = self.known()
+        try:
+            return make_ruleset(self.config, known)
+        except UsageError as error:
+            if not self.file or not error.word or error.word in self.asked:
+                raise
+            raise UsageError(f"{place_of(error.word, self.file)}: {error}") from None
+
+    def keeps(self, path: str) -> bool:
+        """Whether a path is not excluded."""
+        if not self.config.exclude:
+            return True
+        full = os.path.realpath(path)
+        inner = os.path.relpath(full, self.base) if full.startswith(os.path.join(self.base, "")) else full
+        inner = inner.replace(os.sep, "/")
+        return not any(fnmatchcase(one, pattern) for pattern in self.config.exclude for one in (inner, f"/{inner}"))
+
+
+def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
+    """The configuration of a run that looks at `start`, a path. Raises UsageError where it cannot be read."""
+    asked = chosen.get("config")
+    file = None
+    if isinstance(asked, Mapping):
+        config = _made(asked)
+    else:
+        file = os.fspath(asked) if asked else find_config(start if os.path.isdir(start) else os.path.dirname(start))
+        config = read_config(file) if file else Config()
+    select, ignore, severity = chosen.get("select", ()), chosen.get("ignore", ()), chosen.get("severity", {})
+    config.select = list(select) or config.select
+    config.ignore = [*config.ignore, *ignore]
+    config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
+    base = os.path.dirname(os.path.realpath(file)) if file else os.getcwd()
+    return Configuration(config, base, file, frozenset((*select, *ignore, *severity)))
+
+
+def _made(values: Mapping[str, Any]) -> Config:
+    try:
+        return msgspec.convert(values, Config)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"the configuration: {error}") from None

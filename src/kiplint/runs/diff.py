@@ -1,0 +1,99 @@
+"""Comparing two trees of sets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from typing import Unpack
+
+from kiplint.compat.changes.compare import compare_trees
+from kiplint.compat.changes.judge import BREAKS, Judged, judge
+from kiplint.compat.tree import Tree
+from kiplint.engine.config import Config
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.runs.configuration import Chosen, Path, configure
+from kiplint.runs.result import Result, rule_infos
+from kiplint.runs.trees import broken, load
+from kiplint.text.suggest import did_you_mean
+
+GRAVE = ("wire", "storage")
+
+
+class DiffResult(Result, frozen=True):
+    """What `diff` found: the changes, and each as a finding too."""
+
+    changes: tuple[Judged, ...] = ()
+
+    command = "diff"
+
+
+def diff(
+    old: Path,
+    new: Path,
+    *,
+    also: Sequence[Path] = (),
+    fail_on_breaks: Collection[str] = GRAVE,
+    repository: Path | None = None,
+    **chosen: Unpack[Chosen],
+) -> DiffResult:
+    """What changed from one set to another, and what that breaks; the tags of sets in `also` must not come back.
+
+    The status is `findings` when a change breaks one of `fail_on_breaks`, or is an error. Raises UsageError for
+    mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be opened.
+    """
+    for one in sorted({*fail_on_breaks} - {*BREAKS}):
+        raise UsageError(
+            f"--fail-on-breaks: nothing breaks {one}{did_you_mean(one, BREAKS) or ': ' + ', '.join(BREAKS)}"
+        )
+    configuration = configure(os.fspath(new), **chosen)
+    rules = configuration.rules()
+    names = (old, new, *also)
+    trees = [load(name, repository, configuration.keeps) for name in names]
+    return _compare(names, trees, rules, fail_on_breaks)
+
+
+def diff_all(old: Path, new: Path, *, repository: Path | None = None) -> DiffResult:
+    """The same, whatever rules the configuration selects: everything that comes with kiplint."""
+    keeps, plain = configure(os.fspath(new)).keeps, Config()
+    rules = make_ruleset(plain, load_rules(plain, ""))
+    return _compare((old, new), [load(name, repository, keeps) for name in (old, new)], rules, GRAVE)
+
+
+def _compare(names: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str]) -> DiffResult:
+    before, after, *older = trees
+    changes = judge(compare_trees(before, after, older), rules, before.sources, after.sources)
+    failing = any(one.breaks in grave or one.severity == "error" for one in changes)
+    unread = broken(before, after)
+    findings = tuple(map(as_finding, changes))
+    return DiffResult(
+        findings=findings,
+        files=len(after.sources),
+        messages=sum(1 for _ in after.messages),
+        sources={**before.sources, **after.sources},
+        status="error" if unread else "findings" if failing else "ok",
+        sets=tuple(os.fspath(one) for one in names[:2]),
+        rules=rule_infos([*rules.known, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
+        before=tuple((one.old_path, one.old_span) if one.old_path and one.old_span else None for one in changes),
+        paths=tuple(after.sources),
+        broken=unread,
+        harmless=("info",),
+        changes=tuple(changes),
+    )
+
+
+def as_finding(one: Judged) -> Finding:
+    """A change as a finding, for those that know only findings."""
+    identity = "\0".join((one.rule, one.message_name, one.field, one.versions, one.kind))
+    return Finding(
+        rule=one.rule,
+        severity=one.severity,
+        message=one.message,
+        path=one.path,
+        span=one.span,
+        pointer="",
+        message_name=one.message_name,
+        source=f"breaks {one.breaks}" if one.breaks != "none" else one.source,
+        identity=identity,
+    )

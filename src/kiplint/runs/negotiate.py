@@ -1,0 +1,47 @@
+"""What a client and its brokers agree on."""
+
+from __future__ import annotations
+
+import os
+
+from kiplint.compat.negotiation.features import read_features
+from kiplint.compat.negotiation.negotiate import negotiate as agree
+from kiplint.compat.negotiation.result import Negotiation
+from kiplint.runs.configuration import Path
+from kiplint.runs.result import Outcome, Status
+from kiplint.runs.trees import broken, load_rpcs
+from kiplint.sources.disk import read
+
+
+class NegotiationResult(Outcome, frozen=True):
+    """What was agreed on. `status` is `findings` where an RPC of both sides cannot be used; `broken` as in Result."""
+
+    negotiation: Negotiation
+
+    command = "negotiate"
+
+    def __str__(self) -> str:
+        found = self.negotiation
+        rows = (f"{row.name} {'-' if row.chosen is None else row.chosen} {row.status}" for row in found.rpcs)
+        return "\n".join((f"{found.client} with {', '.join(found.brokers)}", *rows))
+
+
+def negotiate(
+    client: Path,
+    *brokers: Path,
+    feature: Path | None = None,
+    unstable: bool = False,
+    repository: Path | None = None,
+) -> NegotiationResult:
+    """The ApiVersions exchange with each broker, and for each RPC the versions and headers that come of it.
+
+    `feature` is a file that says which RPCs the features of a client need. With `unstable` the brokers offer unstable
+    versions too. Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
+    """
+    features = read_features(os.fspath(feature), read(os.fspath(feature))) if feature else {}
+    trees = [load_rpcs(name, repository) for name in (client, *brokers)]
+    one, *others = ((tree.name, tree.main) for tree in trees)
+    found = agree(one, others, features, unstable=unstable)
+    unread = broken(*trees)
+    status: Status = "error" if unread else "findings" if found.in_trouble else "ok"
+    return NegotiationResult(found, status=status, broken=unread)

@@ -1,0 +1,130 @@
+"""What runs come to: frozen values, which know how to be told in a few lines, and nothing of terminals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from kiplint.engine.finding import Finding, Severity, Span
+from kiplint.engine.rule import Rule
+from kiplint.text.show import printable
+from kiplint.text.words import plural, tally
+
+Status = Literal["ok", "findings", "error"]
+"""How a run went."""
+
+OldPlace = tuple[str, Span]
+"""Where something stood before a change: the file, as it is shown, and the place in it."""
+
+
+class RuleInfo(msgspec.Struct, frozen=True):
+    """What there is to say of a rule: `help` tells in Markdown what to do about its findings."""
+
+    title: str
+    why: str
+    source: str
+    severity: Severity
+    help: str
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run comes to. The status is `error` where files could not be read: `broken` are these.
+
+    `notes` are lines for people about what else was done.
+    """
+
+    status: Status = "ok"
+    broken: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    command: ClassVar[str]
+    """The command that has such results."""
+
+
+class Result(Outcome, frozen=True):
+    """The findings of a run, in the order to show them, and what they were found in. Every format takes it.
+
+    `sources` holds the bytes of every file that has findings; `files` and `messages` are how many were looked at, and
+    `paths` which, where that is known. `sets` are the names that the run was given. `rules` describes the rules of the
+    findings. `before` has for each finding the old place of what changed, or is empty. `harmless` are the severities
+    that no one has to act on.
+    """
+
+    findings: tuple[Finding, ...]
+    files: int = 0
+    messages: int = 0
+    sources: Mapping[str, bytes] = {}
+    sets: tuple[str, ...] = ()
+    rules: Mapping[str, RuleInfo] = {}
+    before: tuple[OldPlace | None, ...] = ()
+    paths: tuple[str, ...] = ()
+    harmless: tuple[Severity, ...] = ()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many findings there are of each severity."""
+        return Counter(finding.severity for finding in self.findings)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """The numbers of the run, as the JSON output names them."""
+        counts = self.counts
+        return {
+            "files": self.files,
+            "messages": self.messages,
+            "errors": counts["error"],
+            "warnings": counts["warning"],
+            "infos": counts["info"],
+        }
+
+    @property
+    def told(self) -> str:
+        """The numbers in words: `1 error and 2 warnings in 3 files`, or `nothing found in 3 files`."""
+        return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}"
+
+    def in_repository(self, path: str) -> str:
+        """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""
+        from kiplint.runs.surroundings import in_repository
+
+        return in_repository(path, self.sets)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.told}>"
+
+    def __str__(self) -> str:
+        lines = (
+            f"{printable(one.path)}:{one.span.line}:{one.span.column}: {one.severity} {one.rule} {one.message}"
+            for one in self.findings
+        )
+        return "\n".join((*lines, self.told))
+
+
+class CheckResult(Result, frozen=True):
+    """What `check` found. `stale` are the entries of the baseline that have been paid, None where there is none."""
+
+    stale: tuple[Mapping[str, Any], ...] | None = None
+
+    command = "check"
+
+
+def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) -> dict[str, RuleInfo]:
+    """What there is to say of the rules of the findings; where a rule is there twice, the last counts.
+
+    `ignore` tells how to be rid of them, with RULE for the rule.
+    """
+    wanted = {one.rule for one in findings}
+    return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in wanted}
+
+
+def _info(rule: Rule, ignore: str) -> RuleInfo:
+    level = rule.severity if rule.severity != "off" else rule.spec.on
+    return RuleInfo(
+        title=rule.title,
+        why=rule.spec.why,
+        source=rule.source,
+        severity=level if level != "off" else "info",
+        help=f"`kiplint explain {rule.id}` shows it broken and kept. {ignore}".rstrip(),
+    )

@@ -1,0 +1,79 @@
+"""How far a request header version has come in a set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from kiplint.compat.rollout import Row
+from kiplint.compat.rollout import rollout as rows_of
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding, Span
+from kiplint.runs.configuration import Path, configure
+from kiplint.runs.result import Result, rule_infos
+from kiplint.runs.trees import broken, load
+from kiplint.text.lines import decode_text
+from kiplint.text.locate import Locator
+from kiplint.text.show import printable
+
+
+class RolloutResult(Result, frozen=True):
+    """What `rollout` found: a row for each RPC, and a finding for each that breaks a rule."""
+
+    rows: tuple[Row, ...] = ()
+    header: int = 3
+
+    command = "rollout"
+
+
+def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> RolloutResult:
+    """For each RPC of a set, or of the second of two, whether its latest version has that request header (KIP-1313).
+
+    The first of two sets is the release before. The status is `findings` while any is missing or wrong. Raises
+    UsageError and SourceError as `diff` does.
+    """
+    if not 1 <= len(sets) <= 2:
+        raise UsageError(f"rollout takes one set, or a base and a head, not {len(sets)} sets")
+    configuration = configure(os.fspath(sets[-1]))
+    head = load(sets[-1], repository, configuration.keeps)
+    base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
+    rows = tuple(map(_shown, rows_of(head.main, base.main if base else None, header)))
+    failing = any(row.status in ("missing", "wrong") for row in rows)
+    unread = broken(head, base)
+    findings = tuple(_finding(row, head.sources) for row in rows if row.rule)
+    return RolloutResult(
+        findings=findings,
+        files=len(head.sources),
+        messages=len(rows),
+        sources=head.sources,
+        status="error" if unread else "findings" if failing else "ok",
+        sets=tuple(os.fspath(one) for one in reversed(sets)),
+        rules=rule_infos(configuration.known(), findings, "") if findings else {},
+        paths=tuple(head.sources),
+        broken=unread,
+        rows=rows,
+        header=header,
+    )
+
+
+def _shown(row: Row) -> Row:
+    """The row without anything in the names of a definition that could act on a terminal."""
+    return replace(row, name=printable(row.name), message=printable(row.message))
+
+
+def _finding(row: Row, sources: Mapping[str, bytes]) -> Finding:
+    locator = Locator(decode_text(sources.get(row.file, b"")))
+    pointer = f"/{row.wanted}" if locator.node(f"/{row.wanted}") is not locator.root else ""
+    return Finding(
+        rule=row.rule,
+        severity="error",
+        message=row.message,
+        path=row.file,
+        span=Span(*locator.span(pointer)),
+        pointer=pointer,
+        message_name=row.message_name,
+        source="KIP-1313",
+        identity="\0".join((row.rule, row.message_name, row.name)),
+    )

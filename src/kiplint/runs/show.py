@@ -1,0 +1,63 @@
+"""What a message puts on the wire."""
+
+from __future__ import annotations
+
+from kiplint.compat.limits import Budget
+from kiplint.engine.errors import UsageError
+from kiplint.model.header_map import headed_intervals
+from kiplint.model.layout import layout, lines
+from kiplint.model.message import Message
+from kiplint.runs.configuration import Path
+from kiplint.runs.result import Outcome
+from kiplint.runs.trees import broken, load
+from kiplint.text.show import printable
+from kiplint.text.suggest import did_you_mean
+from kiplint.versions import InvalidRange, VersionRange
+
+
+class LayoutResult(Outcome, frozen=True):
+    """A message, and the ranges of versions on which its layout is the same; `broken` as in Result."""
+
+    message: Message
+    ranges: tuple[VersionRange, ...]
+
+    command = "show"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.message.name} {', '.join(map(str, self.ranges))}>"
+
+    def __str__(self) -> str:
+        drawn = []
+        for versions in self.ranges:
+            drawn.append(f"{printable(self.message.name)} {versions}")
+            for depth, name, encoding, width in lines(layout(self.message, versions.lowest)):
+                drawn.append(f"  {'  ' * depth}{printable(name)}  {printable(encoding)}  {width}")
+        return "\n".join(drawn)
+
+
+def show(wanted: str, source: Path = ".", *, repository: Path | None = None) -> LayoutResult:
+    """The layouts of a message; `wanted` is its name, and a version after an at sign.
+
+    Raises UsageError where there is no such message or version, and SourceError for what cannot be opened.
+    """
+    name, at, version = wanted.partition("@")
+    tree = load(source, repository)
+    found = [message for message in tree.messages if message.name == name]
+    if not found:
+        known = [message.name for message in tree.messages]
+        raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known, 0.5)}")
+    message = found[0]
+    Budget(message).spend(message)
+    only = _version(version, message) if at else None
+    ranges = tuple(one for one in headed_intervals(message) if only is None or one & only)
+    return LayoutResult(message, ranges, broken=broken(tree))
+
+
+def _version(text: str, message: Message) -> VersionRange:
+    try:
+        version = VersionRange.parse(text)
+    except InvalidRange as error:
+        raise UsageError(f'the version "{text}" {error}') from None
+    if not version & message.valid:
+        raise UsageError(f"{message.name} has no version {text}; its valid versions are {message.valid}")
+    return version
