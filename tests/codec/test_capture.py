@@ -38,7 +38,7 @@ def echo() -> Catalog:
         field("ClientId", "string"),
     ]
     headers = [message(*names, name="RequestHeader", **HEADER), message(names[2], name="ResponseHeader", **HEADER)]
-    return Catalog([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *headers])
+    return Catalog.of([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *headers])
 
 
 def request(correlation: int, version: int = 0) -> bytes:

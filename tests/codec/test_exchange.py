@@ -19,7 +19,7 @@ PLAIN = Wanted()
 
 def simple() -> Catalog:
     tagged = field("Tagged", "int32", "3+", tag=0, taggedVersions="3+", default="7")
-    return Catalog([message(field("Name", "string"), tagged)])
+    return Catalog.of([message(field("Name", "string"), tagged)])
 
 
 def test_a_body() -> None:

@@ -45,8 +45,8 @@ def packed(codec: int, data: bytes) -> bytes:
     if codec == 2:
         raw = bytes(cramjam.snappy.compress_raw(data))
         return XERIAL + struct.pack(">iii", 1, 1, len(raw)) + raw
-    makers = [bytes, gzip.compress, None, cramjam.lz4.compress, cramjam.zstd.compress]
-    return bytes(makers[codec](data))  # type: ignore[misc]
+    makers: list[Any] = [bytes, gzip.compress, None, cramjam.lz4.compress, cramjam.zstd.compress]
+    return bytes(makers[codec](data))
 
 
 def batch(records: list[bytes], codec: int = 0, flags: int = 0, crc: int | None = None) -> bytes:

@@ -29,7 +29,7 @@ def encode_one(options: EncodeOptions) -> int:
     made = encode(
         options.message,
         _values(options.json, options.value),
-        sets=options.sets or (".",),
+        sets=options.set or (".",),
         repository=options.repo,
         header=_object(options.header_json, "--header-json") if options.header_json else None,
         with_header=options.header,
@@ -50,8 +50,8 @@ def encode_lines(options: EncodeOptions) -> int:
     from kiplint.codec.exchange import encode_object
     from kiplint.runs.bytes.choice import open_catalog
 
-    catalog, unread = open_catalog(options.sets or (".",), options.repo)
-    code = CODES["error"] if unread else CLEAN
+    catalog = open_catalog(options.set or (".",), options.repo)
+    code = CLEAN
     for line in sys.stdin.buffer:
         if line.strip():
             try:
@@ -61,7 +61,7 @@ def encode_lines(options: EncodeOptions) -> int:
             made = encode_object(catalog, given)
             code = code or (FINDINGS if made["problems"] else CLEAN)
             print(encoded(made))
-    return code
+    return CODES["error"] if catalog.broken else code
 
 
 def write_vectors(options: VectorsOptions) -> int:

@@ -21,7 +21,7 @@ class Options(Group, frozen=True):
         tuple[str, ...],
         Argument("Hexadecimal or base64 text, files, or - for standard input.", "INPUT", usual="standard input"),
     ] = ()
-    sets: SetsOption = ()
+    set: SetsOption = ()
     response: Annotated[
         str | None, Option("The frames answer a request of this API key (or name) and version.", "KEY@VERSION")
     ] = None
@@ -55,7 +55,7 @@ def run(options: Options) -> int:
         forms = [one.partition("=")[0] for one in options.reporting.output_format] or ["text"]
         return decode(
             *options.inputs,
-            sets=options.sets or (".",),
+            sets=options.set or (".",),
             repository=options.repo,
             input_format=options.input_format,
             response=options.response,

@@ -20,17 +20,13 @@ class Options(Group, frozen=True):
     message: Annotated[
         str, Argument("The message and its version; - for JSON lines with values on standard input.", "MESSAGE@VERSION")
     ]
-    sets: SetsOption = ()
+    set: SetsOption = ()
     json: Annotated[str | None, Option("The values as a JSON object, or a file with one.", "JSON|FILE")] = None
-    value: Annotated[
-        tuple[str, ...], Option("A top-level field: JSON, or else text. Repeatable.", "FIELD=VALUE")
-    ] = ()
+    value: Annotated[tuple[str, ...], Option("A top-level field: JSON, or else text. Repeatable.", "FIELD=VALUE")] = ()
     header: Annotated[bool, Option("Put the header in front.")] = False
     header_json: Annotated[str | None, Option("The values of the header in front.", "JSON")] = None
     length: Annotated[bool, Option("Put the length of the frame in front of all.")] = False
-    output_format: Annotated[
-        Literal["hex", "base64", "binary", "json"], Option("How to write the bytes.")
-    ] = "hex"
+    output_format: Annotated[Literal["hex", "base64", "binary", "json"], Option("How to write the bytes.")] = "hex"
     repo: RepositoryOption = None
 
 

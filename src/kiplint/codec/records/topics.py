@@ -94,8 +94,8 @@ class Meaning:
             return {}
         data = _bytes(record["value"])
         (version,) = struct.unpack_from(">h", data)
-        named = {message.name: message for message in key.schemas.messages}
-        value = named.get(key.name.removesuffix("Key") + "Value")
+        name = key.name.removesuffix("Key") + "Value"
+        value = next((one for one in self._catalog.beside(key) if one.name == name), None)
         if value is None or not value.valid.covers(version):
             return {}
         return {"valueMessage": _shown(self._catalog.codec(value, version), data[2:])}
@@ -104,7 +104,7 @@ class Meaning:
         """The keys of the set that has the topic's schemas."""
         for name in COORDINATORS[topic]:
             for known in self._catalog.named(name):
-                return [one for one in known.schemas.messages if one.name.endswith("Key")]
+                return [one for one in self._catalog.beside(known) if one.name.endswith("Key")]
         return []
 
 

@@ -17,9 +17,8 @@ HEAD = ("API", "version", "requests", "responses", "bytes")
 def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
     """Write the frames; of a capture first what is in it."""
     parts = [[*_summary(result.capture, color)]] if result.capture is not None else []
-    for entry in result.entries:
-        if entry.captured is None or entry.frame.problems:
-            parts.append([*frame_lines(entry, color)])
+    drawn = (entry for entry in result.entries if entry.captured is None or entry.frame.problems)
+    parts += [[*frame_lines(entry, color)] for entry in drawn]
     out.write("\n\n".join("\n".join(part) for part in parts) + "\n" if parts else "")
 
 
@@ -30,7 +29,9 @@ def _summary(found: Mapping[str, Any], color: bool) -> Iterator[str]:
         f"{plural(found['requests'], 'request')}, {plural(found['responses'], 'response')}, {found['seconds']} s",
         color,
     )
-    others = f", {plural(found['other_connections'], 'connection')} of other protocols" if found["other_connections"] else ""
+    others = (
+        f", {plural(found['other_connections'], 'connection')} of other protocols" if found["other_connections"] else ""
+    )
     lost = f", {plural(found['incomplete'], 'frame')} not captured to the end" if found["incomplete"] else ""
     yield f"  {plural(found['packets'], 'packet')}, {found['payload_bytes']} bytes of payload{others}{lost}"
     yield from table(HEAD, [_api(one) for one in found["by_api"]], color)

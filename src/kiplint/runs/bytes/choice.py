@@ -6,18 +6,24 @@ import os
 from collections.abc import Sequence
 
 from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.sources import Definitions
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.runs.configuration import Path
-from kiplint.runs.trees import broken, load
+from kiplint.sources.open import open_sets
 from kiplint.text.suggest import did_you_mean
 from kiplint.versions import VersionRange
 
 
-def open_catalog(sets: Sequence[Path], repository: Path | None) -> tuple[Catalog, tuple[str, ...]]:
-    """The messages of all sets, the first set first, and the definitions that could not be read."""
-    trees = [load(os.fspath(one), repository) for one in sets]
-    return Catalog([message for tree in trees for message in tree.messages]), broken(*trees)
+def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
+    """The messages of all sets, the first set first; definitions are read when they are asked for."""
+    found = []
+    for one in sets:
+        opened = open_sets(
+            [os.fspath(one)], lambda path: True, repository=os.fspath(repository) if repository else None
+        )
+        found += [Definitions([(file.path, file.data) for file in files.files]) for files in opened]
+    return Catalog(found)
 
 
 def chosen_message(catalog: Catalog, text: str) -> tuple[Message, int]:

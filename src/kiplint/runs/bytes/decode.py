@@ -85,7 +85,7 @@ def decode(
     """
     if response and body:
         raise UsageError("--response and --body exclude each other")
-    catalog, unread = open_catalog(sets, repository)
+    catalog = open_catalog(sets, repository)
     message = chosen_message(catalog, body) if body else None
     how = _How(
         catalog,
@@ -104,6 +104,7 @@ def decode(
         else:
             entries += _entries(how, given)
     findings = tuple(_finding(entry, problem) for entry in entries for problem in entry.frame.problems)
+    unread = tuple(catalog.broken)
     rules = {one.rule: _info(one.rule) for one in findings}
     return DecodeResult(
         status="error" if unread else "findings" if findings else "ok",
@@ -201,7 +202,7 @@ def _finding(entry: Entry, problem: Problem) -> Finding:
     column = 1 if entry.line else entry.start + problem.offset + 1
     line = max(entry.line, 1)
     who = f" from {entry.captured.client[0]}:{entry.captured.client[1]}" if entry.captured else ""
-    identity = "\0".join((problem.rule, entry.source, str(entry.line), str(entry.start + problem.offset), frame.message))
+    place = (entry.source, str(entry.line), str(entry.start + problem.offset))
     return Finding(
         rule=problem.rule,
         severity=RULES[problem.rule].severity,
@@ -211,7 +212,7 @@ def _finding(entry: Entry, problem: Problem) -> Finding:
         pointer="",
         message_name=frame.message,
         source="",
-        identity=identity,
+        identity="\0".join((problem.rule, *place, frame.message)),
     )
 
 

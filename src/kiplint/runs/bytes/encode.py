@@ -45,12 +45,13 @@ def encode(
     `header` has the values of the header in front; `with_header` puts one there even if it has none. The status is
     `findings` where a value cannot be written. Raises UsageError and SourceError.
     """
-    catalog, unread = open_catalog(sets, repository)
+    catalog = open_catalog(sets, repository)
     found, version = chosen_message(catalog, message)
     given: dict[str, Any] = {"message": found.name, "version": version, "value": dict(value)}
     if header is not None or with_header:
         given["header"] = dict(header or {})
     made = encode_object(catalog, given)
+    unread = tuple(catalog.broken)
     return EncodeResult(
         status="error" if unread else "findings" if made["problems"] else "ok",
         broken=unread,
@@ -81,14 +82,12 @@ class Vector(msgspec.Struct, frozen=True):
     header_hex: str | None = None
 
 
-def vectors(
-    *sets: Path, repository: Path | None = None, messages: Sequence[str] = ()
-) -> Iterator[Vector]:
+def vectors(*sets: Path, repository: Path | None = None, messages: Sequence[str] = ()) -> Iterator[Vector]:
     """Golden bytes of every message and version, the same at every run; only of `messages` if any are named.
 
     Minimal, each field rich, each nullable field null, each tag present, everything rich.
     """
-    catalog, _ = open_catalog(sets or (".",), repository)
+    catalog = open_catalog(sets or (".",), repository)
     for name in sorted(catalog.names):
         message = catalog.named(name)[0]
         if not messages or name in messages:

@@ -59,7 +59,7 @@ def _given(name: str, data: bytes, form: InputFormat) -> Iterator[Given]:
     if form == "frame":
         yield Given(name, 0, "frame", data)
     elif form in ("stream", "capture", "records"):
-        yield Given(name, 0, form, data)  # type: ignore[arg-type]
+        yield Given(name, 0, form, data)
     else:
         for line, text in enumerate(data.splitlines(), 1):
             if not text.strip():
