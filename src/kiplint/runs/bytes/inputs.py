@@ -17,7 +17,7 @@ MOST_INPUT = 2**30
 """The largest input that is read, in bytes."""
 STDIN = "-"
 
-_HEX = re.compile(rb"(?:0x)?[0-9a-fA-F\s:]+")
+_HEX = re.compile(rb"(?:0x|[0-9a-fA-F\s:])+")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_\s-]+=*\s*")
 
 
