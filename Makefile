@@ -38,10 +38,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-check: $(VENV)/installed ## install kiplint into .venv and check the schemas that come with it
+check: $(VENV)/installed $(VENV)/packs ## install kiplint into .venv and check the schemas that come with it
 	@$(BIN)/kiplint check $(GOOD)
 
-test: $(VENV)/installed-dev ## run the tests
+test: $(VENV)/installed-dev $(VENV)/packs ## run the tests
 	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
 
 test-oldest: .venv-oldest/installed-oldest ## run the tests with the oldest dependencies that pyproject.toml allows
@@ -72,27 +72,28 @@ new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
 	@$(BIN)/python scripts/new_rule.py '$(ID)'
 	@$(BIN)/pytest tests/test_rules.py -k '$(ID)' --snapshot-update
 
-bench: $(VENV)/installed-dev ## measure kiplint beside its peers and write benchmarks/RESULTS.md
+bench: $(VENV)/installed-dev $(VENV)/packs ## measure kiplint beside its peers and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks
 
-bench-pipeline: $(VENV)/installed-dev ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
+bench-pipeline: $(VENV)/installed-dev $(VENV)/packs ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
 	@$(BIN)/python -m benchmarks.pipeline $(BENCH_ARGS)
 
-pipeline-demo: $(VENV)/installed-dev ## run the pipeline on a sample history, and on Kafka's own where it is
+pipeline-demo: $(VENV)/installed-dev $(VENV)/packs ## run the pipeline on a sample history, and on Kafka's own where it is
 	@$(BIN)/python -m benchmarks.demo
 
-pipeline-faults: $(VENV)/installed-dev ## kill the pipeline at 20 random moments, resume, and compare what comes of it
+pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 random moments, resume, and compare what comes of it
 	@$(BIN)/python -m benchmarks.faults
 
-docs: $(VENV)/installed-docs ## write what is generated in README.md and docs/, and build the site into ./site
+docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.md and docs/, and build the site into ./site
 	@$(BIN)/python docs/generate.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
-snapshots: $(VENV)/installed-dev ## accept what the rules now say about their fixtures
+snapshots: $(VENV)/installed-dev $(VENV)/packs ## accept what the rules now say about their fixtures
 	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update
 
 clean: ## remove .venv, caches and build results
 	@rm -rf $(VENV) .venv-oldest build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find src/kiplint/compiled -name '*.py' ! -name __init__.py -delete
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The files below are stamps: each is touched once its step has gone through, so that a second run installs nothing.
@@ -109,6 +110,12 @@ $(VENV)/created:
 $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
 	@$(PIP) install --editable .
 	@$(BIN)/python -m compileall -q src
+	@touch $@ $(VENV)/packs
+
+# Installing compiles the rule packs too; after an edit they are compiled anew at each start, until this has run.
+$(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kiplint/engine/*.py)
+	@$(BIN)/python hatch_build.py
+	@$(BIN)/python -m compileall -q src/kiplint/compiled
 	@touch $@
 
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.

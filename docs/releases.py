@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import BREAKS, Told, tell
+from kiplint.compat.changes.judge import BREAKS, Judged, judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
@@ -31,10 +31,10 @@ def main(repository: str) -> None:
     """Write the page to standard output."""
     gc.disable()
     rules = make_ruleset(Config(), load_rules(Config(), ""))
-    grave: list[tuple[str, Told]] = []
+    grave: list[tuple[str, Judged]] = []
     print(HEAD + "| from | to | " + " | ".join(BREAKS) + " |\n|" + " --- |" * (2 + len(BREAKS)))
     for old, new in pairwise(trees(repository)):
-        changes = list(tell(compare_trees(old, new), rules))
+        changes = judge(compare_trees(old, new), rules, old.sources, new.sources)
         counts = Counter(one.breaks for one in changes)
         names = (old.name.rstrip(":"), new.name.rstrip(":"))
         print(f"| {names[0]} | {names[1]} | " + " | ".join(str(counts[what] or "") for what in BREAKS) + " |")
@@ -43,7 +43,7 @@ def main(repository: str) -> None:
         print(f"\n## {title}\n")
         for pair, one in grave:
             if one.breaks == what:
-                print(f"- {pair}: `{one.breach.rule.id}` {one.message}")
+                print(f"- {pair}: `{one.rule}` {one.message}")
 
 
 def trees(repository: str) -> Iterator[Tree]:

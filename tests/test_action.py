@@ -167,6 +167,23 @@ class TestBase:
         runner = Runner(shallow, tmp_path / "other machine")
         assert self.rules(runner.run("push", base=base)) == ["compat/layout-changed"]
 
+    @pytest.mark.parametrize(
+        "base", ["origin/--upload-pack=./planted", "origin/x:refs/heads/trunk", "origin/*", "nowhere"]
+    )
+    def test_what_is_fetched_is_the_name_of_a_branch(self, origin: Path, runner: Runner, base: str) -> None:
+        planted = runner.workspace / "planted"
+        planted.write_text("#!/bin/sh\ntouch pwned\n")
+        planted.chmod(0o755)
+        git(runner.workspace, "remote", "add", "origin", f"file://{origin}")
+        git(origin, "branch", "x", "1.0.0")
+        before = git(runner.workspace, "for-each-ref")
+        done = runner.run("push", base=base)
+        assert (done.code, done.outputs["status"]) == (2, "error")
+        (said,) = (one.text for one in done.log.annotations if one.title == "kiplint")
+        assert said.startswith(f"base: there is no revision {base}, and it cannot be fetched: ")
+        assert not (runner.workspace / "pwned").exists()
+        assert git(runner.workspace, "for-each-ref") == before
+
     @pytest.mark.usefixtures("origin")
     def test_a_merge_queue(self, runner: Runner) -> None:
         base = git(runner.workspace, "rev-parse", "trunk~1")

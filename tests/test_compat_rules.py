@@ -16,6 +16,7 @@ from kiplint.cli.commands import explain
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.examples import messages_of, run_example
 from kiplint.compat.changes.judge import BREAKS, Judged, judge
+from kiplint.compat.changes.kinds import KINDS
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.check_rule import mistakes
 from kiplint.engine.config import Config
@@ -24,6 +25,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.verify import verify
+from kiplint.model.fact import facts_of
 from kiplint.report.diff.text import write_diff
 from kiplint.text.lines import Lines, decode_text
 from sources.support import write
@@ -207,7 +209,7 @@ def test_what_is_wrong_with_an_example(tmp_path: Path) -> None:
 
 PACK = """
 { "pack": "house", "rules": [
-  { "id": "no-%s", "each": "change", "when": "name == '%s'", "message": "we do not do that: {detail}", "why": "Ours." }
+  { "id": "no-%s", "each": "change", "when": "name == '%s'", "message": "we do not do that: {subject} comes with tag {new_tag}", "why": "Ours." }
 ] }
 """
 
@@ -242,6 +244,21 @@ def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]
     example = run_example(rule, FIXTURES / rule.id)
     assert {one.rule for one in example.changes} == {rule.id}
     report = text(*example).rstrip().rpartition("\n")[0].rstrip()
-    shown = said.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
+    shown = said.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0].partition("\n\nParameters")[0]
     assert shown == textwrap.indent(report, "  ")
     assert "Wrong" not in said.splitlines()
+
+
+def test_every_kind_of_change_has_a_rule_and_every_rule_a_kind() -> None:
+    assert sorted(KINDS) == sorted(rule.spec.id for rule in RULES.values() if rule.pack == "compat")
+
+
+def test_every_rule_is_about_the_kind_with_its_name() -> None:
+    for rule in RULES.values():
+        if rule.pack == "compat":
+            assert rule.spec.when.partition(" and ")[0] in ("", f"name == '{rule.spec.id}'")
+
+
+def test_sentences_are_no_facts() -> None:
+    known = {name for kind in KINDS.values() for name in facts_of(kind)}
+    assert not known & {"detail", "sentence", "said"}

@@ -15,7 +15,7 @@ import pytest
 import typer.main
 from packaging.requirements import Requirement
 
-import kiplint.compat.changes.change  # noqa: F401 (brings the elements of its rules)
+import kiplint.compat.changes.kinds  # noqa: F401 (brings the elements of its rules)
 from conftest import ROOT
 from kiplint.cli.app import make_app
 from kiplint.engine.functions import FUNCTIONS

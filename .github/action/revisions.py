@@ -29,8 +29,11 @@ def commit(revision: str) -> str:
         return git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except ActionError:
         pass
+    wanted = revision.removeprefix("origin/")
     try:
-        git("fetch", "--quiet", "--no-tags", "--depth=1", "origin", revision.removeprefix("origin/"))
+        # One name of one thing: neither an option, nor a refspec that writes somewhere, nor a pattern.
+        git("check-ref-format", f"refs/heads/{wanted}")
+        git("fetch", "--quiet", "--no-tags", "--depth=1", "--", "origin", wanted)
     except ActionError as error:
         raise ActionError(f"base: there is no revision {revision}, and it cannot be fetched: {error}") from None
     return git("rev-parse", "FETCH_HEAD^{commit}")

@@ -120,7 +120,7 @@ def _pretend_installed(copy: Path) -> None:
     """Give a copy the `.venv` of the running Python, with the stamps by which `make` knows that it is complete."""
     (copy / ".venv").mkdir()
     (copy / ".venv/bin").symlink_to(Path(sys.executable).parent)
-    for stamp in ("created", "installed", "installed-dev"):
+    for stamp in ("created", "installed", "installed-dev", "packs"):
         (copy / ".venv" / stamp).touch()
 
 

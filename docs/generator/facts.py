@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import sys
 
-import kiplint.compat.changes.change  # noqa: F401 (brings the elements of its rules)
 from generator.markdown import anchor, code, page, prose, table
+from kiplint.compat.changes.change import Change
+from kiplint.compat.changes.kinds import KINDS as CHANGES
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import CLASSES, KINDS, facts
+from kiplint.model.fact import Fact
 
 INTRODUCTION = """\
 What an expression of a rule may say. [Writing rules](../guide/writing-rules.md) shows how to use it.
@@ -33,13 +35,27 @@ def make() -> str:
 def _headings() -> dict[str, str]:
     """The sections by heading: every kind of element, then what else has facts."""
     kinds = {kind: made.__name__ for kind, made in KINDS.items()}
-    others = {name: name for name in CLASSES if name not in kinds.values()}
-    return {**kinds, **others, "VersionRange": "VersionRange"}
+    changes = {f"change: {name}": made.__name__ for name, made in CHANGES.items() if _own(made)}
+    known = {*kinds.values(), *(made.__name__ for made in CHANGES.values())}
+    others = {name: name for name in CLASSES if name not in known}
+    return {**kinds, **changes, **others, "VersionRange": "VersionRange"}
+
+
+def _own(made: type[Change]) -> dict[str, Fact]:
+    """The facts that a kind of change has beside those of all changes."""
+    common = facts(Change.__name__)
+    return {name: one for name, one in facts(made.__name__).items() if common.get(name) != one}
 
 
 def _element(heading: str, class_name: str) -> str:
     anchors = {name: anchor(head) for head, name in _headings().items()}
-    rows = [[code(one.name), _type(one.type, anchors), prose(one.about)] for one in facts(class_name).values()]
+    made = CLASSES.get(class_name, object)
+    mine = made in CHANGES.values()
+    listed = _own(made) if mine else facts(class_name)
+    rows = [[code(one.name), _type(one.type, anchors), prose(one.about)] for one in listed.values()]
+    if mine:
+        about = f"{prose((made.__doc__ or '').strip())} Beside the facts of every change:"
+        return f"## {heading}\n\n{about}\n\n{table(['fact', 'type', 'meaning'], rows)}"
     called = "" if heading == class_name else f" Its class is `{class_name}`."
     return f"## {heading}\n\n{_about(class_name)}{called}\n\n{table(['fact', 'type', 'meaning'], rows)}"
 

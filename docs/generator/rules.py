@@ -12,7 +12,7 @@ import msgspec
 
 from generator.markdown import anchor, code, fence, page, prose, table
 from kiplint.engine.packs import shipped, shipped_rules
-from kiplint.engine.rule import PackSpec, Rule
+from kiplint.engine.rule import PackSpec, Rule, Wanted
 from kiplint.engine.verify import check_example
 from kiplint.report.findings.formats import write
 from kiplint.runs.result import CheckResult
@@ -71,11 +71,37 @@ def _facts(rule: Rule) -> Iterator[str]:
     for softer in spec.levels:
         yield f"- Severity when {code(softer.when)}: {softer.severity}"
     yield f"- Source: {prose(rule.source)}"
-    when = f" with {code(spec.when)}" if spec.when else ""
-    expect = f"must have {code(spec.expect)}" if spec.expect else "breaks it"
-    yield f"- Each [{spec.each}](facts.md#{anchor(spec.each)}){when} {expect}"
+    yield f"- {_judgement(rule)}"
+    yield from (f"- {code(name)} stands for {code(text)}" for name, text in spec.let.items())
+    for name, wanted in spec.fields.items():
+        told = msgspec.json.format(msgspec.json.encode(_given(wanted)), indent=0).decode()
+        yield f"- The field {name} has to be {code(told)}"
+    for case in spec.says:
+        yield f"- {f'When {code(case.when)}' if case.when else 'Else'}: {code(case.message)}"
+    if spec.instead:
+        yield f"- To write instead: {code(spec.instead)}"
     if spec.fix:
         yield f"- Fix: {spec.fix}"
+
+
+def _judgement(rule: Rule) -> str:
+    """Which elements the rule is about, and what breaks it."""
+    spec = rule.spec
+    when = f" with {code(spec.when)}" if spec.when else ""
+    if spec.expect:
+        broken = f"must have {code(spec.expect)}"
+    elif spec.fields and not spec.says and not spec.message:
+        broken = "must carry the fields below"
+    else:
+        broken = "breaks it in one of the cases below" if spec.says and spec.says[-1].when else "breaks it"
+    return f"Each [{rule.each}](facts.md#{anchor(rule.each)}){when} {broken}"
+
+
+def _given(wanted: Wanted) -> dict[str, object]:
+    """What a field is asked for, as the pack says it."""
+    built = msgspec.to_builtins(wanted)
+    usual = msgspec.to_builtins(Wanted())
+    return {name: value for name, value in built.items() if value != usual[name]}
 
 
 def _level(rule: Rule) -> str:

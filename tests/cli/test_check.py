@@ -90,7 +90,7 @@ def test_directories_that_are_not_walked(tmp_path: Path, name: str) -> None:
 
 
 def test_other_files_of_a_directory_are_no_definitions(tmp_path: Path) -> None:
-    others = {"README.md": b"x", "X.json.orig": b"{", "package.json": PACKAGE, "list.json": b"[1, 2]"}
+    others = {"README.md": b"x", "X.json.orig": b"{", "package.json": PACKAGE, "data.json": b'{"a": 1}'}
     write(tmp_path, {**CLEAN, **others, "lib/package.json": PACKAGE})
     assert check(".", cwd=tmp_path) == (0, "", "")
     assert json.loads(kiplint("check", ".", "--output-format", "json", cwd=tmp_path).out)["summary"]["files"] == 2

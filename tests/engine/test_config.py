@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -167,3 +168,34 @@ def test_the_published_schema() -> None:
     for text in ("selct = []", 'select = "a"', 'fail-on = "fatal"', "[severity]\nx = 1", "[rules.x]\nparms = {}"):
         assert not validator.is_valid(tomllib.loads(text)), text
     assert sorted(config_schema()["$defs"]["Config"]["properties"]) == sorted(KEYS.split(", "))
+
+
+# Files of strangers
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = " + "[" * 100_000, "not TOML: values stand too deep inside one another"),
+        ("select = " + "[" * 50_000 + "]" * 50_000, "not TOML: values stand too deep inside one another"),
+        ("a = 1" + "0" * 5_000, "not TOML: Exceeds the limit (4300 digits) for integer string conversion"),
+        ("x" * 1_048_577, "it has more than 1,048,576 bytes"),
+        (f"exclude = {['x'] * 1_001}", "exclude: expected array of length <= 1000"),
+    ],
+)
+def test_what_would_take_too_much(file: Path, text: str, said: str) -> None:
+    file.write_text(text)
+    assert said in complaint(lambda: read_config(str(file)))
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    for name, said in {str(tmp_path / "pipe.toml"): "it is no file", str(tmp_path): "Is a directory"}.items():
+        assert complaint(lambda name=name: read_config(name)) == f"cannot read the configuration {name}: {said}"  # type: ignore[misc]
+    assert complaint(lambda: read_config("/dev/zero")) == "cannot read the configuration /dev/zero: it is no file"
+
+
+def test_a_tool_table_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("tool = 1 # [tool.kiplint]")
+    assert find_config(str(tmp_path)) == str(tmp_path / "pyproject.toml")
+    assert read_config(str(tmp_path / "pyproject.toml")) == Config()

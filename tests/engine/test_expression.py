@@ -10,20 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kiplint.engine.compiler import MOST_STEPS, TooManyStepsError, bounded, compile_rules, shown
-from kiplint.engine.expression import (
-    BIGGEST_NUMBER,
-    MOST_CHARACTERS,
-    MOST_LEVELS,
-    ExpressionError,
-    element_of,
-    holes,
-    split_place,
-    translate,
-)
+from kiplint.engine.building import compile_in_memory
+from kiplint.engine.compiled import Compiled, Hit
+from kiplint.engine.errors import ExpressionError
+from kiplint.engine.expression import BIGGEST_NUMBER, Words, element_of, translate
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import KINDS, facts
+from kiplint.engine.parse import MOST_CHARACTERS, MOST_LEVELS
 from kiplint.engine.rule import Level, Rule, RuleSpec, Softer, type_of
+from kiplint.engine.ruleset import Breach
+from kiplint.engine.runtime import MOST_STEPS, TooManyStepsError, bounded, shown
+from kiplint.engine.template import Piece, pieces, split_place
 from kiplint.versions import VersionRange
 from tools import field, message, rpc, schema_set
 
@@ -38,21 +35,24 @@ TYPES = {name: type_of(value) for name, value in PARAMS.items()}
 
 
 def rule(kind: Any = "field", *, levels: list[Softer] | None = None, severity: Level = "error", **parts: Any) -> Rule:
-    spec = RuleSpec(id="r", each=kind, why="", **{"message": "", **parts}, levels=levels or [])
+    spec = RuleSpec(id="r", each=kind, why="", **{"message": "said", **parts}, levels=levels or [])
     return Rule(pack="p", spec=spec, severity=severity, source="", params=PARAMS, origin="p.json")
 
 
 def value(expression: str, element: object, kind: str = "field") -> Any:
     """What an expression comes to, for an element."""
-    text = ast.unparse(translate(expression, kind, TYPES, "p_"))
-    names = {f"f_{name}": function.call for name, function in FUNCTIONS.items()}
-    params = {f"p_{name}": given for name, given in PARAMS.items()}
-    return eval(text, {"__builtins__": {}, "e": element, "bounded": bounded, **names, **params})
+    text = ast.unparse(translate(expression, words(kind)).tree)
+    names = {name: function.call for name, function in FUNCTIONS.items()}
+    return eval(text, {"__builtins__": {}, "e": element, "bounded": bounded, "params": PARAMS, **names})
+
+
+def words(kind: str) -> Words:
+    return Words(KINDS[kind].__name__, "e", TYPES)
 
 
 def refusal(expression: str, kind: str = "field") -> str:
     with pytest.raises(ExpressionError) as refused:
-        translate(expression, kind, TYPES, "p_")
+        translate(expression, words(kind))
     return str(refused.value)
 
 
@@ -168,7 +168,7 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("__debug__", "__debug__ is not a fact of a field"),
         ("e", "e is not a fact of a field"),
         ("p_words", "p_words is not a fact of a field"),
-        ("f_len", "f_len is not a fact of a field"),
+        ("len", "len is not a fact of a field"),
         ("bounded", "bounded is not a fact of a field"),
         ("len", "len is not a fact of a field"),
         # suggestions
@@ -249,15 +249,15 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("[a for a in owner.fields if any(b for b in owner.fields)]", NESTED),
         (
             "[name for name in owner.fields]",
-            "name is a name of its own here; call the variable of the comprehension differently",
+            "name is a name of its own here; call the comprehension's variable differently",
         ),
         (
             "[params for params in owner.fields]",
-            "params is a name of its own here; call the variable of the comprehension differently",
+            "params is a name of its own here; call the comprehension's variable differently",
         ),
         (
             "[_a for _a in owner.fields]",
-            "_a is a name of its own here; call the variable of the comprehension differently",
+            "_a is a name of its own here; call the comprehension's variable differently",
         ),
         # text
         ("x" * (MOST_CHARACTERS + 1), f"the expression is longer than {MOST_CHARACTERS} characters"),
@@ -301,7 +301,7 @@ def test_facts_of_other_kinds_are_unknown() -> None:
 ), max_size=14).map("".join))  # fmt: skip
 def test_any_text_is_taken_or_refused(expression: str) -> None:
     try:
-        tree = translate(expression, "field", TYPES, "p_")
+        tree = translate(expression, words("field")).tree
     except ExpressionError as error:
         assert str(error)
     else:
@@ -309,10 +309,10 @@ def test_any_text_is_taken_or_refused(expression: str) -> None:
 
 
 def test_every_name_that_is_left_is_one_of_ours() -> None:
-    known = {"e", "bounded", *(f"f_{name}" for name in FUNCTIONS), *(f"p_{name}" for name in PARAMS)}
-    tree = translate("any(one.tag == params.least for one in owner.fields) and len(name) > 1", "field", TYPES, "p_")
+    known = {"e", "bounded", "params", *FUNCTIONS}
+    tree = translate("any(one.tag == params.least for one in owner.fields) and len(name) > 1", words("field")).tree
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert names == {"e", "bounded", "f_any", "f_len", "p_least", "v_one"}
+    assert names == {"e", "bounded", "any", "len", "params", "v_one"}
     assert names - known == {"v_one"}
 
 
@@ -336,21 +336,35 @@ def test_types_of_items(kind: str, element: str) -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("plain", [("plain", "")]),
-        ("", [("", "")]),
-        ("{name}", [("", "name"), ("", "")]),
-        ("a {name} b {tag} c", [("a ", "name"), (" b ", "tag"), (" c", "")]),
-        ("{{a}} {name}", [("{a} ", "name"), ("", "")]),
-        ("a }} b", [("a } b", "")]),
+        ("plain", [Piece("plain")]),
+        ("", [Piece("")]),
+        ("{name}", [Piece("", "name"), Piece("")]),
+        ("a {name} b {tag} c", [Piece("a ", "name"), Piece(" b ", "tag"), Piece(" c")]),
+        ("{{a}} {name}", [Piece("{a} ", "name"), Piece("")]),
+        ("a }} b", [Piece("a } b")]),
+        ("{tag:field|fields} x", [Piece("", "tag", ("field", "fields")), Piece(" x")]),
+        ("{tag:|s}", [Piece("", "tag", ("", "s")), Piece("")]),
+        ("{versions | present:it|them}", [Piece("", "versions | present", ("it", "them")), Piece("")]),
+        ("{tag:it's|they're} {name}", [Piece("", "tag", ("it's", "they're")), Piece(" ", "name"), Piece("")]),
+        ("{':' + name}", [Piece("", "':' + name"), Piece("")]),
+        ("{'}' + name}", [Piece("", "'}' + name"), Piece("")]),
+        ("{len({1: 2})}", [Piece("", "len({1: 2})"), Piece("")]),
     ],
 )
-def test_holes(text: str, parts: list[tuple[str, str]]) -> None:
-    assert list(holes(text)) == parts
+def test_holes(text: str, parts: list[Piece]) -> None:
+    assert list(pieces(text)) == parts
 
 
-def test_a_hole_that_stays_open() -> None:
-    with pytest.raises(ExpressionError, match="^the hole {name is never closed$"):
-        list(holes("a {name"))
+@pytest.mark.parametrize("text", ["a {name", "{", "{'}", "{(a}", "a {tag:one|many"])
+def test_a_hole_that_stays_open(text: str) -> None:
+    with pytest.raises(ExpressionError, match="^the hole {.* is never closed$"):
+        list(pieces(text))
+
+
+@pytest.mark.parametrize("text", ["{tag:}", "{tag:one}", "{tag:a|b|c}"])
+def test_a_hole_with_too_few_words_or_too_many(text: str) -> None:
+    with pytest.raises(ExpressionError, match="wants two words, as in {number:version[|]versions}$"):
+        list(pieces(text))
 
 
 @pytest.mark.parametrize(
@@ -369,45 +383,61 @@ def test_places(text: str, place: tuple[str, str]) -> None:
     assert split_place(text) == place
 
 
+def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -> list[tuple[int, Any, Breach]]:
+    """What rules find: the rule's number, the element, and the breach."""
+    hits: list[Hit] = []
+    Compiled(kind, rules, compile_in_memory(kind, rules)).walk(elements, hits.append)
+    numbers = {one.spec.id: number for number, one in enumerate(rules)}
+    return [
+        (numbers[running.rule.spec.id], element, Breach.of((running, element, lack))) for running, element, lack in hits
+    ]
+
+
+def told(rule: Rule, element: Any) -> tuple[str, Any, str]:
+    """What a rule says of an element, of which element, and at which property."""
+    running = Compiled("field", [rule], compile_in_memory("field", [rule])).active[0]
+    assert running
+    assert running.tell
+    said = running.tell(element, running.params)
+    return said.message, said.element, said.at
+
+
+def numbered(*rules: Rule) -> list[Rule]:
+    return [replace(one, spec=replace(one.spec, id=f"r-{n}")) for n, one in enumerate(rules)]
+
+
 def test_compiled_rules() -> None:
-    rules = [
+    rules = numbered(
         rule(when="tag is not None", expect="tag < params.least", message="{name} has {tag}", at="tag"),
         rule(expect="name != 'Topic'", message="{versions} {owner.fields[0].versions.parts}", at="owner.{lower(name)}"),
         rule(when="is_array", message="never {{mind}} {params.words}", severity="warning"),
-    ]
-    compiled = compile_rules("field", rules)
-    hits: list[tuple[int, Any]] = []
-    compiled.walk(WHOLE.fields, hits.append)
-    assert hits == [(1, TOPIC), (2, TOPIC), (0, COUNT)]
-    assert compiled.message(0, COUNT) == "Count has 3"
-    assert compiled.message(1, TOPIC) == "1+ 1+"
-    assert compiled.message(2, TOPIC) == "never {mind} a, b"
-    assert compiled.place(0, COUNT) == (COUNT, "tag")
-    assert compiled.place(1, TOPIC) == (WHOLE, "topic")
-    assert compiled.place(2, TOPIC) == (TOPIC, "")
+    )
+    hits = hits_of(rules, WHOLE.fields)
+    assert [(number, element) for number, element, _ in hits] == [(1, TOPIC), (2, TOPIC), (0, COUNT)]
+    assert told(rules[0], COUNT) == ("Count has 3", COUNT, "tag")
+    assert told(rules[1], TOPIC) == ("1+ 1+", WHOLE, "topic")
+    assert told(rules[2], TOPIC) == ("never {mind} a, b", TOPIC, "")
 
 
 def test_rules_keep_their_own_params() -> None:
     one = rule(when="len(name) > params.least", message="{params.least}")
-    two = replace(one, pack="q", params={"least": 5})
-    hits: list[tuple[int, Any]] = []
-    compiled = compile_rules("field", [one, two])
-    compiled.walk(WHOLE.fields, hits.append)
-    assert hits == [(0, TOPIC), (0, COUNT)]
-    assert (compiled.message(0, TOPIC), compiled.message(1, TOPIC)) == ("3", "5")
+    two = replace(one, params={"least": 5}, spec=replace(one.spec, id="s"))
+    found = [(number, element, breach.message) for number, element, breach in hits_of([one, two], WHOLE.fields)]
+    assert found == [(0, TOPIC, "3"), (0, COUNT, "3")]
+    assert told(two, TOPIC)[0] == "5"
 
 
 def test_levels_are_tried_in_order() -> None:
     levels = [Softer(when="tag == 3", severity="warning"), Softer(when="tag is not None or is_array", severity="info")]
-    compiled = compile_rules("field", [rule(levels=levels), rule(levels=levels, severity="warning"), rule()])
-    assert [compiled.severity(0, one) for one in (TOPIC, COUNT, TOPIC.definition.fields[0])] == [
-        "info",
-        "warning",
-        "error",
-    ]
+    always: dict[str, Any] = {"when": "True"}
+    rules = numbered(
+        rule(levels=levels, **always), rule(levels=levels, **always), rule(**always),
+    )  # fmt: skip
+    rules[1] = replace(rules[1], severity="warning")
+    found = hits_of(rules, (TOPIC, COUNT, TOPIC.definition.fields[0]))
+    severities = [[breach.severity for number, _, breach in found if number == n] for n in range(3)]
     # A severity that was asked for holds whatever the rule says of special cases.
-    assert [compiled.severity(1, one) for one in (TOPIC, COUNT)] == ["warning", "warning"]
-    assert compiled.severity(2, TOPIC) == "error"
+    assert severities == [["info", "warning", "error"], ["warning"] * 3, ["error"] * 3]
 
 
 def test_comprehensions_end() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +42,7 @@ JSON5 = """
 
 
 def rule(**properties: Any) -> dict[str, Any]:
-    return {"id": "one", "each": "field", "expect": "tag is None", "message": "", "why": "", **properties}
+    return {"id": "one", "each": "field", "expect": "tag is None", "message": "said", "why": "", **properties}
 
 
 def pack(*rules: dict[str, Any], **properties: Any) -> str:
@@ -117,7 +118,7 @@ def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
             rule(levels=[{"when": "tga", "severity": "info"}]),
             "house/one: levels: tga is not a fact of a field; did you mean tag?",
         ),
-        (rule(expect=""), "house/one: expect: a rule has `when`, `expect`, or both"),
+        (rule(expect=""), "house/one: expect: a rule has `when`, `expect`, or both; or `says`; or `fields`"),
         (rule(expect="().__class__"), "house/one: expect: __class__ is not known of (), which has no facts"),
         (rule(expect="2 ** 9"), "house/one: expect: 2 ** 9: that operator is not part of the rule language"),
         (rule(expect="-" * 900 + "1"), "it nests too deeply"),
@@ -150,10 +151,14 @@ def test_mistakes_in_json5_are_found_on_their_line(file: Path) -> None:
         (pack(rule(sevrity="error")), "10: sevrity is no property of a rule; did you mean severity?"),
         (pack(rule(), rule(id="two", exspect="1")), "exspect is no property of a rule; did you mean expect?"),
         (pack(rule(), titel="x"), "titel is no property of a rule; did you mean title?"),
-        (pack(rule(each="files")), "Invalid enum value 'files' - at `.rules[0].each`"),
-        (pack(rule(severity="fatal")), "Invalid enum value 'fatal' - at `.rules[0].severity`"),
+        (pack(rule(each="files")), "6: each: files is none of problem, message, struct, field, header_range, rpc, set, change; did you mean field?"),
+        (pack(rule(severity="fatal")), "10: severity: fatal is none of error, warning, info, off"),
         (pack(rule(message=1)), "Expected `str`, got `int` - at `.rules[0].message`"),
-        (pack({"id": "one"}), "the object missing required field `each` - at `.rules[0]`"),
+        (pack({"id": "one"}), "the object missing required field `why` - at `.rules[0]`"),
+        (pack({"id": "one", "why": ""}), "5: house/one: each: say the kind of element, here or for the whole pack"),
+        (pack(rule(), each="fild"), "each: fild is none of problem, message, struct, field, header_range, rpc, set, change; did you mean field?"),
+        (pack(rule(levels=[{"when": "tag", "severity": "eror"}])), "severity: eror is none of error, warning, info, off; did you mean error?"),
+        (pack(rule(says=[{"mesage": "x"}])), "mesage is no property of a rule; did you mean message?"),
         ('{"pack": "house"}', "the object missing required field `rules`"),
         ("[]", "Expected `object`, got `array`"),
         ("{", "cannot read the rule pack: "),
@@ -311,3 +316,18 @@ def test_the_published_schema_takes_the_shipped_packs() -> None:
         validator.validate(json.loads(blank_comments(path.read_bytes())))
     assert not validator.is_valid({"pack": "House", "rules": []})
     assert not validator.is_valid({"pack": "house", "rules": [rule(sevrity="error")]})
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("pipe", "it is no file"), ("/dev/zero", "it is no file"), ("large", "it has more than 1,048,576 bytes")],
+)
+def test_what_is_no_pack(tmp_path: Path, name: str, said: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b" " * (1 << 21))
+    file = str(tmp_path / name)
+    assert complaint(lambda: load_pack(file)) == f"cannot read the rule pack {file}: {said}"
+
+
+def test_a_pack_whose_name_no_file_can_have() -> None:
+    assert complaint(lambda: load_pack("a\0b")) == "cannot read the rule pack a\0b: there can be no file of that name"

@@ -64,14 +64,14 @@ def test_rules_that_need_the_set(rules: Scopes) -> None:
         "rpc/versions-differ",
         "rpc/api-key-duplicate",
         "kip-1313/header-missing",
-        "kip-511/client-software-fields",
+        "kip-78/cluster-id",
     }
     assert not named & {"tags/gap", "versions/field-above-valid", "style/unused-ignore"}
 
 
 def test_a_pack_may_look_at_the_set_anywhere(rules: Scopes) -> None:
     rule = next(rule for rule in rules.alone.rules if rule.id == "versions/field-above-valid")
-    for part in ("when", "expect", "message", "at"):
+    for part in ("when", "expect", "message", "at", "instead"):
         assert needs_set(_with(rule, part, "message.schemas.by_name")), part
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.defaults import as_text, judge
+from kiplint.model.defaults import as_text, flaw_of
 from kiplint.model.types import INTEGERS, parse_type
 
 SMALL = {"int8", "int16", "uint16", "int32"}
@@ -12,7 +12,7 @@ SMALL = {"int8", "int16", "uint16", "int32"}
 
 
 def kind(type_name: str, default: str) -> str:
-    return judge(parse_type(type_name), default).kind
+    return flaw_of(parse_type(type_name), default).kind
 
 
 @pytest.mark.parametrize("name", INTEGERS)
@@ -22,7 +22,7 @@ def test_integers_at_their_edges(name: str) -> None:
     assert kind(name, str(highest)) == ("java" if name == "uint32" else "")
     assert kind(name, str(lowest - 1)) == "invalid"
     assert kind(name, str(highest + 1)) == "invalid"
-    assert judge(parse_type(name), str(highest + 1)).detail == f"is outside {name} ({lowest}..{highest})"
+    assert flaw_of(parse_type(name), str(highest + 1)).detail == f"is outside {name} ({lowest}..{highest})"
 
 
 @pytest.mark.parametrize("name", INTEGERS)
@@ -88,7 +88,7 @@ def test_integers(name: str, text: str, verdict: str) -> None:
     ],
 )
 def test_details(name: str, text: str, detail: str) -> None:
-    assert judge(parse_type(name), text).detail == detail
+    assert flaw_of(parse_type(name), text).detail == detail
 
 
 @pytest.mark.parametrize(

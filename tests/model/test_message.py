@@ -159,7 +159,7 @@ def test_ranges_that_cannot_be_read() -> None:
         ("invalid-range", "/commonStructs/0/versions", '"s" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/fields/0/versions", '"a" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/fields/0/taggedVersions", '"t" is not "N", "N-M", "N+" or "none"'),
-        ("invalid-range", "/fields/0/nullableVersions", '"n?" is not "N", "N-M", "N+" or "none"'),
+        ("invalid-range", "/fields/0/nullableVersions", '"n\\u001b" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/fields/0/flexibleVersions", '"f" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/commonStructs/0/fields/0/versions", '"b" is not "N", "N-M", "N+" or "none"'),
     ]

@@ -338,7 +338,7 @@ def test_text_from_the_file_is_shown_short_and_printable() -> None:
     (kind, pointer, detail) = problems(with_field(**{"\x1b[31m" + "x" * 100: 1}))[0]
     assert kind == "unknown-property"
     assert pointer == "/fields/0/\x1b[31m" + "x" * 100
-    assert detail == f'"?[31m{"x" * 35}" is no property here'
+    assert detail == f'"\\u001b[31m{"x" * 35}" is no property here'
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 10**400, "\ud800", "\0"], ids=ascii)

@@ -22,6 +22,6 @@ def test_an_address_that_is_none() -> None:
 
 def test_why_spark_does_not_start() -> None:
     java = "An error occurred while calling None.X.\n: java.lang.IllegalStateException: the master is gone\n\tat Y\n"
-    assert session._reason(RuntimeError(java)) == "java.lang.IllegalStateException: the master is gone"
-    assert session._reason(RuntimeError("[CODE] one line\nmore")) == "[CODE] one line"
-    assert session._reason(RuntimeError()) == "RuntimeError"
+    assert session.first_line(RuntimeError(java)) == "java.lang.IllegalStateException: the master is gone"
+    assert session.first_line(RuntimeError("[CODE] one line\nmore")) == "[CODE] one line"
+    assert session.first_line(RuntimeError()) == "RuntimeError"

@@ -136,7 +136,9 @@ def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
     clean = laid_out(path)
     for left in ("data/problems/000009-1", "data/strange/000002-4", "repositories/.kafka.git.17", "staging/read-1"):
         (path / left).mkdir(parents=True)
+        lake.note(left)
     (path / "snapshots" / "000002.json").write_text("{")
+    lake.note("snapshots/000002.json")
     with lake.writing():
         assert laid_out(path) - {"data/strange"} == clean
         assert list((path / "repositories").iterdir()) == []
@@ -148,7 +150,14 @@ def test_a_writer_leaves_nothing_staged(tmp_path: Path) -> None:
     with lake.writing():
         put(lake, "used by this writer alone")
         lake.publish(Snapshot(tables={TABLE: (put(lake, "a"),), "other": (put(lake, "a"),)}))
-    assert sorted(one.name for one in lake.path.iterdir()) == ["CURRENT", "LOCK", "data", "snapshots"]
+    assert sorted(one.name for one in lake.path.iterdir()) == [
+        "CURRENT",
+        "KIPLINT-LAKE",
+        "LOCK",
+        "WRITTEN",
+        "data",
+        "snapshots",
+    ]
     assert told(lake.path) == ["a"]
 
 
@@ -231,13 +240,31 @@ def spoil(name: str, data: bytes) -> Callable[[Path], object]:
     return lambda path: (path / name).write_bytes(data)
 
 
+def link(place: Path, target: Path) -> None:
+    """Put a link in the place of a file or directory."""
+    if place.is_dir():
+        shutil.rmtree(place)
+    place.unlink(missing_ok=True)
+    place.symlink_to(target)
+
+
 SNAPSHOT = "snapshots/000002.json"
 DAMAGES = [
-    (spoil("CURRENT", b"\xff\xfe"), "CURRENT: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
-    (spoil("CURRENT", b""), "snapshots/: Is a directory"),
-    (spoil("CURRENT", b"\0"), "snapshots/\0: embedded null byte"),
+    (spoil("CURRENT", b"\xff\xfe"), "CURRENT: it names no snapshot"),
+    (spoil("CURRENT", b""), "CURRENT: it names no snapshot"),
+    (spoil("CURRENT", b"\0"), "CURRENT: it names no snapshot"),
     (spoil("CURRENT", b"000009.json\n"), "snapshots/000009.json: No such file or directory"),
-    (spoil("CURRENT", b"/etc/hostname\n"), "snapshots//etc/hostname: No such file or directory"),
+    (spoil("CURRENT", b"/etc/hostname\n"), "CURRENT: it names no snapshot"),
+    (spoil("CURRENT", b"../../000001.json\n"), "CURRENT: it names no snapshot"),
+    (spoil(SNAPSHOT, b'{"tables": {"a": ["/elsewhere"]}}'), f"{SNAPSHOT}: '/elsewhere' is no name of a part"),
+    (spoil(SNAPSHOT, b'{"tables": {"a": ["../../x/1"]}}'), f"{SNAPSHOT}: '../../x/1' is no name of a part"),
+    (spoil(SNAPSHOT, b'{"tables": {"a": ["a/../000001-1"]}}'), f"{SNAPSHOT}: 'a/../000001-1' is no name of a part"),
+    (
+        spoil(SNAPSHOT, b'{"stages": {"a": {"engine": "", "inputs": {"b": [""]}}}}'),
+        f"{SNAPSHOT}: '' is no name of a part",
+    ),
+    (lambda path: link(path / "CURRENT", path / "LOCK"), "CURRENT: it is a link"),
+    (lambda path: link(path / SNAPSHOT, path / "snapshots/000001.json"), f"{SNAPSHOT}: it is a link"),
     (spoil(SNAPSHOT, b""), f"{SNAPSHOT}: Input data was truncated"),
     (spoil(SNAPSHOT, b'{"number": 2, "tables": {'), f"{SNAPSHOT}: Input data was truncated"),
     (spoil(SNAPSHOT, b'{"number": "two"}'), f"{SNAPSHOT}: Expected `int`, got `str` - at `$.number`"),
@@ -262,7 +289,7 @@ def test_a_lake_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
     lake_with(path, "a")
     spoil("CURRENT", b"\0\n")(path)
     ran = kiplint("pipeline", "report", path, cwd=tmp_path)
-    said = f"error: {path} is no lake that can be read: snapshots/\\u0000: embedded null byte\n"
+    said = f"error: {path} is no lake that can be read: CURRENT: it names no snapshot\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
 
 
@@ -284,3 +311,132 @@ def test_parts_that_cannot_be_read(tmp_path: Path) -> None:
         assert "\n" not in said
     shutil.rmtree(part)
     assert str(part) in complaint(lambda: Reader(lake).rows(Problems))
+
+
+# Directories that are somebody else's
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Iterator[Path]:
+    """A directory of work, byte for byte the same afterwards."""
+    path = tmp_path / "precious"
+    for name in (
+        "data/2024/000001-1/results.csv",
+        "snapshots/000001.json",
+        "staging/x-00000000-1",
+        "repositories/.x/a",
+    ):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(f"years of work: {name}")
+    before = contents(path)
+    yield path
+    assert contents(path) == before
+
+
+def contents(path: Path) -> dict[str, bytes | None]:
+    return {str(one.relative_to(path)): one.read_bytes() if one.is_file() else None for one in path.rglob("*")}
+
+
+@pytest.mark.parametrize("gone", [(), ("data",), ("data", "snapshots", "repositories"), ("staging", "snapshots")])
+def test_a_directory_without_the_mark_is_no_lake(precious: Path, tmp_path: Path, gone: tuple[str, ...]) -> None:
+    path = tmp_path / "theirs"
+    shutil.copytree(precious, path)
+    for name in gone:
+        shutil.rmtree(path / name)
+    before = contents(path)
+    ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}/nowhere", "--out", path, cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.err.startswith(f"error: {path} is not empty and no lake: it holds ")
+    assert contents(path) == before
+
+
+def test_a_database_with_a_current_of_its_own_is_no_lake(tmp_path: Path) -> None:
+    (tmp_path / "CURRENT").write_text("MANIFEST-000001\n")
+    said = complaint(lambda: grow(Lake(tmp_path), "a"))
+    assert said == f"{tmp_path} is not empty and no lake: it holds CURRENT, but no mark of this kiplint's"
+    assert os.listdir(tmp_path) == ["CURRENT"]
+
+
+@pytest.mark.parametrize("name", ["data", "repositories", "snapshots", "staging"])
+def test_no_link_to_a_directory_is_followed(precious: Path, tmp_path: Path, name: str) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    link(lake.path / name, precious / name)
+    said = complaint(lambda: grow(lake, "b"))
+    assert said == f"cannot write the lake {lake.path}: {name} is a link"
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [("LOCK", Path.symlink_to), ("LOCK", Path.hardlink_to), ("WRITTEN", Path.symlink_to)]
+)
+def test_no_link_to_a_file_is_written_through(
+    precious: Path, tmp_path: Path, name: str, how: Callable[[Path, Path], None]
+) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    (lake.path / name).unlink()
+    how(lake.path / name, precious / "snapshots/000001.json")
+    said = complaint(lambda: grow(lake, "b"))
+    assert said.startswith(f"cannot write the lake {lake.path}: {name} is ")
+
+
+def test_a_log_that_is_another_file_too_is_replaced(precious: Path, tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    (lake.path / "WRITTEN").unlink()
+    (lake.path / "WRITTEN").hardlink_to(precious / "snapshots/000001.json")
+    grow(lake, "b")
+    assert told(lake.path) == ["a", "b"]
+
+
+def test_a_mark_that_is_a_link_marks_nothing(precious: Path, tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    (precious / "KIPLINT-LAKE").symlink_to(lake.path / "KIPLINT-LAKE")
+    said = complaint(lambda: grow(Lake(precious), "a"))
+    (precious / "KIPLINT-LAKE").unlink()
+    assert said.startswith(f"{precious} is not empty and no lake: it holds ")
+
+
+def test_nothing_is_removed_that_the_log_does_not_name(tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    mine = {"data/mine/000001-1/a", "staging/mine-00000000-1/a", "repositories/.mine/a", "snapshots/mine.json"}
+    for name in mine:
+        (lake.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (lake.path / name).write_text("mine")
+    for problem in "bcd":
+        grow(lake, problem)
+    assert {name for name, data in contents(lake.path).items() if data == b"mine"} == mine
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["../precious", "data/../../precious", "/PRECIOUS", "snapshots/../../precious/data", ".", "data", "staging/.."],
+)
+def test_a_log_names_nothing_outside(precious: Path, tmp_path: Path, line: str) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    with open(lake.path / "WRITTEN", "a") as log:
+        log.write(line.replace("/PRECIOUS", str(precious)) + "\n")
+    grow(lake, "b")
+    assert told(lake.path) == ["a", "b"]
+
+
+def test_what_the_log_names_is_not_removed_through_a_link(precious: Path, tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    (lake.path / "data" / "linked").symlink_to(precious / "data" / "2024")
+    (lake.path / "staging").mkdir()
+    (lake.path / "staging" / "linked-00000000-1").symlink_to(precious)
+    for name in ("data/linked/000001-1", "staging/linked-00000000-1"):
+        lake.note(name)
+    grow(lake, "b")
+    assert (lake.path / "data" / "linked").is_symlink()
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert complaint(lambda: grow(lake, "b")) == f"cannot write the lake {lake.path}: No space left on device"
+    assert told(lake.path) == ["a"]
+    grow(lake, "b")
+    assert told(lake.path) == ["a", "b"]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+from kiplint.sources import cleanup, objects
 from kiplint.sources import git as sources_git
-from kiplint.sources import objects
+from kiplint.sources.history import Walker
 from kiplint.sources.objects import Objects
 from kiplint.sources.open import open_sets
+from kiplint.sources.recognize import LARGEST_ENTRY
 from kiplint.sources.repository import open_repository
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.schema_files import SourceError
 from sources.support import (
     GOOD,
     OTHER,
@@ -320,3 +323,88 @@ def test_git_that_dies(kafka: Path) -> None:
     assert error("HEAD:", repository=str(kafka)) == (
         f"git cannot read the repository {kafka}: Expected git repo version <= 1, found 99"
     )
+
+
+# Repositories of strangers
+
+
+def make_partial(where: Path, command: str) -> str:
+    """Take a definition out of a repository, whose remote to get it from is reached by a command; the object's id."""
+    blob = git(where, "rev-parse", f"HEAD:{BOTH[0].partition(':')[2]}")
+    (where / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    settings = {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": str(where),
+        "remote.origin.uploadPack": command,
+    }
+    for name, value in settings.items():
+        git(where, "config", name, value)
+    return blob
+
+
+def test_nothing_is_fetched(kafka: Path, tmp_path: Path) -> None:
+    planted = tmp_path / "planted"
+    blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
+    said = error("HEAD:")
+    assert said == (
+        f"the clone {kafka} is partial, and object {blob} is not in it; kiplint fetches nothing, so use a clone made "
+        "without --filter"
+    )
+    assert not planted.exists()
+
+
+@pytest.mark.parametrize("setting", ["core.fsmonitor", "core.pager", "core.alternateRefsCommand", "core.sshCommand"])
+def test_no_command_of_the_configuration_is_run(kafka: Path, tmp_path: Path, setting: str) -> None:
+    planted = tmp_path / "planted"
+    git(kafka, "config", setting, f"touch '{planted}'; cat")
+    assert paths(f"1.0.0:{MESSAGE}", repository=str(kafka)) == BOTH
+    assert error("nowhere:")
+    assert not planted.exists()
+
+
+@pytest.mark.parametrize("name", [".", ".git", "bare.git", "linked/.git"])
+def test_a_repository_of_somebody_else(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    git(kafka, "clone", "-q", "--bare", ".", "bare.git")
+    git(kafka, "worktree", "add", "-q", "--detach", "linked")
+    assert paths(f"1.0.0:{MESSAGE}", repository=name) == BOTH
+    cleanup.close()
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    said = error(f"1.0.0:{MESSAGE}", repository=name)
+    assert said.startswith(f"git does not read the repository {name}: detected dubious ownership in repository at ")
+    assert "; if you trust it: git config --global --add safe.directory " in said
+
+
+def test_a_damaged_bare_repository_is_not_the_one_around_it(kafka: Path) -> None:
+    (kafka / "bare/objects").mkdir(parents=True)
+    (kafka / "bare/HEAD").write_text("nonsense")
+    assert error(f"1.0.0:{MESSAGE}", repository="bare") == "not a git repository: bare"
+
+
+def cube(where: Path, side: int) -> str:
+    """A tree of so many folders, each of so many folders, each of so many files; all of them the same three objects."""
+    blob = git(where, "rev-parse", "HEAD:metadata/TopicRecord.json")
+    entry = "".join(f"100644 blob {blob}\tf{at:04}.json\n" for at in range(side))
+    for _ in range(2):
+        tree = git(where, "mktree", stdin=entry.encode())
+        entry = "".join(f"040000 tree {tree}\td{at:04}\n" for at in range(side))
+    return git(where, "mktree", stdin=entry.encode())
+
+
+def test_a_cube_of_folders_takes_little_room(kafka: Path) -> None:
+    tree = cube(kafka, 1_000)
+    objects = open_repository(None)
+    tracemalloc.start()
+    with pytest.raises(SourceError, match="holds more than 100000 folders or 1000000 files"):
+        for _ in Walker(objects).folders(tree):
+            pass
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 << 20
+
+
+def test_folders_that_are_shared_are_all_found(kafka: Path) -> None:
+    found = list(Walker(open_repository(None)).folders(cube(kafka, 3)))
+    assert [one.path for one in found] == [f"d000{a}/d000{b}" for a in range(3) for b in range(3)]
+    assert {len(one.files) for one in found} == {3}

@@ -6,13 +6,16 @@ import io
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from types import SimpleNamespace
+from zipfile import ZipFile
 
 import pytest
 
 from kiplint.sources.open import STDIN, open_sets
-from sources.support import GOOD, OTHER, TREE, error, everything, paths, sets, write
+from kiplint.sources.recognize import LARGEST_ENTRY
+from sources.support import GOOD, OTHER, TREE, error, everything, make_repository, paths, sets, write
 
 HEAVY = {"archive", "git", "objects", "repository", "tree", "unpack", "cleanup"}
 
@@ -85,3 +88,28 @@ def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:
     assert "kiplint.sources.disk" in loaded
     assert not loaded & {"pathlib", "subprocess", "zipfile", "tarfile", "dataclasses", "tempfile", "difflib"}
     assert not loaded & {f"kiplint.sources.{name}" for name in HEAVY}
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_comments_do_not_hide_a_definition(tmp_path: Path) -> None:
+    """However long, and wherever the file is: in a directory, an archive, or a revision."""
+    long = b"// x\n" * 300_000 + GOOD
+    files = {"schemas/A.json": long, "schemas/B.json": GOOD, "schemas/other.json": b"[1]\n" * 400_000}
+    write(tmp_path / "tree", files)
+    with ZipFile(tmp_path / "x.zip", "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as packed:
+        packed.add(tmp_path / "tree/schemas", "schemas")
+    make_repository(tmp_path / "repository", files)
+    places = [str(tmp_path / name) for name in ("tree/schemas", "x.zip", "x.tar.gz")]
+    for name, repository in [*((place, None) for place in places), ("HEAD:", str(tmp_path / "repository"))]:
+        (found,) = sets(name, repository=repository)
+        assert [os.path.basename(file.path) for file in found.files] == ["A.json", "B.json"]
+        assert all(len(file.data) < LARGEST_ENTRY + 100 for file in found.files)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_large_file_that_ends_in_a_character(tmp_path: Path) -> None:
+    write(tmp_path, {"tree/A.json": GOOD, "tree/other.json": b" " + "ü".encode() * LARGEST_ENTRY})
+    assert [one.split("/")[-1] for one in paths(str(tmp_path / "tree"))] == ["A.json"]

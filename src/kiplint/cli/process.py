@@ -12,6 +12,7 @@ from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
+from kiplint.text.show import printable
 
 CLEAN, FINDINGS, USAGE = 0, 1, 2
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process that SIGINT or SIGPIPE ended
@@ -74,6 +75,5 @@ def _drop_output() -> None:
 
 def fail(message: str) -> NoReturn:
     """Say what is wrong on stderr, and exit with 2."""
-    printable = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in message)
-    print(f"{label('error')}: {printable}", file=sys.stderr)
+    print(f"{label('error')}: {printable(message)}", file=sys.stderr)
     leave(USAGE)

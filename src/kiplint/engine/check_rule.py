@@ -2,40 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import keyword
+import re
+from collections.abc import Callable, Iterator
 
-from kiplint.engine.expression import ExpressionError, holes, split_place, translate
-from kiplint.engine.language import KINDS
-from kiplint.engine.rule import Rule, type_of
+from kiplint.engine.errors import ExpressionError
+from kiplint.engine.expression import Words, translate
+from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.language import KINDS, NARROWER, OWN, facts, kind_name, own_condition, properties, words_of
+from kiplint.engine.parse import parse_lets
+from kiplint.engine.rule import Case, Rule, Wanted, type_of
+from kiplint.engine.template import Piece, pieces, split_place
+from kiplint.text.show import printable
+from kiplint.text.suggest import did_you_mean
+from kiplint.versions import InvalidRange, VersionRange
+
+COUNTED = ("int", "VersionRange", "Any", "tuple", "list", "dict", "frozenset", "set")
+Mistake = tuple[str, str, str]
+"""The property of the rule, the text in it that is wrong, and what is wrong."""
 
 
-def mistakes(rule: Rule) -> Iterator[tuple[str, str, str]]:
-    """Each mistake as the rule's property, the expression it is in, and what is wrong with it."""
-    if rule.spec.each not in KINDS and rule.spec.each == "change":
-        return  # commands that compare sets know changes, and check the rule
-    if rule.spec.each not in KINDS:
-        yield "each", rule.spec.each, f"{rule.spec.each} elements are not available here"
+def bad_name(name: str) -> str:
+    """What is wrong with the name of a pack or a rule, or empty."""
+    if re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name, re.ASCII):
+        return ""
+    return f'"{printable(name)}" is no name of a pack or rule: write words of a-z and 0-9 with dashes between them'
+
+
+def mistakes(rule: Rule) -> Iterator[Mistake]:
+    """Each mistake in a rule."""
+    spec = rule.spec
+    if rule.each not in KINDS:
+        if rule.each != "change":  # commands that compare sets know changes, and check the rule
+            yield "each", spec.id, "say the kind of element, here or for the whole pack"
         return
     types = {name: type_of(value) for name, value in rule.params.items()}
-    for part, expression in _expressions(rule):
+    words = Words(words_of(rule.each, spec.id, spec.when), rule.each, types)
+    yield from _amiss(rule)
+    wrong = list(_lets(spec.let, words))
+    yield from wrong
+    if wrong:
+        return
+    words = words._replace(lets=parse_lets(spec.let))
+    for part, text, check in _texts(rule):
         try:
-            for hole in [expression] if part in ("when", "expect", "levels") else _holes(part, expression):
-                translate(hole, rule.spec.each, types, "p_")
+            check(text, words)
         except ExpressionError as error:
-            yield part, expression, str(error)
-    if not rule.spec.when and not rule.spec.expect:
-        yield "expect", rule.spec.id, "a rule has `when`, `expect`, or both"
+            yield part, text, str(error)
+    yield from _demands(spec.fields)
 
 
-def _expressions(rule: Rule) -> Iterator[tuple[str, str]]:
+def _amiss(rule: Rule) -> Iterator[Mistake]:
+    """What does not go together."""
+    spec, kind = rule.spec, rule.each
+    names = NARROWER.get(kind, {})
+    if names and spec.when == own_condition(kind, spec.id) and spec.id not in names:
+        yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
+    if not (spec.when or spec.expect or spec.says or spec.fields):
+        yield "expect", spec.id, "a rule has `when`, `expect`, or both; or `says`; or `fields`"
+    if not (spec.message or spec.says or spec.fields):
+        yield "message", spec.id, "a rule has a `message`, or `says`, or `fields`"
+    if spec.fields and (spec.levels or kind not in ("message", "struct")):
+        yield "fields", spec.id, "only rules about messages and structs have `fields`, and then no `levels`"
+    if spec.expect and spec.says and not spec.message and spec.says[-1].when:
+        yield "says", spec.id, "with `expect`, add a `message`, or a last case without `when`, for what no case covers"
+    if any(not case.when for case in spec.says[:-1]) or (spec.message and spec.says and not spec.says[-1].when):
+        yield "says", spec.id, "a case without `when` speaks always, so it has to be the last, and without `message`"
+    if OWN.get(kind) and (spec.at or any(case.at for case in spec.says)):
+        yield "at", spec.at or spec.id, f"a {kind} has a place of its own; leave `at` out"
+
+
+def _lets(texts: dict[str, str], words: Words) -> Iterator[Mistake]:
+    taken = {*facts(words.facts), *FUNCTIONS, "params"}
+    for number, (name, text) in enumerate(texts.items()):
+        if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+            yield "let", name, f"{printable(name)} is no name: write letters, digits and underscores"
+        elif name in taken:
+            yield "let", name, f"{name} already means something here; choose another name"
+        else:
+            try:
+                before = parse_lets(dict(list(texts.items())[:number]))
+                translate(text, words._replace(lets=before))
+            except ExpressionError as error:
+                yield "let", text, str(error)
+                return
+
+
+Check = Callable[[str, Words], None]
+
+
+def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
     spec = rule.spec
-    yield from (pair for pair in (("when", spec.when), ("expect", spec.expect)) if pair[1])
-    yield from (("levels", level.when) for level in spec.levels)
-    yield from (("message", spec.message), ("at", spec.at))
+    if spec.when:
+        yield "when", spec.when, _expression
+    if spec.expect:
+        yield "expect", spec.expect, _expression
+    for level in spec.levels:
+        yield "levels", level.when, _expression
+    for case in spec.says:
+        yield from _case_texts(case)
+    yield "message", spec.message, _template
+    yield "instead", spec.instead, _template
+    yield "at", spec.at, _place
 
 
-def _holes(part: str, text: str) -> Iterator[str]:
-    if part == "at":
-        element, text = split_place(text)
-        yield from filter(None, (element,))
-    yield from (hole for _, hole in holes(text) if hole)
+def _case_texts(case: Case) -> Iterator[tuple[str, str, Check]]:
+    if case.when:
+        yield "says", case.when, _expression
+    yield "says", case.message, _template
+    yield "says", case.instead, _template
+    yield "says", case.at, _place
+
+
+def _expression(text: str, words: Words) -> None:
+    translate(text, words)
+
+
+def _template(text: str, words: Words) -> None:
+    for piece in pieces(text):
+        if piece.expression or piece.words:
+            _hole(piece, words)
+
+
+def _hole(piece: Piece, words: Words) -> None:
+    kind = translate(piece.expression, words).type.removesuffix(" | None").partition("[")[0]
+    if piece.words and kind not in COUNTED:
+        raise ExpressionError(f"{piece.expression} is no number, range or list to choose a word by")
+
+
+def _place(text: str, words: Words) -> None:
+    element, name = split_place(text)
+    _template(name, words)
+    kind = words.facts
+    if element:
+        kind = translate(element, words).type.removesuffix(" | None")
+    known = properties(kind)
+    if not name or "{" in name or kind == "Any":
+        return
+    if not known:
+        raise ExpressionError(
+            f"{name} is no property: a {kind_name(kind)} is pointed to as a whole, or by one of its elements"
+        )
+    if name not in known:
+        what = f"{element}, which is a {kind_name(kind)}" if element else f"a {kind_name(kind)}"
+        raise ExpressionError(f"{name} is no property of {what}{did_you_mean(name, known)}")
+
+
+def _demands(fields: object) -> Iterator[Mistake]:
+    """The ranges that `fields` gives, at every depth."""
+    wanted = list(fields.values()) if isinstance(fields, dict) else fields
+    assert isinstance(wanted, list)
+    for one in wanted:
+        assert isinstance(one, Wanted)
+        for text in filter(None, (one.versions, one.nullable, one.tagged)):
+            try:
+                VersionRange.parse(text)
+            except InvalidRange as error:
+                yield "fields", text, f'"{printable(text)}" {error}'
+        yield from _demands(one.fields)

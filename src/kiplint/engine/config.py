@@ -10,9 +10,13 @@ from msgspec import Meta
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level
+from kiplint.text.files import read_file, read_text
 from kiplint.text.suggest import did_you_mean
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
+MOST = 1_000
+"""How many entries a list or table may have: each is tried on every rule, or on every file."""
+
 FailOn = Literal["error", "warning", "info", "never"]
 
 
@@ -25,16 +29,20 @@ class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
 class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
     """The keys of a configuration file."""
 
-    select: Annotated[list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.')] = (
-        msgspec.field(default_factory=lambda: ["default"])
-    )
-    ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.")] = []
+    select: Annotated[
+        list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.', max_length=MOST)
+    ] = msgspec.field(default_factory=lambda: ["default"])
+    ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.", max_length=MOST)] = []
     fail_on: Annotated[FailOn, Meta(description="The lowest severity that makes the run fail.")] = "error"
-    rule_packs: Annotated[list[str], Meta(description="Files of rules of your own, JSON or JSON5.")] = []
+    rule_packs: Annotated[
+        list[str], Meta(description="Files of rules of your own, JSON or JSON5.", max_length=100)
+    ] = []
     baseline: Annotated[str, Meta(description="A file of known findings, which a check leaves out.")] = ""
-    exclude: Annotated[list[str], Meta(description="Globs of files to leave out, relative to this file.")] = []
-    severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.")] = {}
-    rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}
+    exclude: Annotated[
+        list[str], Meta(description="Globs of files to leave out, relative to this file.", max_length=MOST)
+    ] = []
+    severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.", max_length=MOST)] = {}
+    rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.", max_length=MOST)] = {}
 
 
 def find_config(start: str) -> str | None:
@@ -52,8 +60,7 @@ def find_config(start: str) -> str | None:
 
 
 def _mentions_kiplint(file: str) -> bool:
-    with open(file, "rb") as text:
-        return b"[tool.kiplint" in text.read()
+    return b"[tool.kiplint" in read_file(file, cut=True)
 
 
 def read_config(file: str) -> Config:
@@ -61,18 +68,21 @@ def read_config(file: str) -> Config:
     import tomllib
 
     try:
-        with open(file, encoding="utf-8") as stored:
-            text = stored.read()
+        text = read_text(file)
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise UsageError(f"{file}: not TOML: values stand too deep inside one another") from None
+    except ValueError as error:  # tomllib's own, and int's for a number of thousands of digits
         raise UsageError(f"{file}: not TOML: {error}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"cannot read the configuration {file}: {reason}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read the configuration {file}: {error.strerror}") from None
     if os.path.basename(file) == "pyproject.toml":
-        values = values.get("tool", {}).get("kiplint", {})
+        tool = values.get("tool")
+        values = tool.get("kiplint", {}) if isinstance(tool, dict) else {}
     try:
         return msgspec.convert(values, Config)
+    except RecursionError:
+        raise UsageError(f"{file}: values stand too deep inside one another") from None
     except msgspec.ValidationError as error:
         raise UsageError(_explain(file, text, str(error))) from None
 
@@ -81,8 +91,7 @@ def place_of(word: str, file: str) -> str:
     """Where a configuration has a word, as `file:line`."""
     import re
 
-    with open(file, encoding="utf-8") as stored:
-        text = stored.read()
+    text = read_text(file)
     escaped = re.escape(word)
     match = re.search(rf"(?m)[\"']{escaped}[\"']|^[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text)
     return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"

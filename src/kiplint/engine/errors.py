@@ -12,3 +12,7 @@ class UsageError(Exception):
     def __init__(self, text: str, word: str = "") -> None:
         super().__init__(text)
         self.word = word
+
+
+class ExpressionError(ValueError):
+    """A text of a rule leaves the rule language; the message says where and what to write instead."""

@@ -7,17 +7,17 @@ fact of what stands before the dot; every call is one of the language's function
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
+from kiplint.engine.errors import ExpressionError
 from kiplint.engine.functions import FUNCTIONS
-from kiplint.engine.language import KINDS, facts
+from kiplint.engine.language import facts, kind_name
+from kiplint.engine.parse import parse, short
 from kiplint.text.suggest import did_you_mean
 
-MOST_CHARACTERS = 1000
-MOST_LEVELS = 100
 BIGGEST_NUMBER = 2**64
 SEQUENCES = ("tuple", "frozenset", "list")
 
@@ -33,8 +33,24 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
 
 
-class ExpressionError(ValueError):
-    """The text leaves the language; the message says where and what to write instead."""
+class Words(NamedTuple):
+    """What the expressions of a rule may name: the facts of a class of elements, parameters by type, and `let`s.
+
+    `element` is the variable that holds the element in translated code, `holder` what holds the parameters there.
+    """
+
+    facts: str
+    element: str = "e"
+    params: Mapping[str, str] = {}
+    lets: Mapping[str, ast.expr] = {}
+    holder: ast.expr = ast.Name("params", ast.Load())
+
+
+class Typed(NamedTuple):
+    """A translated expression, and the type of its value."""
+
+    tree: ast.expr
+    type: str
 
 
 @dataclass
@@ -42,42 +58,23 @@ class Scope:
     """What an expression may name: the class of its element, its params by type, and bound variables by type."""
 
     element: str
-    params: dict[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
     bound: dict[str, str] = field(default_factory=dict)
 
 
-def translate(text: str, kind: str, params: dict[str, str], prefix: str) -> ast.expr:
-    """The Python syntax tree of an expression over an element of the kind, held in the variable `e`.
-
-    `params` gives the type of each parameter; the tree names them `prefix` + name. Raises ExpressionError.
-    """
-    if len(text) > MOST_CHARACTERS:
-        raise ExpressionError(f"the expression is longer than {MOST_CHARACTERS} characters")
-    try:
-        with warnings.catch_warnings(action="error"):
-            tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
-        raise ExpressionError(f"cannot read {_short(text)}: {reason}") from None
-    if _nests_deeper(tree, MOST_LEVELS):
-        raise ExpressionError(f"cannot read {_short(text)}: it nests too deeply")
-    checker = _Checker(prefix)
-    checker.check(tree, Scope(KINDS[kind].__name__, params))
-    return checker.rewrite(tree)
-
-
-def _nests_deeper(tree: ast.AST, levels: int) -> bool:
-    row = [tree]
-    for _ in range(levels):
-        row = [child for node in row for child in ast.iter_child_nodes(node)]
-    return bool(row)
+def translate(text: str, words: Words) -> Typed:
+    """The Python syntax tree of an expression over an element. Raises ExpressionError."""
+    tree = parse(text, words.lets)
+    checker = _Checker(words)
+    kind = checker.check(tree, Scope(words.facts, words.params))
+    return Typed(checker.rewrite(tree), kind)
 
 
 class _Checker:
     """Walks one expression: finds the type of each part, refuses what is not of the language, rewrites names."""
 
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+    def __init__(self, words: Words) -> None:
+        self.words = words
         self.replaced: dict[ast.AST, ast.expr] = {}
 
     def check(self, node: ast.AST, scope: Scope) -> str:
@@ -125,25 +122,24 @@ class _Checker:
         if node.id == "params":
             raise ExpressionError("params is no value by itself: write params. and the name of a parameter")
         if node.id not in known:
-            raise ExpressionError(
-                _unknown(node.id, f"a fact of a {_kind_name(scope.element)}", [*known, *scope.bound, "params"])
-            )
-        self.replaced[node] = ast.Attribute(ast.Name("e", ast.Load()), node.id, ast.Load())
+            names = [*known, *scope.bound, *self.words.lets, "params"]
+            raise ExpressionError(_unknown(node.id, f"a fact of a {kind_name(scope.element)}", names))
+        self.replaced[node] = ast.Attribute(ast.Name(self.words.element, ast.Load()), node.id, ast.Load())
         return known[node.id].type
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> str:
         if isinstance(node.value, ast.Name) and node.value.id == "params" and "params" not in scope.bound:
             if node.attr not in scope.params:
                 raise ExpressionError(_unknown(node.attr, "a parameter of the rule", list(scope.params)))
-            self.replaced[node] = ast.Name(self.prefix + node.attr, ast.Load())
+            self.replaced[node] = ast.Subscript(self.words.holder, ast.Constant(node.attr), ast.Load())
             return scope.params[node.attr]
         base = self.check(node.value, scope).removesuffix(" | None")
         known = facts(base)
         if node.attr not in known:
             what = (
-                f"a fact of a {_kind_name(base)}"
+                f"a fact of a {kind_name(base)}"
                 if known
-                else f"known of {_short(ast.unparse(node.value))}, which has no facts"
+                else f"known of {short(ast.unparse(node.value))}, which has no facts"
             )
             raise ExpressionError(_unknown(node.attr, what, list(known)))
         return known[node.attr].type
@@ -161,7 +157,6 @@ class _Checker:
         ):
             raise ExpressionError(f"{name}() takes {least} argument{'s' * (least != 1)}")
         kinds = [self.check(argument, scope) for argument in node.args]
-        self.replaced[node.func] = ast.Name(f"f_{name}", ast.Load())
         if function.returns == "tuple":
             return f"tuple[{element_of(kinds[0])}, ...]"
         return element_of(kinds[0]) if function.returns == "element" else function.returns
@@ -174,7 +169,7 @@ class _Checker:
 
     def _binop(self, node: ast.BinOp, scope: Scope) -> str:
         if not isinstance(node.op, (*_SETS, *_ARITHMETIC)):
-            raise ExpressionError(f"{_short(ast.unparse(node))}: that operator is not part of the rule language")
+            raise ExpressionError(f"{short(ast.unparse(node))}: that operator is not part of the rule language")
         left, right = self.check(node.left, scope), self.check(node.right, scope)
         if left == right == "VersionRange" and isinstance(node.op, _SETS):
             return "VersionRange"
@@ -182,7 +177,7 @@ class _Checker:
             return "str"
         if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None"}:
             return "int"
-        shown = _short(ast.unparse(node))
+        shown = short(ast.unparse(node))
         raise ExpressionError(f"{shown}: that operator takes whole numbers or version ranges, not {left} and {right}")
 
     def _compare(self, node: ast.Compare, scope: Scope) -> str:
@@ -190,13 +185,13 @@ class _Checker:
             if isinstance(operator, (ast.Is, ast.IsNot)) and not (
                 isinstance(right, ast.Constant) and right.value is None
             ):
-                raise ExpressionError(f"{_short(ast.unparse(node))}: `is` asks for None only; write == or !=")
+                raise ExpressionError(f"{short(ast.unparse(node))}: `is` asks for None only; write == or !=")
         parts = [node.left, *node.comparators]
         kinds = [self.check(part, scope) for part in parts]
         for operator, (one, two) in zip(node.ops, pairwise(kinds), strict=True):
             if isinstance(operator, _COMPARED) and one != two and {one, two} <= _WORDS.keys():
                 hint = '; write version_range("...")' if "VersionRange" in (one, two) else ""
-                shown = _short(ast.unparse(node))
+                shown = short(ast.unparse(node))
                 raise ExpressionError(f"{shown} compares {_WORDS[one]} with {_WORDS[two]}{hint}")
         return "bool"
 
@@ -216,9 +211,7 @@ class _Checker:
         source = self.check(loop.iter, scope)
         name = loop.target.id
         if name in facts(scope.element) or name == "params" or name.startswith("_"):
-            raise ExpressionError(
-                f"{name} is a name of its own here; call the variable of the comprehension differently"
-            )
+            raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
         inner = Scope(scope.element, scope.params, {**scope.bound, name: element_of(source), f"*{name}": ""})
         self.replaced[loop.target] = ast.Name(f"v_{name}", ast.Store())
         loop.iter = ast.Call(ast.Name("bounded", ast.Load()), [loop.iter], [])
@@ -248,49 +241,9 @@ def element_of(kind: str) -> str:
     return rest[:-1].removesuffix(", ...") if head in SEQUENCES and rest else "Any"
 
 
-def holes(text: str) -> Iterator[tuple[str, str]]:
-    """Split a message into pairs of plain text and the expression that follows it, empty at the end."""
-    plain = ""
-    rest = text
-    while rest:
-        before, brace, rest = rest.partition("{")
-        plain += before
-        if not brace:
-            break
-        if rest.startswith("{"):
-            plain, rest = plain + "{", rest[1:]
-            continue
-        expression, closed, rest = rest.partition("}")
-        if not closed:
-            raise ExpressionError(f"the hole {{{_short(expression)} is never closed")
-        yield plain.replace("}}", "}"), expression
-        plain = ""
-    yield plain.replace("}}", "}"), ""
-
-
-def split_place(text: str) -> tuple[str, str]:
-    """A rule's `at` as the expression of an element, empty for the rule's own, and the property of it."""
-    depth = 0
-    for index in range(len(text) - 1, -1, -1):
-        depth += {"}": 1, "{": -1}.get(text[index], 0)
-        if text[index] == "." and not depth:
-            return text[:index], text[index + 1 :]
-    return "", text
-
-
 def _unknown(name: str, what: str, known: list[str]) -> str:
-    return f"{_short(name)} is not {what}{did_you_mean(name, known)}"
-
-
-def _kind_name(class_name: str) -> str:
-    names = {one.__name__: kind for kind, one in KINDS.items()}
-    return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")
+    return f"{short(name)} is not {what}{did_you_mean(name, known)}"
 
 
 def _name_of(node: ast.AST) -> str:
-    shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
-    return _short(shown)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+    return short(ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__)

@@ -22,6 +22,10 @@ class Span(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """One rule broken at one place of one file, ready to be reported.
 
+    `instead` is what to write, as JSON: a value for the property that the finding points to; `"property": value` where
+    the nearest object that can have that property is to have it so; an object for a field that is missing from a list.
+    It is empty where no one text puts it right.
+
     `identity` is rule, message and the names that lead to the place; findings that have it in common are one finding.
     """
 
@@ -35,6 +39,12 @@ class Finding(msgspec.Struct, frozen=True):
     source: str
     identity: str
     fixable: bool = False  # no fixer exists yet
+    instead: str = ""
+
+    @property
+    def told(self) -> str:
+        """The message, and what to write instead, in one line."""
+        return f"{self.message}; write {self.instead}" if self.instead else self.message
 
     @property
     def fingerprint(self) -> str:

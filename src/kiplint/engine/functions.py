@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+import msgspec
+
 from kiplint.versions import VersionRange
+
+
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
 
 
 def _joined(items: Iterable[object]) -> str:
@@ -32,6 +38,7 @@ FUNCTIONS: dict[str, Function] = {
     "join": Function(_joined, "str", (1, 1), "The items as text, with commas between them."),
     "lower": Function(str.lower, "str", (1, 1), "The text in lower case."),
     "upper": Function(str.upper, "str", (1, 1), "The text in upper case."),
+    "quoted": Function(_quoted, "str", (1, 1), "The text in double quotes, as JSON has it."),
     "startswith": Function(str.startswith, "bool", (2, 2), "Whether the text begins with another."),
     "endswith": Function(str.endswith, "bool", (2, 2), "Whether the text ends with another."),
     "matches": Function(fnmatchcase, "bool", (2, 2), "Whether the text fits a pattern with `*`, `?` and `[...]`."),

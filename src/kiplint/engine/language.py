@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 
 from kiplint.model.container import Container
@@ -12,6 +14,7 @@ from kiplint.model.message import Message
 from kiplint.model.problem import Problem
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
+from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.struct import Struct
 from kiplint.versions import VersionRange
 
@@ -25,13 +28,52 @@ KINDS: dict[str, type] = {
     "set": SchemaSet,
 }
 CLASSES: dict[str, type] = {kind.__name__: kind for kind in KINDS.values()} | {"Container": Container}
+_SPECS = {
+    "Message": (MessageSpec,),
+    "Field": (FieldSpec,),
+    "Struct": (FieldSpec, StructSpec),
+    "Container": (MessageSpec, FieldSpec, StructSpec),
+}
+OWN = {"problem": "kind", "change": "name"}
+"""The fact that tells which rule an element is for, of the kinds whose rules are each about their own id."""
 RANGE_FACTS = {"lowest": "int", "highest": "int", "open": "bool", "parts": "tuple[VersionRange, ...]"}
 
 
-def register(kind: str, elements: type) -> None:
-    """Let rules be about a further kind of element, which a package above the engine brings."""
+NARROWER: dict[str, dict[str, type]] = {}
+"""By kind: the classes of those elements that a rule means when it has no `when` but its own id."""
+
+
+def register(kind: str, elements: type, narrower: Mapping[str, type] | None = None) -> None:
+    """Let rules be about a further kind of element, which a package above the engine brings.
+
+    `narrower` gives the class of the elements that have a name of the kind: a rule that is about its own id, as those
+    about changes are, may use the facts of that class, and is refused when there is no such name.
+    """
     KINDS[kind] = elements
-    CLASSES[elements.__name__] = elements
+    NARROWER[kind] = dict(narrower or {})
+    CLASSES.update({one.__name__: one for one in (elements, *NARROWER[kind].values())})
+
+
+def own_condition(kind: str, rule: str) -> str:
+    """The `when` of a rule that gives none: about a problem or a change, that it is the one with the rule's id."""
+    fact = OWN.get(kind)
+    return f"{fact} == '{rule}'" if fact else ""
+
+
+def words_of(kind: str, rule: str, when: str) -> str:
+    """The class whose facts a rule may use: that of its kind, or the narrower one of the elements it is about.
+
+    It is about those whose name its `when` begins with: `name == 'new-tag'`, then nothing more or an `and`.
+    """
+    about = re.match(rf"{OWN[kind]} == '([a-z0-9-]+)'(?= and |$)", when) if kind in OWN else None
+    return (NARROWER.get(kind, {}).get(about[1], KINDS[kind]) if about else KINDS[kind]).__name__
+
+
+@cache
+def properties(class_name: str) -> tuple[str, ...]:
+    """The JSON properties of a class of elements, for rules to point to; none where there are none of its own."""
+    specs = _SPECS.get(class_name, ())
+    return tuple(dict.fromkeys(name for spec in specs for name in spec.__struct_encode_fields__))
 
 
 @cache
@@ -40,3 +82,9 @@ def facts(class_name: str) -> dict[str, Fact]:
     if class_name == "VersionRange":
         return {name: Fact(name, kind, getattr(VersionRange, name).__doc__ or "") for name, kind in RANGE_FACTS.items()}
     return facts_of(CLASSES[class_name]) if class_name in CLASSES else {}
+
+
+def kind_name(class_name: str) -> str:
+    """A class of elements as errors call it: by its kind, where it is one of the kinds."""
+    names = {one.__name__: kind for kind, one in KINDS.items()}
+    return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -11,13 +10,16 @@ from typing import Any
 import msgspec
 
 from kiplint.engine.errors import UsageError
+from kiplint.engine.language import own_condition
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec
+from kiplint.engine.stamps import stamp_of
 from kiplint.text.comments import blank_comments
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.files import read_file, read_text
 
 _DECODER = msgspec.json.Decoder(PackSpec)
 GROUP = "kiplint.packs"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OF_PROBLEMS = "{detail}"
 
 
 def shipped(name: str) -> str:
@@ -35,25 +37,27 @@ def shipped_rules() -> list[Rule]:
         if name.endswith(".json"):
             file = os.path.join(folder, name)
             with open(file, "rb") as pack:
-                rules += _rules(_DECODER.decode(blank_comments(pack.read())), file)
+                data = pack.read()
+            rules += _rules(_DECODER.decode(blank_comments(data)), file, stamp_of(data))
     return rules
 
 
 def load_pack(file: str) -> list[Rule]:
     """The rules of a user's pack, with every expression checked; raises UsageError with file and line."""
     try:
-        with open(file, encoding="utf-8") as pack:
-            text = pack.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the rule pack {file}: {_reason(error)}") from None
+        text = read_text(file)
+    except OSError as error:
+        raise UsageError(f"cannot read the rule pack {file}: {error.strerror}") from None
     try:
         spec = msgspec.convert(_parse(text), PackSpec)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{file}:{_line_of_path(text, str(error))}: {_plainer(str(error))}") from None
+        from kiplint.engine.pack_errors import explain
+
+        raise UsageError(f"{file}:{explain(text, str(error))}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: cannot read the rule pack: {error}") from None
     rules = _rules(spec, file)
-    check_rules(rules, text)
+    check_rules(spec.pack, rules, file, text)
     return rules
 
 
@@ -88,31 +92,38 @@ def _entry_points(folder: str) -> Iterator[str]:
 
 
 def _announces(file: str) -> bool:
-    if not os.path.isfile(file):
-        return False
-    with open(file, "rb") as entries:
-        return f"[{GROUP}]".encode() in entries.read()
+    return os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True)
 
 
-def check_rules(rules: list[Rule], text: str) -> None:
-    """Check every expression of the rules; raises UsageError with file, line and suggestion."""
-    from kiplint.engine.check_rule import mistakes
+def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
+    """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
+    from kiplint.engine.check_rule import bad_name, mistakes
+    from kiplint.engine.pack_errors import line_of
 
     seen: set[str] = set()
+    for name in (pack, *(rule.spec.id for rule in rules)):
+        if problem := bad_name(name):
+            raise UsageError(f"{file}:{line_of(text, name)}: {problem}")
     for rule in rules:
         if rule.id in seen:
-            raise UsageError(f"{rule.origin}:{_line(text, rule.spec.id)}: there are two rules {rule.id}")
+            raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         seen.add(rule.id)
         for part, expression, problem in mistakes(rule):
-            line = _line(text, rule.spec.id, expression)
-            raise UsageError(f"{rule.origin}:{line}: {rule.id}: {part}: {problem}")
+            line = line_of(text, rule.spec.id, expression)
+            raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")
 
 
-def _rules(spec: PackSpec, origin: str) -> list[Rule]:
-    return [_rule(spec, one, origin) for one in spec.rules]
+def _rules(spec: PackSpec, origin: str, stamp: str = "") -> list[Rule]:
+    return [_rule(spec, one, origin, stamp) for one in spec.rules]
 
 
-def _rule(pack: PackSpec, spec: RuleSpec, origin: str) -> Rule:
+def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
+    """A rule with what it leaves out to its pack, or to its kind, filled in."""
+    spec.each = spec.each or pack.each
+    own = own_condition(spec.each or "", spec.id)
+    spec.when = spec.when or own
+    if spec.each == "problem" and not spec.says:
+        spec.message = spec.message or OF_PROBLEMS
     return Rule(
         pack=pack.pack,
         spec=spec,
@@ -120,6 +131,7 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str) -> Rule:
         source=spec.source or pack.source,
         params=spec.params,
         origin=origin,
+        stamp=stamp,
     )
 
 
@@ -130,41 +142,3 @@ def _parse(text: str) -> Any:
         import json5
 
         return json5.loads(text)
-
-
-def _line(text: str, *landmarks: str) -> int:
-    """The line of the last landmark, each looked for after the one before it."""
-    offset = 0
-    for landmark in landmarks:
-        quoted = msgspec.json.encode(landmark).decode()[1:-1]
-        places = [found for found in (text.find(one, offset) for one in (quoted, landmark)) if found >= 0]
-        offset = min(places, default=offset)
-    return text.count("\n", 0, offset) + 1
-
-
-def _line_of_path(text: str, error: str) -> int:
-    """The line that an error such as ``... - at `$.rules[2].each` `` is about, as near as the names lead."""
-    numbers = re.findall(r"\[(\d+)\]", error)
-    names = re.findall(r"\.(\w+)", error.rpartition("`$")[2])
-    unknown = re.findall(r"unknown field `(\w+)`", error)
-    offset = text.find("rules")
-    if numbers and offset >= 0:
-        starts = [match.start() for match in re.finditer(r"\{", text[offset:])]
-        ids = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text[offset:])]
-        places = ids if len(ids) > int(numbers[0]) else starts
-        offset += places[int(numbers[0])] if len(places) > int(numbers[0]) else 0
-    for name in [*names, *unknown]:
-        offset = max(text.find(name, max(offset, 0)), offset)
-    return text.count("\n", 0, max(offset, 0)) + 1
-
-
-def _plainer(error: str) -> str:
-    unknown = re.search(r"unknown field `(\w+)`", error)
-    if not unknown:
-        return error.replace("Object", "the object").replace("`$", "`")
-    known = [*RuleSpec.__struct_fields__, *PackSpec.__struct_fields__]
-    return f"{unknown[1]} is no property of a rule{did_you_mean(unknown[1], known)}"
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"

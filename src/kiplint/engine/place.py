@@ -34,7 +34,7 @@ def place(definition: Definition, breaches: Iterable[Breach], rules: RuleSet) ->
 
 
 def _finding(breach: Breach, locator: Locator) -> Finding:
-    rule, severity, message, where, _ = breach
+    rule, where = breach.rule, breach.anchor
     pointer = where.pointer
     if where.wanted:
         wanted = f"{pointer}/{where.wanted}"
@@ -44,12 +44,13 @@ def _finding(breach: Breach, locator: Locator) -> Finding:
     span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
     return Finding(
         rule=rule.id,
-        severity=cast("Severity", severity),
-        message=printable(message),
+        severity=cast("Severity", breach.severity),
+        message=printable(breach.message),
         path=where.file,
         span=Span(*span),
         pointer=pointer,
         message_name=message_name,
         source=rule.source,
         identity="\0".join((rule.id, message_name, locator.names(pointer))),
+        instead=printable(breach.instead),
     )

@@ -27,15 +27,56 @@ class Softer(_Shape):
     severity: Annotated[Level, Meta(description="The severity in that case.")]
 
 
+class Case(_Shape):
+    """One of several things that a rule may find; what it leaves out is as the rule has it."""
+
+    message: Annotated[str, Meta(description="What is wrong, with {expression} holes.")]
+    when: Annotated[str, Meta(description="Whether it is this case; left out in a last case for all others.")] = ""
+    instead: Annotated[str, Meta(description="What to write, with holes.")] = ""
+    at: Annotated[str, Meta(description="The property to point to.")] = ""
+    severity: Annotated[Level | None, Meta(description="How bad the case is.")] = None
+
+
+class Wanted(_Shape):
+    """What a message must say of one of its fields; what is left out may be anything."""
+
+    type: Annotated[str, Meta(description='The type; "[]" for an array of anything.')] = ""
+    versions: Annotated[str, Meta(description="The versions that have the field, as far as they are valid.")] = ""
+    nullable: Annotated[str, Meta(description='The versions in which it may be null; "none" for never.')] = ""
+    default: Annotated[str | None, Meta(description='The default as text, "null" for null.')] = None
+    tagged: Annotated[str, Meta(description="The versions in which it is tagged.")] = "none"
+    ignorable: Annotated[bool | None, Meta(description="Whether writers may leave it out.")] = None
+    first: Annotated[bool, Meta(description="Whether it comes before all other fields of its versions.")] = False
+    after: Annotated[str, Meta(description="The field that comes right before it in its versions.")] = ""
+    fields: Annotated[
+        dict[str, Wanted] | list[Wanted],
+        Meta(description="The fields of its struct: by name, or a list in order where names do not matter."),
+    ] = {}
+
+
 class RuleSpec(_Shape):
     """What must hold of one kind of element, and what to say when it does not."""
 
     id: Annotated[Word, Meta(description="The rule's name in its pack.")]
-    each: Annotated[Each, Meta(description="The kind of element that the rule judges.")]
-    message: Annotated[str, Meta(description="What is wrong, with {expression} holes.")]
     why: Annotated[str, Meta(description="What goes wrong when the rule is broken.")]
+    each: Annotated[Each | None, Meta(description="The kind of element that the rule judges; else the pack's.")] = None
+    message: Annotated[
+        str, Meta(description="What is wrong, with {expression} holes; for problems, their detail when left out.")
+    ] = ""
+    instead: Annotated[
+        str,
+        Meta(description='What to write, with holes: a value for the property, or `"property": value` if it is new.'),
+    ] = ""
+    says: Annotated[
+        list[Case],
+        Meta(description="Several messages, of which the first speaks whose case holds; alone, also the expectation."),
+    ] = []
+    let: Annotated[dict[str, str], Meta(description="Names for expressions, each for use in all that follow.")] = {}
+    fields: Annotated[dict[str, Wanted], Meta(description="For messages: the fields that there must be, by name.")] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
-    when: Annotated[str, Meta(description="The elements that the rule is about; all when left out.")] = ""
+    when: Annotated[
+        str, Meta(description="The elements that the rule is about; all when left out, of problems those of its id.")
+    ] = ""
     expect: Annotated[str, Meta(description="What must hold of them; without it, none may exist.")] = ""
     at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
     severity: Annotated[Level, Meta(description="How bad it is; off when it must be asked for.")] = "error"
@@ -55,6 +96,7 @@ class PackSpec(_Shape):
 
     pack: Annotated[Word, Meta(description="The pack's name, the first half of its rules' ids.")]
     rules: Annotated[list[RuleSpec], Meta(description="The rules.")]
+    each: Annotated[Each | None, Meta(description="The kind of element of the rules that do not say theirs.")] = None
     title: Annotated[str, Meta(description="What the pack is about.")] = ""
     source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
 
@@ -68,6 +110,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: str
     params: dict[str, Any]
     origin: str
+    stamp: str = ""  # of the pack's text, for a shipped pack: its compiled module has the same, or is stale
+
+    @property
+    def each(self) -> str:
+        """The kind of element that the rule judges."""
+        return self.spec.each or ""
 
     @property
     def id(self) -> str:

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from kiplint.engine import packs
 from kiplint.engine.anchor import Anchor, anchor
-from kiplint.engine.compiler import Compiled, TooManyStepsError, compile_rules
+from kiplint.engine.compiled import Compiled, Hit, compile_rules
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level, Rule
+from kiplint.engine.runtime import TooManyStepsError
 from kiplint.engine.selection import select, with_params, with_severities
 
 
 class Breach(NamedTuple):
-    """A rule broken by an element: how bad that is, what to say of it, and where it is."""
+    """A rule broken by an element: how bad that is, what to say of it, where it is, and what to write instead."""
 
     rule: Rule
     severity: Level
     message: str
     anchor: Anchor
     element: Any
+    instead: str = ""
 
     @classmethod
-    def of(cls, compiled: Compiled, number: int, element: Any) -> Breach:
-        """The breach of the rule with that number."""
-        target, wanted = compiled.place(number, element)
+    def of(cls, hit: Hit) -> Breach:
+        """The breach that a walk has come upon. A severity that was asked for holds whatever the rule says of cases."""
+        running, element, lack = hit
+        rule = running.rule
+        told = lack or running.tell(element, running.params)  # type: ignore[misc]
+        own = rule.severity == rule.spec.severity
         return cls(
-            rule=compiled.rules[number],
-            severity=compiled.severity(number, element),
-            message=compiled.message(number, element),
-            anchor=anchor(element if target is None else target, wanted),
+            rule=rule,
+            severity=cast("Level", (own and told.severity) or rule.severity),
+            message=told.message,
+            anchor=anchor(element if told.element is None else told.element, told.at),
             element=element,
+            instead=told.instead,
         )
 
 
@@ -43,25 +49,20 @@ class RuleSet:
     def __init__(self, rules: list[Rule], known: list[Rule]) -> None:
         self.rules = rules
         self.known = known
-        self._by_kind: dict[str, Compiled] = {}
-
-    def _compiled(self, kind: str) -> Compiled:
-        if kind not in self._by_kind:
-            self._by_kind[kind] = compile_rules(kind, [rule for rule in self.rules if rule.spec.each == kind])
-        return self._by_kind[kind]
+        self._by_kind: dict[str, list[Compiled]] = {}
 
     def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
         """Each rule of the kind that an element breaks."""
-        compiled = self._compiled(kind)
-        if not compiled.rules:
-            return []
-        hits: list[tuple[int, Any]] = []
+        if kind not in self._by_kind:
+            self._by_kind[kind] = list(compile_rules(kind, (rule for rule in self.rules if rule.each == kind)))
+        hits: list[Hit] = []
         elements = tuple(elements)
         try:
-            compiled.walk(elements, hits.append)
-            return [Breach.of(compiled, number, element) for number, element in hits]
+            for compiled in self._by_kind[kind]:
+                compiled.walk(elements, hits.append)
+            return [Breach.of(hit) for hit in hits]
         except Exception as error:
-            raise UsageError(_culprit(compiled, elements, error)) from error
+            raise UsageError(_culprit([rule for rule in self.rules if rule.each == kind], elements, error)) from error
 
 
 def load_rules(config: Config, base: str) -> list[Rule]:
@@ -87,15 +88,17 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     return RuleSet(select(known, config.select, config.ignore), known)
 
 
-def _culprit(compiled: Compiled, elements: tuple[Any, ...], error: Exception) -> str:
+def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> str:
     """Which rule raised, found by trying them one at a time."""
-    for rule in compiled.rules:
-        alone = compile_rules(rule.spec.each, [rule])
+    from kiplint.engine.building import compile_in_memory
+
+    for rule in rules:
+        alone = Compiled(rule.each, [rule], compile_in_memory(rule.each, [rule]))
         for element in elements:
-            hits: list[tuple[int, Any]] = []
+            hits: list[Hit] = []
             try:
                 alone.walk((element,), hits.append)
-                _ = [Breach.of(alone, number, element) for number, _ in hits]
+                _ = [Breach.of(hit) for hit in hits]
             except Exception as cause:
                 reason = "looks at too many items" if isinstance(cause, TooManyStepsError) else f"fails: {cause}"
                 name = getattr(element, "name", "")

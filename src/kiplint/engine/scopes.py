@@ -33,17 +33,19 @@ def scopes_of(rules: RuleSet) -> Scopes:
     """The rules, parted by whether they need the set."""
     parts: tuple[list[Rule], list[Rule]] = ([], [])
     for rule in rules.rules:
-        if rule.spec.each != "change":
+        if rule.each != "change":
             parts[needs_set(rule)].append(rule)
     return Scopes(rules, RuleSet(parts[0], rules.known), RuleSet(parts[1], rules.known))
 
 
 def needs_set(rule: Rule) -> bool:
     """Whether a rule looks beyond one definition: at an RPC, the set, or a fact that the set has a say in."""
-    if rule.spec.each in ("rpc", "set"):
+    if rule.each in ("rpc", "set"):
         return True
     spec = rule.spec
-    written = [spec.when, spec.expect, spec.message, spec.at, *(level.when for level in spec.levels)]
+    written = [spec.when, spec.expect, spec.message, spec.at, spec.instead, *spec.let.values()]
+    written += [level.when for level in spec.levels]
+    written += [text for case in spec.says for text in (case.when, case.message, case.at, case.instead)]
     return not _set_facts().isdisjoint(re.findall(r"\w+", " ".join(written)))
 
 

@@ -1,85 +1,195 @@
-"""From the texts of rules to one Python module of functions, as a syntax tree."""
+"""From the texts of rules to Python, as syntax trees: a walk for each kind of element, and what each rule tells."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from itertools import groupby
 
-from kiplint.engine.expression import holes, split_place, translate
-from kiplint.engine.rule import Rule, type_of
+from kiplint.engine.expression import Typed, Words, translate
+from kiplint.engine.language import words_of
+from kiplint.engine.parse import parse_lets
+from kiplint.engine.rule import Case, Rule, type_of
+from kiplint.engine.template import pieces, split_place
+
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
 
 
-def module_of(kind: str, rules: list[Rule]) -> ast.Module:
-    """The functions `walk`, `message_N`, `place_N` and `severity_N` of the rules of a kind."""
-    functions = [_walk(kind, rules)]
-    for number, rule in enumerate(rules):
-        translator = _Translator(kind, rule, number)
-        functions += [translator.message(), translator.place(), *translator.severity()]
-    return ast.fix_missing_locations(ast.Module(list(functions), []))
+def functions_of(kind: str, rules: Iterable[Rule]) -> list[ast.stmt]:
+    """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `tell_RULE` for each.
+
+    `walk_KIND(elements, hit, active)` calls `hit((rule, element, lack))` for all that is broken; `active` holds, in
+    the order of the ids, what runs of them (`kiplint.engine.compiled.Active`) or None; a lack is what is amiss with
+    the fields that a rule asks for. Raises ExpressionError.
+    """
+    parts = [RuleTranslator(kind, rule) for rule in rules]
+    ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())
+    tree: list[ast.stmt] = [ast.Assign([ast.Name(f"{kind}_rules", ast.Store())], ids)]
+    tree.append(_walk(kind, parts))
+    tree += [part.tell() for part in parts if part.speaks]
+    return [ast.fix_missing_locations(one) for one in tree]
 
 
-def _walk(kind: str, rules: list[Rule]) -> ast.FunctionDef:
-    """A loop over elements; neighbouring rules about the same elements share one test."""
-    body: list[ast.stmt] = []
-    for when, group in groupby(enumerate(rules), key=lambda pair: _condition_key(pair[1])):
-        members = [_Translator(kind, rule, number) for number, rule in group]
-        judged = [member.judge() for member in members]
-        body.extend([ast.If(members[0].expression(members[0].rule.spec.when), judged, [])] if when else judged)
-    loop = ast.For(ast.Name("e", ast.Store()), ast.Name("elements", ast.Load()), body or [ast.Pass()], [])
-    return _function("walk", ["elements", "hit"], [loop])
+class RuleTranslator:
+    """The parts of one rule as syntax trees. The element is in a variable that is called as its kind."""
 
-
-def _condition_key(rule: Rule) -> str:
-    return f"{rule.id}: {rule.spec.when}" if "params" in rule.spec.when else rule.spec.when
-
-
-class _Translator:
-    """The parts of one rule as syntax trees."""
-
-    def __init__(self, kind: str, rule: Rule, number: int) -> None:
+    def __init__(self, kind: str, rule: Rule) -> None:
         self.kind = kind
         self.rule = rule
-        self.number = number
-        self.types = {name: type_of(value) for name, value in rule.params.items()}
+        self.word = rule.spec.id.replace("-", "_")
+        types = {name: type_of(value) for name, value in rule.params.items()}
+        facts = words_of(kind, rule.spec.id, rule.spec.when)
+        self.telling = Words(facts, kind, types, parse_lets(rule.spec.let))
+        self.walking = self.telling._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
 
-    def expression(self, text: str) -> ast.expr:
-        return translate(text, self.kind, self.types, f"p{self.number}_")
+    @property
+    def speaks(self) -> bool:
+        """Whether the rule finds more than fields that are missing or wrong, which speak for themselves."""
+        spec = self.rule.spec
+        return bool(spec.message or spec.says)
 
-    def judge(self) -> ast.stmt:
-        pair = ast.Tuple([ast.Constant(self.number), ast.Name("e", ast.Load())], ast.Load())
-        report = ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [pair], []))
-        if not self.rule.spec.expect:
-            return report
-        return ast.If(ast.UnaryOp(ast.Not(), self.expression(self.rule.spec.expect)), [report], [])
+    @property
+    def group(self) -> str:
+        """Rules of one group have the same elements."""
+        spec = self.rule.spec
+        return f"{spec.id}: {spec.when}" if spec.let or "params" in spec.when else spec.when
 
-    def message(self) -> ast.FunctionDef:
-        return _function(f"message_{self.number}", ["e"], [ast.Return(self._filled(self.rule.spec.message))])
+    def flag(self) -> ast.expr:
+        """What says in a walk whether the rule runs."""
+        return ast.Name(f"on_{self.word}", ast.Load())
 
-    def place(self) -> ast.FunctionDef:
-        element, wanted = split_place(self.rule.spec.at)
-        target = self.expression(element) if element else ast.Name("e", ast.Load())
-        pair = ast.Tuple([target, self._filled(wanted)], ast.Load())
-        return _function(f"place_{self.number}", ["e"], [ast.Return(pair)])
+    def when(self) -> list[ast.expr]:
+        """The conditions on elements that the rule is about."""
+        return _both(translate(self.rule.spec.when, self.walking).tree) if self.rule.spec.when else []
 
-    def severity(self) -> Iterator[ast.FunctionDef]:
-        if self.rule.spec.levels:
-            tests: list[ast.stmt] = [
-                ast.If(self.expression(level.when), [ast.Return(ast.Constant(level.severity))], [])
-                for level in self.rule.spec.levels
-            ]
-            yield _function(f"severity_{self.number}", ["e"], tests)
+    def broken(self) -> list[ast.expr]:
+        """The conditions on these under which the rule is broken; none when it always is."""
+        spec = self.rule.spec
+        if spec.expect:
+            return [_negated(translate(spec.expect, self.walking).tree)]
+        if not spec.says or spec.message or not spec.says[-1].when:
+            return []
+        return [_any([translate(case.when, self.walking).tree for case in spec.says])]
 
-    def _filled(self, text: str) -> ast.expr:
+    def judge(self, before: list[ast.expr]) -> list[ast.stmt]:
+        """The statements that find whether an element of the rule breaks it, after tests that come before."""
+        spec, element = self.rule.spec, ast.Name(self.kind, ast.Load())
+        lack = ast.Name("lack", ast.Load())
+        found: list[ast.stmt] = []
+        if spec.fields:
+            demands = ast.Attribute(self.flag(), "demands", ast.Load())
+            source = ast.Call(ast.Name("lacks", ast.Load()), [element, demands], [])
+            found.append(ast.For(ast.Name("lack", ast.Store()), source, [self._hit(lack)], []))
+        if not self.speaks:
+            return _if(before, found)
+        hit: list[ast.stmt] = [self._hit(ast.Constant(None))]
+        return _if(before, [*found, *_if(self.broken(), hit)]) if found else _if([*before, *self.broken()], hit)
+
+    def _hit(self, lack: ast.expr) -> ast.stmt:
+        found = ast.Tuple([self.flag(), ast.Name(self.kind, ast.Load()), lack], ast.Load())
+        return ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [found], []))
+
+    def tell(self) -> ast.FunctionDef:
+        """The function that says what is wrong, and where."""
+        spec = self.rule.spec
+        body: list[ast.stmt] = []
+        for case in spec.says:
+            last = case is spec.says[-1] and not spec.message
+            told = ast.Return(self._told(case))
+            body += [told] if last or not case.when else _if([translate(case.when, self.telling).tree], [told])
+        if spec.message:
+            body.append(ast.Return(self._told(Case(message=spec.message))))
+        return _function(f"tell_{self.word}", [self.kind, "params"], body)
+
+    def _told(self, case: Case) -> ast.expr:
+        spec = self.rule.spec
+        element, at = self.place(case.at or spec.at)
+        arguments = [self.text(case.message), element.tree, *([self.text(at)] if at else [])]
+        named = []
+        if instead := case.instead or spec.instead:
+            named.append(ast.keyword("instead", self.text(instead)))
+        if severity := self._severity(case):
+            named.append(ast.keyword("severity", severity))
+        return ast.Call(ast.Name("Told", ast.Load()), arguments, named)
+
+    def _severity(self, case: Case) -> ast.expr | None:
+        levels = self.rule.spec.levels
+        chosen: ast.expr | None = ast.Constant(case.severity or "") if levels or case.severity else None
+        for level in reversed(levels):
+            test = translate(level.when, self.telling).tree
+            chosen = ast.IfExp(test, ast.Constant(level.severity), chosen or ast.Constant(""))
+        return chosen
+
+    def place(self, at: str) -> tuple[Typed, str]:
+        """The element that an `at` leads to, and the property of it that is wanted, as a text with holes."""
+        element, wanted = split_place(at)
+        own = Typed(ast.Name(self.kind, ast.Load()), self.telling.facts)
+        return translate(element, self.telling) if element else own, wanted
+
+    def text(self, text: str) -> ast.expr:
+        """A text with its holes filled."""
         parts: list[ast.expr] = []
-        for plain, hole in holes(text):
-            parts.append(ast.Constant(plain))
-            if hole:
-                call = ast.Call(ast.Name("shown", ast.Load()), [self.expression(hole)], [])
-                parts.append(ast.FormattedValue(call, -1))
-        return ast.JoinedStr(parts)
+        for piece in pieces(text):
+            if piece.plain:
+                parts.append(ast.Constant(piece.plain))
+            if piece.expression:
+                value = translate(piece.expression, self.telling).tree
+                words = [ast.Constant(one) for one in piece.words or ()]
+                parts.append(ast.Call(ast.Name("word" if words else "shown", ast.Load()), [value, *words], []))
+        # No f-string: how quotes may nest in one differs between the versions of Python that share a wheel.
+        return reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts or [ast.Constant("")])
+
+
+def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
+    """A loop over elements; neighbouring rules about the same elements share one test."""
+    body: list[ast.stmt] = []
+    for when, group in groupby(parts, key=lambda part: part.group):
+        members = list(group)
+        flags = [member.flag() for member in members]
+        if not when or len(members) == 1:
+            tests = members[0].when()
+            for member in members:
+                body += member.judge([member.flag(), *tests])
+        else:
+            inner = [statement for member in members for statement in member.judge([member.flag()])]
+            body += _if([_any(flags), *members[0].when()], inner)
+    flags = [ast.Name(f"on_{part.word}", ast.Store()) for part in parts]
+    unpack = ast.Assign([ast.Tuple(flags, ast.Store())], ast.Name("active", ast.Load()))
+    loop = ast.For(ast.Name(kind, ast.Store()), ast.Name("elements", ast.Load()), body, [])
+    return _function(f"walk_{kind}", ["elements", "hit", "active"], [unpack, loop])
+
+
+def _both(test: ast.expr) -> list[ast.expr]:
+    return list(test.values) if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _any(tests: list[ast.expr]) -> ast.expr:
+    return ast.BoolOp(ast.Or(), tests) if len(tests) > 1 else tests[0]
+
+
+def _negated(test: ast.expr) -> ast.expr:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
+        return ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def _if(tests: list[ast.expr], body: list[ast.stmt]) -> list[ast.stmt]:
+    if not tests:
+        return body
+    return [ast.If(ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0], body, [])]
 
 
 def _function(name: str, arguments: list[str], body: list[ast.stmt]) -> ast.FunctionDef:
     signature = ast.arguments([], [ast.arg(one) for one in arguments], None, [], [], None, [])
     return ast.FunctionDef(name, signature, body, [])
+
+
+def names_used(tree: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that trees read, as they come."""
+    for one in tree:
+        yield from (node.id for node in ast.walk(one) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))

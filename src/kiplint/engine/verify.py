@@ -25,10 +25,10 @@ def verify(rules: list[Rule], fixtures: Path, compare: Compare | None = None) ->
         if folder is None:
             yield f"{rule.id}: no examples in {fixtures / rule.pack / rule.spec.id}"
             continue
-        kinds = ("old", "new") if rule.spec.each == "change" else ("good", "bad")
+        kinds = ("old", "new") if rule.each == "change" else ("good", "bad")
         missing = [kind for kind in kinds if not any((folder / kind).glob("*.json"))]
         yield from (f"{rule.id}: no {kind} example in {folder / kind}" for kind in missing)
-        if rule.spec.each != "change":
+        if rule.each != "change":
             yield from _verify_sets(rule, folder, [kind for kind in kinds if kind not in missing])
         elif compare is None:
             yield f"{rule.id}: no way to compare its examples was given"

@@ -84,6 +84,12 @@ class Container:
         return _twins(self.tagged_fields, lambda field: field.tag)
 
     @fact
+    def next_tag(self) -> int:
+        """The lowest tag that no field has."""
+        taken = {field.tag for field in self.tagged_fields}
+        return next(tag for tag in range(len(taken) + 1) if tag not in taken)
+
+    @fact
     def skipped_tags(self) -> dict[int, int]:
         """By index of a field: the lowest unused tag, when this field has the lowest tag above a gap."""
         expected = 0

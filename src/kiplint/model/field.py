@@ -10,7 +10,7 @@ from kiplint.model import defaults
 from kiplint.model.element import Ranged, given, optional_range, required_range
 from kiplint.model.fact import fact
 from kiplint.model.field_start import FieldStart
-from kiplint.model.types import nearest_primitive
+from kiplint.model.types import nearest_primitive, respelt
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ class Field(FieldStart):
     def type_hint(self) -> str:
         """For a type that Kafka does not know: the primitive that is probably meant, or empty."""
         return nearest_primitive(self.kind.element)
+
+    @fact
+    def meant_type(self) -> str:
+        """For a type that Kafka does not know: the one that is probably meant, or empty."""
+        hint = self.type_hint
+        return respelt(self.type) or (f"[]{hint}" if hint and self.is_array else hint)
 
     @fact
     def defines_lowercase_struct(self) -> bool:
@@ -107,6 +113,11 @@ class Field(FieldStart):
         return self.versions & self.owner.present
 
     @fact
+    def is_current(self) -> bool:
+        """Whether the field is there in the highest valid version that its message or struct is in."""
+        return bool(self.present) and self.present.highest == self.owner.present.highest
+
+    @fact
     def _tagged(self) -> Ranged:
         return optional_range(self.spec.tagged_versions)
 
@@ -139,6 +150,11 @@ class Field(FieldStart):
         """Whether the field has flexible versions of its own."""
         text = given(self.spec.flexible_versions, "")
         return bool(text) and not text.isspace()
+
+    @fact
+    def may_override_flexible(self) -> bool:
+        """Whether the type, string or bytes, has an old and a compact encoding that a field may choose from."""
+        return not self.is_array and self.element_type in ("string", "bytes")
 
     @fact
     def _flexible(self) -> Ranged:
@@ -200,20 +216,20 @@ class Field(FieldStart):
         return self.default == "null" and self.kind.nullable
 
     @fact
-    def _verdict(self) -> defaults.Verdict:
+    def _flaw(self) -> defaults.Flaw:
         if not self.has_default or self.defaults_to_null:
             return defaults.FINE
-        return defaults.judge(self.kind, self.default)
+        return defaults.flaw_of(self.kind, self.default)
 
     @fact
     def default_mistake(self) -> str:
         """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
-        return self._verdict.kind
+        return self._flaw.kind
 
     @fact
     def default_problem(self) -> str:
         """What is wrong with the default, or empty."""
-        return self._verdict.detail
+        return self._flaw.detail
 
     # The rest
 

@@ -82,6 +82,11 @@ class HeaderRange:
         return self.message.header_ranges[self.index - 1] if self.index else None
 
     @fact
+    def furthest(self) -> HeaderRange | None:
+        """Of the entries before this one the one that reaches furthest, or None."""
+        return self.message.furthest_headers[self.index]
+
+    @fact
     def is_first(self) -> bool:
         """Whether the entry has the lowest versions."""
         return self.index == 0
@@ -93,16 +98,19 @@ class HeaderRange:
 
     @fact
     def gap(self) -> VersionRange:
-        """The versions between the previous entry and this one that no entry covers."""
-        before = self.previous
-        if before is None or not before.versions or not self.versions:
+        """The versions right before this entry that no entry covers, though an earlier one has lower ones."""
+        before = self.furthest
+        if before is None or not self.versions or before.versions.highest >= self.versions.lowest:
             return NONE
         return VersionRange.of(before.versions.highest + 1, self.versions.lowest - 1)
 
     @fact
     def overlap(self) -> VersionRange:
-        """The versions that the previous entry covers too."""
-        return self.versions & self.previous.versions if self.previous else NONE
+        """The versions that an earlier entry covers too."""
+        before = self.furthest
+        if before is None or not self.versions or before.versions.highest < self.versions.lowest:
+            return NONE
+        return self.versions & VersionRange.of(self.versions.lowest, before.versions.highest)
 
     @set_fact
     def header_message(self) -> Message | None:

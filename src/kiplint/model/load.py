@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import msgspec
 
 from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
 from kiplint.text.decode import decode
 from kiplint.text.problem import Problem
+
+_NAME: Final = re.compile(rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"')
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -17,6 +22,13 @@ class Definition(msgspec.Struct, frozen=True):
     data: bytes
     message: Message | None
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def likely_names(self) -> tuple[str, ...]:
+        """What the message is probably called, where none could be made of the file: by its file name and text."""
+        stem = self.file.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
+        written = _NAME.search(self.data)
+        return (stem, *((written[1].decode(),) if written else ()))
 
 
 def load(file: str, data: bytes) -> Definition:
@@ -36,5 +48,5 @@ def _load_slowly(file: str, data: bytes) -> Definition:
     from kiplint.model.shape import repair
 
     spec, problems = repair(found.value)
-    message = Message(spec, file, data) if spec else None
-    return Definition(file, data, message, (*found.problems, *problems))
+    noted = (*found.problems, *problems)
+    return Definition(file, data, Message(spec, file, data, noted) if spec else None, noted)

@@ -13,6 +13,7 @@ from kiplint.model.header import HeaderRange
 from kiplint.model.spec import MessageSpec
 from kiplint.model.struct import Struct
 from kiplint.model.written import WrittenMessage
+from kiplint.text.problem import Problem
 from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
 
 class Message(WrittenMessage):
-    """One message; `file` is the path of its definition and `data` its bytes."""
+    """One message; `file` is the path of its definition, `data` its bytes, `noted` what its reader found wrong."""
 
-    def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"") -> None:
+    def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"", noted: tuple[Problem, ...] = ()) -> None:
         self.spec = spec
+        self.noted = noted
         self.file = file
         self.data = data
 
@@ -201,6 +203,28 @@ class Message(WrittenMessage):
         for index, entry in enumerate(entries):
             entry.index = index
         return tuple(entries)
+
+    @fact
+    def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
+        """For each entry of `headerVersions`: of those before it the one that reaches furthest, or None."""
+        found: list[HeaderRange | None] = []
+        furthest: HeaderRange | None = None
+        for entry in self.header_ranges:
+            found.append(furthest)
+            if entry.versions and (furthest is None or entry.versions.highest > furthest.versions.highest):
+                furthest = entry
+        return tuple(found)
+
+    @fact
+    def reads_headers(self) -> bool:
+        """Whether every key of `headerVersions` is a range, none is given twice, and none overlaps another."""
+        entries = self.header_ranges
+        return not self.repeats_headers and not any(entry.key_problem or entry.overlap for entry in entries)
+
+    @fact
+    def repeats_headers(self) -> bool:
+        """Whether a key of `headerVersions` is given twice, of which readers keep one."""
+        return any(one.kind == "duplicate-key" and one.pointer.startswith("/headerVersions") for one in self.noted)
 
     @fact
     def highest_header(self) -> int:

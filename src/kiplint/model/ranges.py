@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kiplint.model.field import Field
 from kiplint.model.message import Message
 from kiplint.text.problem import Problem
+from kiplint.text.show import printable
 
 KIND = "invalid-range"
 
@@ -37,5 +38,4 @@ def _of_field(field: Field) -> Iterator[Problem]:
 
 
 def _problem(text: object, problem: str, pointer: str) -> Problem:
-    shown = "".join(char if char.isprintable() else "?" for char in str(text)[:40])
-    return Problem(KIND, f'"{shown}" {problem}', pointer)
+    return Problem(KIND, f'"{printable(str(text)[:40])}" {problem}', pointer)

@@ -47,7 +47,7 @@ class Rpc:
 
     @fact
     def may_be_partial(self) -> bool:
-        """Whether the set is one lone file, so that a missing half means nothing."""
+        """Whether a missing half means nothing: the set is one lone file, or the half may be in an unread one."""
         return self._partial
 
     @fact
@@ -69,6 +69,11 @@ class Rpc:
         return self._request if self._request.valid.highest < self._response.valid.highest else self._response
 
     @fact
+    def says_versions(self) -> bool:
+        """Whether the valid versions of both halves that are there can be read."""
+        return not any(half.valid_problem for half in (self._request, self._response) if half)
+
+    @fact
     def common(self) -> VersionRange:
         """The versions that are valid in both halves."""
         return self._request.valid & self._response.valid if self._request and self._response else NONE
@@ -77,3 +82,9 @@ class Rpc:
     def has_suffixes(self) -> bool:
         """Whether both halves have the suffix that their type asks for."""
         return all(half is not None and half.name.endswith(half.suffix) for half in (self._request, self._response))
+
+    @fact
+    def says_flexible(self) -> bool:
+        """Whether both halves are there and give flexible versions that can be read."""
+        halves = (self._request, self._response)
+        return all(half is not None and half.says_flexible and not half.flexible_problem for half in halves)

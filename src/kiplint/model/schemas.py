@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kiplint.model.fact import fact
 from kiplint.model.message import Message
 from kiplint.model.rpc import Rpc
@@ -10,13 +12,26 @@ _FIRST = {"request": "request", "coordinator-key": "coordinator"}
 _SECOND = {"response": "request", "coordinator-value": "coordinator"}
 
 
-class SchemaSet:
-    """The messages of one directory. `partial` says that a lone file stands for a set that is not known."""
+_ENOUGH_KEYS = 10
 
-    def __init__(self, messages: tuple[Message, ...], directory: str = "", partial: bool = False) -> None:
+
+class SchemaSet:
+    """The messages of one directory. `partial` says that a lone file stands for a set that is not known.
+
+    `unread` are the likely names of those of whose files nothing could be made.
+    """
+
+    def __init__(
+        self,
+        messages: tuple[Message, ...],
+        directory: str = "",
+        partial: bool = False,
+        unread: frozenset[str] = frozenset(),
+    ) -> None:
         self._messages = messages
         self.directory = directory
         self.partial = partial
+        self.unread = unread
         for message in messages:
             vars(message)["schemas"] = self
 
@@ -27,8 +42,10 @@ class SchemaSet:
 
     @fact
     def by_name(self) -> dict[str, Message]:
-        """The messages by name; of several with one name, the first."""
-        return {message.name: message for message in reversed(self._messages)}
+        """The messages by name; of several with one name, the one that was probably there first."""
+        if len({message.name for message in self._messages}) == len(self._messages):
+            return {message.name: message for message in self._messages}
+        return {message.name: message for message in _oldest_last(self._messages)}
 
     @fact
     def request_header(self) -> Message | None:
@@ -64,10 +81,45 @@ class SchemaSet:
                 if message.spec.type in kinds and message.api_key is not None:
                     pair = halves.setdefault((kinds[message.spec.type], message.api_key), [None, None])
                     pair[place] = pair[place] or message
-        return tuple(Rpc(key, pair[0], pair[1], partial=self.partial) for (_, key), pair in sorted(halves.items()))
+        return tuple(
+            Rpc(key, *pair, partial=self.partial or self._has_unread_half(pair))
+            for (_, key), pair in sorted(halves.items())
+        )
+
+    def _has_unread_half(self, pair: Sequence[Message | None]) -> bool:
+        """Whether the half that is missing may be in a file of which nothing could be made."""
+        half = pair[0] or pair[1]
+        if not self.unread or half is None:
+            return False
+        return any(half.base_name + suffix in self.unread for suffix in ("Request", "Response", "Key", "Value"))
 
     @fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
-        """By message type and API key: the first message that has them."""
-        keyed = ((message, message.api_key) for message in reversed(self._messages))
-        return {(message.type, key): message for message, key in keyed if key is not None}
+        """By message type and API key: the message that has them, of several the one that was probably there first."""
+        keyed = _oldest_last(self._messages)
+        return {(one.type, one.api_key): one for one in keyed if one.api_key is not None}
+
+    @fact
+    def next_api_key(self) -> int:
+        """The API key after the highest one of the requests and responses."""
+        return max((key for kind, key in self.key_owners if kind in ("request", "response")), default=-1) + 1
+
+    @fact
+    def skipped_api_keys(self) -> dict[int, int]:
+        """By API key: the unused one before it, for the first key that leaves a gap in a set numbered from 0."""
+        keys = sorted({key for kind, key in self.key_owners if kind == "request"})
+        gap = next((place for place, key in enumerate(keys) if place != key), 0)
+        return {keys[gap]: gap} if gap >= _ENOUGH_KEYS else {}
+
+
+def _oldest_last(messages: Sequence[Message]) -> list[Message]:
+    """The messages by how old they look; of those that look alike, the first of the set comes last."""
+    ranked = list(messages)
+    ranked.reverse()
+    ranked.sort(key=_age)
+    return ranked
+
+
+def _age(message: Message) -> tuple[bool, int]:
+    """How old a message looks: a copied file has another message's name, and what is old has had more versions."""
+    return message.file_stem == message.name, message.valid.highest

@@ -19,6 +19,7 @@ from jsonschema.validators import extend
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, message_schema
 from kiplint.text.problem import Problem
+from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
 
 MOST_PROBLEMS = 100
@@ -262,8 +263,8 @@ def _json(value: Any) -> str:
 def _quote(value: Any) -> str:
     text = value if isinstance(value, str) else _json(value) if isinstance(value, (bool, int, float)) else str(value)
     text = "null" if value is None else text
-    printable = "".join(char if char.isprintable() else "?" for char in text[:40])
-    return f'"{printable}"' if isinstance(value, str) else printable
+    shown = printable(text[:40])
+    return f'"{shown}"' if isinstance(value, str) else shown
 
 
 def _noun(value: Any) -> str:

@@ -92,6 +92,11 @@ class Struct(Container):
         return not self.name[:1].islower()
 
     @fact
+    def name_property(self) -> str:
+        """The property that gives the name: `type` of the field that defines the struct, `name` of a common one."""
+        return "type" if self._field else "name"
+
+    @fact
     def is_used(self) -> bool:
         """Whether some field of the message has the struct as its type."""
         return self.name in self._message.referenced_types

@@ -49,12 +49,27 @@ def parse_type(text: str) -> TypeRef:
     return TypeRef(element, array, primitive, not primitive and re.fullmatch(_STRUCT_NAME, element) is not None)
 
 
+def respelt(text: str) -> str:
+    """The type that one in the notation of another language means (`string[]`, `List<string>`), or empty."""
+    found = _FOREIGN_ARRAY.fullmatch(text.strip())
+    if not found or text.strip().lower() in _ALIASES:
+        return ""
+    inner = next(one for one in found.groups() if one)
+    element = parse_type(inner)
+    name = inner if element.primitive else nearest_primitive(inner) or (inner if element.struct else "")
+    return f"[]{name}" if name and not element.array else ""
+
+
 def nearest_primitive(text: str) -> str:
     """The primitive that a misspelt type name probably means, or empty."""
     known = _ALIASES.get(text.lower()) or nearest(text.lower(), sorted(PRIMITIVES), 0.75)
     return known if text not in PRIMITIVES else ""
 
 
+_FOREIGN_ARRAY = re.compile(
+    r"(?!\[\])(?:(\w+)\s*\[\s*\]|\[\s*(\w+)\s*\]|(?i:array|list|vector|vec|seq|set|slice|collection)\s*[<(\[{]\s*(\w+)\s*[>)\]}]|"
+    r"(?i:array|list)\s+of\s+(\w+)|repeated\s+(\w+)|\*(\w+))"
+)
 _ALIASES = {
     **dict.fromkeys(("boolean",), "bool"),
     **dict.fromkeys(("byte", "tinyint"), "int8"),

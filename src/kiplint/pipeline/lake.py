@@ -4,18 +4,18 @@
     LAKE/snapshots/000007.json   what a snapshot consists of: the parts of each table, and what each stage has seen
     LAKE/data/TABLE/000007-0     a part: a directory of Parquet files, never changed once it is there
     LAKE/staging/                what is being written
-    LAKE/LOCK                    held by the one process that writes
 
-Readers take the snapshot that CURRENT names and see it whole, whatever a writer does meanwhile. A killed writer leaves
-staged files and parts that no snapshot names; the next writer removes them. Executors and servers may go on for a while
-after the process they worked for was killed, so no name is staged twice.
+The rest is the ground's: what makes a directory a lake, and who may write. Every name that is read here is a plain one
+inside the lake. Readers take the snapshot that CURRENT names and see it whole, whatever a writer does meanwhile. A
+killed writer leaves staged files and parts that no snapshot names; the next writer removes them, as far as the log
+names them. Executors and servers may go on for a while after the process they worked for was killed, so no name is
+staged twice.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,11 +29,12 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.columns import Columns, arrow_schema
+from kiplint.pipeline.ground import MOST_BYTES, PART, SNAPSHOT, Ground
+from kiplint.text.files import read_file
 
 KEPT = 2
 """Snapshots that stay readable: the newest, and the one before for readers that have begun with it."""
-OWN = frozenset({"CURRENT", "LOCK", "data", "repositories", "snapshots", "staging"})
-"""What may lie in a lake."""
+_STAGED = re.compile(r"[A-Za-z_][A-Za-z_-]{0,80}-[0-9a-f]{8}-[0-9]{1,12}")
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -61,8 +62,9 @@ class Lake:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).absolute()
+        self._ground = Ground(self.path)
         self._run = token_hex(4)
-        self._staged = 0
+        self._staged: list[str] = []
 
     @property
     def exists(self) -> bool:
@@ -75,7 +77,10 @@ class Lake:
         try:
             if not os.path.lexists(self.path / what):
                 return Snapshot()
-            what = f"snapshots/{(self.path / what).read_text().strip()}"
+            name = _bytes(self.path / what).decode("ascii", "replace").strip()
+            if not SNAPSHOT.fullmatch(name):
+                raise ValueError("it names no snapshot")
+            what = f"snapshots/{name}"
             return _read(self.path / what)
         except (OSError, ValueError) as error:
             said = error.strerror if isinstance(error, OSError) else error
@@ -110,26 +115,27 @@ class Lake:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the one writer; raises UsageError when there is another, or when this is no place for a lake."""
-        self._claim()
-        with open(self.path / "LOCK", "a+") as lock:
+        """Be the one writer; raises UsageError when there is another, when this is no place for a lake, or is full."""
+        self._ground.claim()
+        with self._ground.held():
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                lock.seek(0)
-                owner = lock.read().strip()
-                raise UsageError(f"{self.path} is being written by {owner or 'another process'}; wait for it") from None
-            lock.truncate(0)
-            lock.write(f"process {os.getpid()}\n")
-            lock.flush()
-            self._sweep()
-            yield
-            shutil.rmtree(self.path / "staging", ignore_errors=True)
+                self._sweep()
+                yield
+                self._ground.sweep(lambda name: not name.startswith("staging/"))
+                self._drop_staging()
+            except OSError as error:
+                said = error.strerror or " ".join(str(error).split())
+                raise UsageError(f"cannot write the lake {self.path}: {said}") from error
+
+    def note(self, name: str) -> None:
+        """Enter into the lake's log what is about to be made in it, so that it may be removed again."""
+        self._ground.note(name)
 
     def stage(self, table: str) -> Path:
         """A directory that does not exist yet, to write the part of a table to."""
-        self._staged += 1
-        return self.path / "staging" / f"{table}-{self._run}-{self._staged}"
+        self._staged.append(f"staging/{table}-{self._run}-{len(self._staged) + 1}")
+        self._ground.note(self._staged[-1])
+        return self.path / self._staged[-1]
 
     def publish(self, snapshot: Snapshot) -> Snapshot:
         """Make a snapshot the newest: its staged parts become data, then CURRENT turns over in one step."""
@@ -142,47 +148,39 @@ class Lake:
         return settled
 
     def _settle(self, table: str, part: str, number: int) -> str:
-        staged = self.path / "staging" / part
-        if not staged.is_dir():
+        if PART.fullmatch(part):
             return part
+        staged = self.path / "staging" / part
         settled = f"{table}/{number:06}-{part.rpartition('-')[2]}"
         target = self.path / "data" / settled
+        self._ground.note(f"data/{settled}")
         target.parent.mkdir(parents=True, exist_ok=True)
         staged.rename(target)
         return settled
 
-    def _claim(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            strangers = {one.name for one in self.path.iterdir()} - OWN
-        except OSError as error:
-            raise UsageError(f"cannot write the lake {self.path}: {error.strerror}") from None
-        if strangers and not self.exists:
-            raise UsageError(f"{self.path} is not empty and no lake: it holds {min(strangers)}")
-
     def _sweep(self) -> None:
         """Remove what no snapshot in use names."""
         newest = self.snapshot()
-        shutil.rmtree(self.path / "staging", ignore_errors=True)
-        for unfinished in (self.path / "repositories").glob(".*"):
-            shutil.rmtree(unfinished, ignore_errors=True)
-        known = _names(newest)
-        kept = {f"{newest.number - back:06}.json" for back in range(KEPT)}
-        for file in (self.path / "snapshots").glob("*"):
-            if file.name not in kept:
-                file.unlink()
-                continue
+        kept = {f"data/{part}" for part in _names(newest)}
+        for number in range(max(newest.number - KEPT + 1, 0), newest.number + 1):
+            name = f"snapshots/{number:06}.json"
+            kept.add(name)
             with suppress(OSError, ValueError):  # nobody can begin with a snapshot that is damaged
-                known |= _names(_read(file))
-        for part in (self.path / "data").glob("*/*"):
-            if f"{part.parent.name}/{part.name}" not in known:
-                shutil.rmtree(part, ignore_errors=True)
+                kept |= {f"data/{part}" for part in _names(_read(self.path / name))}
+        self._ground.sweep(kept.__contains__)
+        self._drop_staging()
+
+    def _drop_staging(self) -> None:
+        with suppress(OSError):  # it is not empty where an executor goes on
+            (self.path / "staging").rmdir()
 
     def _write(self, file: Path, content: bytes) -> None:
-        staged = self.stage(file.name)
+        staged = self.stage(file.name.removesuffix(".json"))
+        if file.parent != self.path:
+            self._ground.note(f"{file.parent.name}/{file.name}")
         for folder in (file.parent, staged.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        with open(staged, "wb") as out:
+        with open(staged, "xb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
@@ -198,4 +196,15 @@ def _names(snapshot: Snapshot) -> set[str]:
 
 
 def _read(file: Path) -> Snapshot:
-    return msgspec.json.decode(file.read_bytes(), type=Snapshot)
+    found = msgspec.json.decode(_bytes(file), type=Snapshot)
+    inputs = (one for seen in found.stages.values() for one in seen.inputs.values())
+    for part in {*_names(found), *(part for one in inputs for part in one)}:
+        if not PART.fullmatch(part):
+            raise ValueError(f"{part!r} is no name of a part")
+    return found
+
+
+def _bytes(file: Path) -> bytes:
+    if file.is_symlink():
+        raise ValueError("it is a link")
+    return read_file(str(file), MOST_BYTES)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from kiplint.engine.errors import UsageError
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.repository import is_bundle, is_repository, open_repository, unpack
 from kiplint.sources.schema_files import SourceError, is_walked
+from kiplint.text.files import open_file
 
 GIT, FILES = "git", "files"
 
@@ -59,10 +61,16 @@ def read_source(text: str) -> Source:
     return Source(name, path, ref)
 
 
-def list_source(source: Source, repositories: Path, patterns: tuple[str, ...]) -> Line:
+def list_source(
+    source: Source,
+    repositories: Path,
+    patterns: tuple[str, ...],
+    note: Callable[[str], object] = lambda name: None,
+) -> Line:
     """The revisions of a source; a bundle is unpacked below `repositories`. Raises SourceError.
 
-    `patterns` choose definitions by their paths, so they are part of what a key stands for.
+    `patterns` choose definitions by their paths, so they are part of what a key stands for. `note` is told the name of
+    a directory before it is made, which stays only when something goes wrong.
     """
     path = os.path.realpath(source.path)
     chosen = f" {_digest(*patterns)}" if patterns else ""
@@ -73,7 +81,7 @@ def list_source(source: Source, repositories: Path, patterns: tuple[str, ...]) -
         if source.ref:
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
         return Line(source.name, "", FILES, path, path, (Listed(_state(path) + chosen),))
-    location = _unpacked(source.path, path, repositories) if os.path.isfile(path) and is_bundle(path) else path
+    location = _unpacked(source.path, path, repositories, note) if os.path.isfile(path) and is_bundle(path) else path
     revisions = _revisions(source, location)
     listed = tuple(
         Listed(one.tree + chosen, one.tree, one.commit, datetime.fromtimestamp(one.time, UTC), one.release or None)
@@ -90,12 +98,15 @@ def _revisions(source: Source, location: str) -> list[Revision]:
     return branch(objects, source.ref or "HEAD")
 
 
-def _unpacked(shown: str, bundle: str, repositories: Path) -> str:
+def _unpacked(shown: str, bundle: str, repositories: Path, note: Callable[[str], object]) -> str:
     """A bundle as a repository that executors can read; the same content is unpacked once."""
-    digest = sha256(Path(bundle).read_bytes()).hexdigest()[:16]
-    target = repositories / f"{Path(bundle).stem}-{digest}.git"
+    with open_file(bundle) as file:
+        digest = file_digest(cast("Any", file), "sha256").hexdigest()[:16]
+    stem = re.sub(r"[^A-Za-z0-9_.-]", "_", Path(bundle).stem)[:80]
+    target = repositories / f"{stem}-{digest}.git"
     if not target.exists():
         staged = repositories / f".{target.name}.{os.getpid()}"
+        note(f"{repositories.name}/{staged.name}")
         staged.mkdir(parents=True)
         unpack(shown, bundle, str(staged))
         staged.rename(target)

@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake, Seen, Snapshot
 from kiplint.pipeline.listing import read_source
+from kiplint.pipeline.session import first_line
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
 from kiplint.pipeline.work import Work
@@ -114,7 +117,10 @@ def _attend(
     watcher.begun(stage.name, spark)
     started = time.perf_counter()
     work = Work(spark, lake, snapshot, dict(snapshot.tables))
-    stage.run(work, context)
+    try:
+        stage.run(work, context)
+    except (PySparkException, Py4JError) as error:
+        raise UsageError(f"stage {stage.name} fails: {first_line(error)}") from error
     snapshot = lake.publish(replace(snapshot, tables=work.tables, stages={**snapshot.stages, **seen}))
     watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
     return snapshot

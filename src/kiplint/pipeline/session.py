@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from kiplint.engine.code_cache import cache_directory
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.cache import cache_directory
 from kiplint.pipeline.java import java_home
 
 LOG4J = """\
@@ -77,7 +77,7 @@ def make_session(
     except UsageError:
         raise
     except Exception as error:
-        raise UsageError(f"Spark does not start: {_reason(error)}") from error
+        raise UsageError(f"Spark does not start: {first_line(error)}") from error
 
 
 def read_conf(pairs: Iterable[str]) -> dict[str, str]:
@@ -102,7 +102,7 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
             # A host name that nobody resolves would keep the driver from starting.
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             defaults |= ONE_MACHINE | {"spark.sql.shuffle.partitions": str(max(2, _cores(place)))}
-        os.environ["JAVA_HOME"] = str(java_home(Path(cache_directory())))
+        os.environ["JAVA_HOME"] = str(java_home(cache_directory()))
         defaults["spark.driver.extraJavaOptions"] = f"{JVM} -Dlog4j2.configurationFile={_log4j()}"
         defaults["spark.driver.memory"] = "2g"
         builder = builder.master(place)
@@ -111,7 +111,7 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     return builder.getOrCreate()
 
 
-def _reason(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """The first line of an error's text; of one in the JVM the second, as the first only names a class."""
     lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
     told = [line for line in lines if not line.startswith("An error occurred while calling")]
@@ -147,7 +147,7 @@ def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSess
 def _log4j() -> Path:
     """The logging configuration; Spark reads its own `spark.log.level` only after it has said too much."""
     text = LOG4J + "".join(f"logger.{key}.name = {name}\nlogger.{key}.level = off\n" for key, name in NOISY.items())
-    file = Path(cache_directory(), "log4j2.properties")
+    file = cache_directory() / "log4j2.properties"
     if not file.exists() or file.read_text() != text:
         file.parent.mkdir(parents=True, exist_ok=True)
         staged = file.with_suffix(f".{os.getpid()}")

@@ -16,8 +16,10 @@ from kiplint.pipeline.tables.trees import WALKED
 from kiplint.sources.cleanup import close
 from kiplint.sources.history import Folder, Walker
 from kiplint.sources.open import open_sets
+from kiplint.sources.recognize import kind_of
 from kiplint.sources.repository import open_repository
-from kiplint.sources.schema_files import SourceError, kind_of, label
+from kiplint.sources.schema_files import SourceError
+from kiplint.text.show import printable
 
 TO_WALK = {
     "source": "string",
@@ -85,8 +87,8 @@ def _walk(task: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[Row]:
             files = None
             if folder.id not in told:
                 told.add(folder.id)
-                files = [{"name": label(name), "blob": blob} for name, blob in folder.files]
-            rows.append({"directory": label(folder.path), "folder": folder.id, "files": files})
+                files = [{"name": printable(name), "blob": blob} for name, blob in folder.files]
+            rows.append({"directory": printable(folder.path), "folder": folder.id, "files": files})
         yield revision["key"], task["location"], rows, None
 
 

@@ -28,6 +28,13 @@ class FindingObject(msgspec.Struct):
     source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
     fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
     fixable: Annotated[bool, Meta(description="Whether kiplint can repair it; it can repair nothing yet.")]
+    instead: Annotated[
+        str,
+        Meta(
+            description='What to write, as JSON: a value for the property that is pointed to; `"property": value` '
+            "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
+        ),
+    ] = ""
 
 
 class Summary(msgspec.Struct):

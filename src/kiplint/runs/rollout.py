@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.rollout import Row
 from kiplint.compat.rollout import rollout as rows_of
+from kiplint.compat.standing import rollout_rules
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.runs.configuration import Path, configure
@@ -39,7 +40,8 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     configuration = configure(os.fspath(sets[-1]))
     head = load(sets[-1], repository, configuration.keeps)
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
-    rows = tuple(map(_shown, rows_of(head.main, base.main if base else None, header)))
+    rules = rollout_rules(header, configuration.config, configuration.rules().known)
+    rows = tuple(map(_shown, rows_of(head.main, base.main if base else None, header, rules)))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
     findings = tuple(_finding(row, head.sources) for row in rows if row.rule)
@@ -68,7 +70,7 @@ def _finding(row: Row, sources: Mapping[str, bytes]) -> Finding:
     pointer = f"/{row.wanted}" if locator.node(f"/{row.wanted}") is not locator.root else ""
     return Finding(
         rule=row.rule,
-        severity="error",
+        severity=row.severity,
         message=row.message,
         path=row.file,
         span=Span(*locator.span(pointer)),

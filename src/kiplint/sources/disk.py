@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
 from kiplint.sources.schema_files import (
     Keep,
     Keeper,
     SchemaFile,
     SchemaFiles,
     SourceError,
-    definitions,
     is_walked,
-    label,
+    sorted_out,
     with_context,
 )
+from kiplint.text.files import open_file, read_file
+from kiplint.text.show import printable
 
 UNNAMED = "<stdin>"
-LARGEST = 64 * 1024 * 1024
 
 
 def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
@@ -51,14 +52,18 @@ def shown(path: str) -> str:
     here = os.getcwd()
     full = os.path.abspath(path)
     inside = full == here or full.startswith(here + os.sep) or here == os.sep
-    return label(os.path.relpath(full, here) if inside else os.path.normpath(path))
+    return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
 def read(path: str) -> bytes:
     """The bytes of a file, of an oversized one only the beginning; raises SourceError when it cannot be read."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            return (file.read(LARGEST) if os.fstat(file.fileno()).st_size > LARGEST else file.readall()) or b""
+        data = read_file(path, LARGEST_ENTRY, cut=True)
+        if len(data) < LARGEST_ENTRY:
+            return data
+        with open_file(path) as file:
+            file.seek(LARGEST_ENTRY)
+            return data + marks_of(file.read)[0]
     except OSError as error:
         raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
 
@@ -71,11 +76,11 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         waiting += reversed(folders)
         place = shown(directory)
         before = "" if place == os.curdir else os.path.join(place, "")
-        files = [SchemaFile(before + label(os.path.basename(path)), read(path)) for path in paths if keep(path)]
-        found = definitions(files, certain=directory == top)
+        files = [SchemaFile(before + printable(os.path.basename(path)), read(path)) for path in paths if keep(path)]
+        found, left_out = sorted_out(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
-            yield SchemaFiles(place, found, relative=relative)
+            yield SchemaFiles(place, found, relative=relative, left_out=left_out)
 
 
 def _listing(directory: str) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple, NoReturn
 from kiplint.sources.objects import Found, NoRepositoryError, Objects
 from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
-from kiplint.sources.tree import Tree, home_of
+from kiplint.sources.tree import FileTree, home_of
 
 MOST_ENTRIES = 1_000_000
 DEEPEST = 200
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     id: str
 
 
-def open_revision(name: str, repository: str | None = None) -> tuple[Tree, str]:
+def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, str]:
     """The tree that `REV:path` names, and the name of the file in it if the path is that of one.
 
     Raises SourceError for an unknown revision, a missing path and a place that is no repository.
@@ -164,11 +164,13 @@ def is_json(entry: Entry) -> bool:
     return entry.mode.startswith(FILE) and entry.name.endswith(".json")
 
 
-def _tree(name: str, revision: str, walked: list[str], folders: dict[str, dict[str, str]], objects: Objects) -> Tree:
+def _tree(
+    name: str, revision: str, walked: list[str], folders: dict[str, dict[str, str]], objects: Objects
+) -> FileTree:
     inner = "".join(f"{folder}/" for folder in walked)
     home = home_of(objects.where) if os.path.isdir(objects.where) else ""
 
     def read(ids: list[str]) -> list[bytes]:
         return [one.data for one in objects.read(ids)]
 
-    return Tree(name, f"{revision}:{inner}", home + inner, folders, read)
+    return FileTree(name, f"{revision}:{inner}", home + inner, folders, read)

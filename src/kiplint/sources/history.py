@@ -15,6 +15,9 @@ TAGS = "tags"
 MOST_KEPT = 200_000
 """How many folders a walker remembers, so that its memory has an end."""
 
+MOST_FOLDERS = 100_000
+"""How many folders with JSON files a tree may have. Trees that share their parts can have billions, in little room."""
+
 
 class Revision(NamedTuple):
     """A revision: the ids of its commit and of the tree, its time in seconds since 1970, and its tag or nothing."""
@@ -75,33 +78,47 @@ def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
     return [int(number) for number in match[0].split(".")], not rest, later, tag
 
 
+class _Known(NamedTuple):
+    """What a walker remembers of a tree: its JSON files, and the trees below that have some, by name."""
+
+    files: tuple[tuple[str, str], ...]
+    below: tuple[tuple[str, str], ...]
+
+
 class Walker:
     """Finds the folders with JSON files in many trees of one repository; what trees share is looked at once."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._known: dict[str, tuple[Folder, ...]] = {}
+        self._known: dict[str, _Known] = {}
 
     def folders(self, tree: str) -> Iterator[Folder]:
         """The folders of a tree; raises SourceError for damage, and for more than a definition tree can hold."""
         if len(self._known) > MOST_KEPT:
             self._known.clear()
-        yield from self._below(tree, 0)
+        self._look(tree, 0)
+        waiting = [("", tree)]
+        folders = files = 0
+        while waiting:
+            path, one = waiting.pop()
+            known = self._known[one]
+            if known.files:
+                yield Folder(path, one, known.files)
+            folders += bool(known.files)
+            files += len(known.files)
+            waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(known.below)]
+            if max(files, len(waiting)) > MOST_ENTRIES or folders > MOST_FOLDERS:
+                raise SourceError(
+                    f"{self._objects.where} holds more than {MOST_FOLDERS} folders or {MOST_ENTRIES} files"
+                )
 
-    def _below(self, tree: str, depth: int) -> tuple[Folder, ...]:
-        if tree in self._known:
-            return self._known[tree]
-        if depth > DEEPEST:
-            raise SourceError(f"{self._objects.where} holds folders more than {DEEPEST} deep")
-        found = list(entries(self._objects.read([tree])[0]))
-        folders = []
-        if files := tuple((one.name, one.id) for one in found if is_json(one)):
-            folders.append(Folder("", tree, files))
-        for one in found:
-            if one.mode == FOLDER and is_walked(one.name):
-                below = self._below(one.id, depth + 1)
-                folders += [Folder(f"{one.name}/{inner.path}".rstrip("/"), inner.id, inner.files) for inner in below]
-        if sum(len(folder.files) for folder in folders) > MOST_ENTRIES:
-            raise SourceError(f"{self._objects.where} holds more than {MOST_ENTRIES} files in one tree")
-        self._known[tree] = tuple(folders)
-        return self._known[tree]
+    def _look(self, tree: str, depth: int) -> bool:
+        """Whether a tree has JSON files at any depth; remembers where."""
+        if tree not in self._known:
+            if depth > DEEPEST:
+                raise SourceError(f"{self._objects.where} holds folders more than {DEEPEST} deep")
+            found = list(entries(self._objects.read([tree])[0]))
+            files = tuple((one.name, one.id) for one in found if is_json(one))
+            folders = [(one.name, one.id) for one in found if one.mode == FOLDER and is_walked(one.name)]
+            self._known[tree] = _Known(files, tuple(one for one in folders if self._look(one[1], depth + 1)))
+        return any(self._known[tree])

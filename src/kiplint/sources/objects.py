@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
+from kiplint.sources.schema_files import SourceError
 
 WINDOW = 30
 """How many names are sent before the first answer is read. Twice that many fit into the smallest of pipes."""
@@ -36,10 +37,25 @@ class Found(NamedTuple):
     width: int
 
 
-def environment(*, elsewhere: bool) -> dict[str, str]:
-    """The variables for git: no prompts, no locks, messages in English; those of the repository here if wanted."""
+_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
+"""No questions, no locks, and nothing fetched: what a repository says of its remotes can name commands to be run."""
+
+_TAME = tuple(
+    word
+    for setting in (f"core.hooksPath={os.devnull}", "core.fsmonitor=false", "core.alternateRefsCommand=", "gc.auto=0")
+    for word in ("-c", setting)
+)
+"""What a repository's own configuration must not decide: each of these can name a command to be run."""
+
+
+def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
+    """The variables for git: it runs nothing, connects to nobody, and speaks English.
+
+    Those of the repository here stay if it is that which is read. `protocols` are those it may use; `none` is no
+    protocol.
+    """
     kept = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
-    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    return {**kept, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
 
 
 def start(command: Sequence[str], env: dict[str, str]) -> Any:
@@ -47,7 +63,7 @@ def start(command: Sequence[str], env: dict[str, str]) -> Any:
     from subprocess import PIPE, Popen
 
     try:
-        return Popen(["git", *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
+        return Popen(["git", *_TAME, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
     except OSError as error:
         raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
 
@@ -59,13 +75,44 @@ def complaint(stderr: bytes) -> str:
     return next(iter(said or lines), "it says nothing")
 
 
-class Objects:
-    """The objects of one repository. `where` is what errors call it, `options` lead git there."""
+def _trusting(stderr: bytes) -> str:
+    """How to tell git that a repository of somebody else's is to be trusted, as git says it."""
+    words = stderr.decode("utf-8", "surrogateescape").splitlines()
+    found = next((line.strip() for line in words if "safe.directory" in line and "git config" in line), "")
+    return f"; if you trust it: {found}" if found else ""
 
-    def __init__(self, where: str, options: Sequence[str], *, elsewhere: bool) -> None:
+
+class Rest:
+    """What is left of an object that is read from a pipe."""
+
+    def __init__(self, pipe: Any, size: int) -> None:
+        self._pipe, self._left = pipe, size
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, none at the end."""
+        piece: bytes = self._pipe.read(min(size, self._left))
+        self._left -= len(piece)
+        return piece
+
+    def skip(self) -> None:
+        """Go to the end."""
+        while self.read(PIECE):
+            pass
+
+
+class Objects:
+    """The objects of one repository.
+
+    `where` is what errors call it, `options` lead git there, and `ceiling` is a directory that git must not leave
+    upwards on its way.
+    """
+
+    def __init__(self, where: str, options: Sequence[str], *, elsewhere: bool, ceiling: str = "") -> None:
         self.where = where
         self._options = list(options)
         self._env = environment(elsewhere=elsewhere)
+        if ceiling:
+            self._env["GIT_CEILING_DIRECTORIES"] = ceiling
         self._git = start([*self._options, "cat-file", "--batch"], self._env)
         self.open = True
         at_end(self.close)
@@ -92,7 +139,7 @@ class Objects:
         found = self._ask([one.encode() for one in ids])
         for one, name in zip(found, ids, strict=True):
             if one is None:
-                raise SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
+                raise self._missing(name)
         return [one for one in found if one]
 
     def run(self, *command: str) -> str:
@@ -100,6 +147,12 @@ class Objects:
         process = start([*self._options, *command], self._env)
         out, _ = process.communicate()
         return "" if process.returncode else out.decode("utf-8", "surrogateescape")
+
+    def _missing(self, name: str) -> SourceError:
+        if "true" in self.run("config", "--get-regexp", r"^remote\..*\.promisor$"):
+            said = f"the clone {self.where} is partial, and object {name} is not in it"
+            return SourceError(f"{said}; kiplint fetches nothing, so use a clone made without --filter")
+        return SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
 
     def _ask(self, names: Sequence[bytes]) -> list[Found | None]:
         try:
@@ -140,16 +193,20 @@ class Objects:
         if wanted > min(left, LARGEST_TREE):
             raise SourceError(f"the git repository {self.where} holds too much in one folder")
         data: bytes = pipe.read(wanted)
-        rest = size - wanted + 1
-        while rest and (piece := pipe.read(min(rest, PIECE))):
-            rest -= len(piece)
-        if rest:
+        if size > wanted:
+            rest = Rest(pipe, size - wanted)
+            data += marks_of(rest.read)[0]
+            rest.skip()
+        if len(data) < wanted or pipe.read(1) != b"\n":
             self._fail()
         return Found(words[1].decode(), data, len(words[0]) // 2)
 
     def _fail(self) -> NoReturn:
         self._git.kill()
-        said = complaint(self._git.stderr.read())
+        whole = self._git.stderr.read()
+        said = complaint(whole)
+        if "dubious ownership" in said:
+            raise SourceError(f"git does not read the repository {self.where}: {said}{_trusting(whole)}") from None
         if "not a git repository" in said:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
         raise SourceError(f"git cannot read the repository {self.where}: {said}") from None

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from kiplint.sources import disk
+from kiplint.sources.recognize import LARGEST_ENTRY
 from kiplint.sources.schema_files import Keep, SchemaFiles, SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kiplint.sources.tree import Tree
+    from kiplint.sources.tree import FileTree
 
 STDIN = "-"
 ARCHIVES = (".jar", ".zip", ".tar", ".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
@@ -30,14 +31,14 @@ def open_sets(
     file that is other JSON.
     """
     files: dict[str, dict[str, bytes | None]] = {}
-    inside: dict[str, tuple[Tree, list[str]]] = {}
+    inside: dict[str, tuple[FileTree, list[str]]] = {}
     once: dict[str, str] = {}
     for name in names:
         once.setdefault(os.path.abspath(name), name)
     for name in once.values():
         if name == STDIN:
             label = stdin_filename or disk.UNNAMED
-            files.setdefault(os.path.dirname(label), {})[label] = sys.stdin.buffer.read()
+            files.setdefault(os.path.dirname(label), {})[label] = _standard_input()
         elif os.path.isdir(name):
             yield from disk.walk(name, keep)
         elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
@@ -57,7 +58,16 @@ def open_sets(
             yield found
 
 
-def _tree(name: str, repository: str | None) -> tuple[Tree, str]:
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise SourceError("cannot read standard input: it is closed")
+    try:
+        return sys.stdin.buffer.read(LARGEST_ENTRY)
+    except OSError as error:
+        raise SourceError(f"cannot read standard input: {error.strerror}") from None
+
+
+def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     """The tree behind a name that is no plain file or directory, and the file in it if the name is that of one."""
     archive, _, inner = name.partition(INSIDE)
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):

@@ -7,6 +7,7 @@ import os
 from kiplint.sources.cleanup import at_end
 from kiplint.sources.objects import NoRepositoryError, Objects, complaint, environment, start
 from kiplint.sources.schema_files import SourceError
+from kiplint.text.files import read_file
 
 _opened: dict[tuple[str, str], Objects] = {}
 
@@ -14,8 +15,9 @@ _opened: dict[tuple[str, str], Objects] = {}
 def open_repository(repository: str | None) -> Objects:
     """The objects of a repository; all that ask for it in this process share them.
 
-    Raises SourceError for a repository that does not exist and for a bundle that cannot be unpacked. That a directory
-    is no repository shows at the first question.
+    Git looks for it as it always does, so that it refuses one that belongs to somebody else (`safe.directory`). Raises
+    SourceError for a repository that does not exist and for a bundle that cannot be unpacked. That a directory is no
+    repository shows at the first question.
     """
     place = os.path.realpath(repository or os.curdir)
     key = place, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
@@ -26,15 +28,17 @@ def open_repository(repository: str | None) -> Objects:
 
 def _open(repository: str, place: str) -> Objects:
     if os.path.isdir(place):
-        options = (f"--git-dir={place}",) if _is_bare(place) else ("-C", place)
-        return Objects(repository, options, elsewhere=True)
+        if not _is_bare(place):
+            return Objects(repository, ("-C", place), elsewhere=True)
+        # Whoever names a bare repository means it; `safe.bareRepository` is about those that git comes across.
+        options = ("-c", "safe.bareRepository=all", "-C", place)
+        return Objects(repository, options, elsewhere=True, ceiling=os.path.dirname(place))
     try:
-        with open(place, "rb") as file:
-            beginning = file.read(16)
+        beginning = read_file(place, 16, cut=True)
     except OSError as error:
         raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
-    if beginning.startswith(b"gitdir:"):
-        return Objects(repository, (f"--git-dir={place}",), elsewhere=True)
+    if beginning.startswith(b"gitdir:") and os.path.basename(place) == ".git":
+        return Objects(repository, ("-C", os.path.dirname(place)), elsewhere=True)
     if is_bundle(place):
         return Objects(repository, (f"--git-dir={_unpacked(repository, place)}",), elsewhere=True)
     raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
@@ -42,8 +46,7 @@ def _open(repository: str, place: str) -> Objects:
 
 def is_bundle(path: str) -> bool:
     """Whether a file is a git bundle."""
-    with open(path, "rb") as file:
-        beginning = file.read(16)
+    beginning = read_file(path, 16, cut=True)
     return beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n")
 
 
@@ -55,7 +58,7 @@ def is_repository(path: str) -> bool:
 def unpack(repository: str, bundle: str, directory: str) -> None:
     """Make an empty directory a bare repository with all that a bundle holds; raises SourceError for a broken one."""
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
-    process = start(["-c", f"core.hooksPath={os.devnull}", *command], environment(elsewhere=True))
+    process = start(command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
     _, stderr = process.communicate()
     if process.returncode:
         raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 
 import msgspec
 
-LARGEST_ENTRY = (1 << 20) + 1
-"""How much is read of a file that stands in a revision or an archive: enough to see that it is too large."""
+from kiplint.sources.recognize import is_other_json, kind_of
 
 Keep = Callable[[str], bool]
 """Whether a path is not excluded."""
@@ -48,55 +48,32 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     """The definition files of one directory; `lone` when one file was asked for and nothing stands beside it.
 
     `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
-    named, with slashes, and empty for its root.
+    named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are no definitions.
     """
 
     directory: str
     files: tuple[SchemaFile, ...]
     lone: bool = False
     relative: str = ""
-
-
-def label(path: str) -> str:
-    """A path that can be printed anywhere: signs that act on a terminal or break a line are written as escapes."""
-    if path.isprintable():
-        return path
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in path)
-
-
-def is_definition(data: bytes) -> bool:
-    """Whether bytes look like a message definition, well-formed or not, and not like some other JSON."""
-    if b"validVersions" in data or b"flexibleVersions" in data:
-        return True
-    return b"apiKey" in data and b"type" in data
-
-
-def kind_of(data: bytes) -> str:
-    """What a JSON file is, as far as one file tells: `definition`, `broken` (empty, or no text), or `other`."""
-    return "definition" if is_definition(data) else "broken" if _is_broken(data) else "other"
-
-
-def is_other_json(data: bytes) -> bool:
-    """Whether bytes are JSON that is no definition: an object or list with something in it, for another use."""
-    if is_definition(data) or not any(mark in data for mark in (b":", b",")):
-        return False
-    import json  # only for a named file that looks like none of ours
-
-    try:
-        return isinstance(json.loads(data), (dict, list))
-    except (ValueError, RecursionError):
-        return False
+    left_out: tuple[str, ...] = ()
 
 
 def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFile, ...]:
     """The files of one directory that are definitions.
 
-    Where there are some, or it is `certain` that there should be, also those too broken to tell: empty, or not text.
+    Where there are some, also those that are meant to be; and where it is `certain` that there should be, also those
+    too broken to tell: empty, or not text.
     """
-    found = list(files)
-    certain = certain or any(is_definition(one.data) for one in found)
-    kinds = ("definition", "broken") if certain else ("definition",)
-    return tuple(one for one in found if kind_of(one.data) in kinds)
+    return sorted_out(files, certain=certain)[0]
+
+
+def sorted_out(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
+    """The files of one directory that are definitions, as above, and where there are some the paths of the others."""
+    kinds = [(one, kind_of(one.data, os.path.basename(one.path))) for one in files]
+    found = any(kind == "definition" for _, kind in kinds)
+    wanted = ("definition", "meant", "broken") if found else ("definition", "broken") if certain else ("definition",)
+    left_out = tuple(one.path for one, kind in kinds if kind not in wanted) if found else ()
+    return tuple(one for one, kind in kinds if kind in wanted), left_out
 
 
 def is_walked(folder: str) -> bool:
@@ -111,7 +88,7 @@ def with_context(directory: str, named: Iterable[SchemaFile], others: Iterable[S
     """
     files = list(named)
     for one in files:
-        if is_other_json(one.data):
+        if is_other_json(one.data, os.path.basename(one.path)):
             raise SourceError(f"{one.path} is JSON, but not a message definition (it has no validVersions)")
     together = sorted((*files, *definitions(others, certain=False)), key=lambda one: one.path)
     return SchemaFiles(directory, tuple(together), lone=len(together) == 1)
@@ -123,13 +100,3 @@ def nearest(word: str, known: Iterable[str], before: str = "") -> str:
 
     found = next(iter(get_close_matches(word, list(known)[:20_000], 1)), "")
     return f"; did you mean {before}{found}?" if found else ""
-
-
-def _is_broken(data: bytes) -> bool:
-    if not data.strip():
-        return True
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return True
-    return False

@@ -14,15 +14,15 @@ from kiplint.sources.schema_files import (
     SchemaFile,
     SchemaFiles,
     SourceError,
-    definitions,
     is_walked,
-    label,
     nearest,
+    sorted_out,
     with_context,
 )
+from kiplint.text.show import printable
 
 
-class Tree(msgspec.Struct, frozen=True):
+class FileTree(msgspec.Struct, frozen=True):
     """The JSON files of a tree.
 
     `name` is what the user called it; `prefix` goes before the path of a file to show it, and ends in a slash or
@@ -40,21 +40,22 @@ class Tree(msgspec.Struct, frozen=True):
         """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
         empty, keeper = True, Keeper(keep)
         for folder in sorted(self.folders, key=lambda one: one.split("/")):
-            if found := definitions(self._files(folder, keeper), certain=not folder):
+            found, left_out = sorted_out(self._files(folder, keeper), certain=not folder)
+            if found:
                 empty = False
-                yield SchemaFiles(self._shown(folder), found, relative=folder)
+                yield SchemaFiles(self._shown(folder), found, relative=folder, left_out=left_out)
         if empty:
             raise keeper.nothing_in(self.name)
 
     def files(self, chosen: Collection[str], keep: Keep) -> SchemaFiles | None:
         """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
         files = self._files("", keep)
-        wanted = {label(self.prefix + name) for name in chosen}
+        wanted = {printable(self.prefix + name) for name in chosen}
         named = [one for one in files if one.path in wanted]
         others = (SchemaFile(one.path, one.data, wanted=False) for one in files if one.path not in wanted)
         return with_context(self._shown(""), named, others) if named else None
 
-    def below(self, path: str) -> tuple[Tree, str]:
+    def below(self, path: str) -> tuple[FileTree, str]:
         """The tree below a path, and the name of the file if the path is that of one; raises SourceError if neither."""
         path = path.strip("/")
         if not path:
@@ -69,18 +70,20 @@ class Tree(msgspec.Struct, frozen=True):
         hint = nearest(name, beside, path.removesuffix(name)) if beside else nearest(path, self.folders)
         raise SourceError(f"no such path in {self.name}: {path}{hint}")
 
-    def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> Tree:
+    def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> FileTree:
         if not path:
-            return Tree(self.name, self.prefix, self.home, folders, self.read)
+            return FileTree(self.name, self.prefix, self.home, folders, self.read)
         prefix = f"{self.prefix}{path}/"
-        return Tree(prefix.rstrip("/"), prefix, f"{self.home}{path}/", folders, self.read)
+        return FileTree(prefix.rstrip("/"), prefix, f"{self.home}{path}/", folders, self.read)
 
     def _files(self, folder: str, keep: Keep) -> list[SchemaFile]:
         before = f"{folder}/" if folder else ""
         files = self.folders[folder]
         names = [name for name in sorted(files) if keep(self.home + before + name)]
         texts = self.read([files[name] for name in names])
-        return [SchemaFile(label(self.prefix + before + name), text) for name, text in zip(names, texts, strict=True)]
+        return [
+            SchemaFile(printable(self.prefix + before + name), text) for name, text in zip(names, texts, strict=True)
+        ]
 
     def _shown(self, folder: str) -> str:
         return (self.prefix + folder).rstrip("/").removesuffix("!")

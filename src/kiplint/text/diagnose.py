@@ -12,6 +12,7 @@ import msgspec
 from kiplint.text.comments import blank_comments
 from kiplint.text.limits import MAX_BYTES
 from kiplint.text.lines import BOM, decode_text
+from kiplint.text.mishaps import mishap, one_for_odd_spaces
 from kiplint.text.nodes import Node
 from kiplint.text.problem import Problem
 from kiplint.text.scan import scan
@@ -64,7 +65,10 @@ def diagnose(data: bytes) -> Diagnosis:
     if found.root is None and not any(problem.kind in _HOPELESS for problem in found.problems):
         detail = "the file has nothing but comments" if text.replace(BOM, "").strip() else "the file is empty"
         return Diagnosis((Problem("empty-file", detail, "", 0, min(1, len(text))),), MISSING, text)
-    problems = list(found.problems)
+    problems = one_for_odd_spaces(list(found.problems), text)
+    unread = next((one for one in problems if one.kind == "invalid-json"), None)
+    if unread and (whole := mishap(text, unread.start)):
+        return Diagnosis((whole,), MISSING, text)
     if text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))

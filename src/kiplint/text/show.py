@@ -1,11 +1,40 @@
-"""Text from a definition made fit to be part of a message."""
+"""Text from elsewhere made fit to be shown: the one place that knows what may act on what shows it.
+
+What is not printable (`str.isprintable`) never gets out as it is: control characters and escape sequences, line and
+paragraph separators, the marks that turn the direction of writing, invisible signs, lone surrogates, and blanks other
+than the plain one. Every output takes its text through `printable`; JSON too, where the escapes are JSON's own, so that
+a parser reads the very text and a terminal or a reviewer is shown none of it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 _LIMIT: Final = 40
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def as_escape(char: str) -> str:
+    """One sign as `\\u202e`, or `\\U000e0041` beyond U+FFFF."""
+    code = ord(char)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def as_json_text(char: str) -> str:
+    """One sign as JSON writes it: two escapes, a surrogate pair, beyond U+FFFF."""
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def as_sign(char: str) -> str:
+    """One plain sign for another, so that columns stay where they are: a blank for a tab, else U+FFFD."""
+    return " " if char == "\t" else "\N{REPLACEMENT CHARACTER}"
+
+
+def printable(text: str, shown: Callable[[str], str] = as_escape) -> str:
+    """The text with every sign that is not printable `shown` as something that is, by default as an escape."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else shown(char) for char in text)
 
 
 def show(text: str) -> str:
@@ -18,29 +47,11 @@ def show_raw(text: str) -> str:
     return _quoted(text, "'")
 
 
-def printable(text: str) -> str:
-    """The text with an escape for everything that could act on a terminal or break a line."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in text)
-
-
 def encodable(path: str) -> str:
     """A path that can be written as UTF-8: U+FFFD stands for each byte that is none."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _quoted(text: str, quote: str) -> str:
-    body = "".join(_safe(char, quote) for char in text[:_LIMIT])
+    body = printable(text[:_LIMIT].replace(quote, "\\" + quote), lambda char: _ESCAPES.get(char) or as_escape(char))
     return f"{quote}{body}{'...' if len(text) > _LIMIT else ''}{quote}"
-
-
-def _safe(char: str, quote: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    if char == quote:
-        return "\\" + char
-    return char if char.isprintable() else _escape(char)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

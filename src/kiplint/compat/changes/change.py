@@ -1,106 +1,93 @@
-"""One difference between two schema sets, and what it breaks."""
+"""One difference between two schema sets: a value with facts, of which its rule and the changelog write sentences."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, ClassVar, NamedTuple
 
-from kiplint.engine.language import register
+import msgspec
+
+from kiplint.compat.changes.pairing import MessagePair
 from kiplint.model.element import given
 from kiplint.model.fact import fact
 from kiplint.model.message import Message
+from kiplint.model.notes import is_in_flux
 from kiplint.versions import NONE, VersionRange
 
 RECORDS = ("metadata", "data", "coordinator-key", "coordinator-value")
+Side = Mapping[str, object]
+"""What the JSON output tells of one side of a change, by property."""
 
 
-class Place:
-    """A place in one of the two trees: the file, a JSON pointer, and the property wanted there."""
+class Spot(NamedTuple):
+    """Where to look in one of the two trees: the file, a JSON pointer, and the property wanted there."""
 
-    def __init__(self, file: str, pointer: str = "", wanted: str = "") -> None:
-        self.file = file
-        self.pointer = pointer
-        self.wanted = wanted
+    file: str
+    pointer: str = ""
+    wanted: str = ""
 
 
-class Change:
-    """One difference. `place` is in the new tree, `before` where it was in the old one; either may be None."""
+@cache
+def name_of(kind: type[Change]) -> str:
+    """The name of a kind of change, which its rule has too: `layout-changed` for `LayoutChanged`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
-    def __init__(
-        self,
-        name: str,
-        kind: str,
-        message: Message,
-        *,
-        versions: VersionRange = NONE,
-        field: str = "",
-        detail: str = "",
-        old: Mapping[str, object] | None = None,
-        new: Mapping[str, object] | None = None,
-        place: Place | None = None,
-        before: Place | None = None,
-        early: bool = False,
-    ) -> None:
-        self._name = name
-        self._kind = kind
-        self._message = message
-        self._versions = versions
-        self._field = field
-        self._detail = detail
-        self.old = old or {}
-        self.new = new or {}
-        self.place = place
-        self.before = before
-        self._early = early
+
+class Change(msgspec.Struct, frozen=True, dict=True):
+    """One difference. Each kind is a class below this one, and its name is the class's name in words."""
+
+    messages: MessagePair
+    versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
+    wanted: ClassVar[str] = ""
 
     @fact
     def name(self) -> str:
         """The change in the words of the compat pack, such as `layout-changed`."""
-        return self._name
+        return name_of(type(self))
 
     @fact
     def kind(self) -> str:
         """The change more closely, such as `field-removed`."""
-        return self._kind
+        return self.closer or self.name
 
     @fact
     def message(self) -> Message:
         """The message in the new set; in the old one where it was removed."""
-        return self._message
+        found = self.messages[1] or self.messages[0]
+        assert found is not None
+        return found
+
+    @fact
+    def former(self) -> Message | None:
+        """The message in the old set; None where it is new."""
+        return self.messages[0]
 
     @fact
     def message_name(self) -> str:
         """The message's name."""
-        return self._message.name
+        return self.message.name
 
     @fact
     def message_type(self) -> str:
         """The message's type."""
-        return self._message.type
+        return self.message.type
 
     @fact
     def is_record(self) -> bool:
         """Whether the message is kept on disk, so that what breaks bytes breaks storage."""
-        return self._message.type in RECORDS
+        return self.message.type in RECORDS
 
     @fact
     def is_early(self) -> bool:
         """Whether a comment of the old file says that the message may still change incompatibly."""
-        return self._early
-
-    @fact
-    def versions(self) -> VersionRange:
-        """The versions that the change is about."""
-        return self._versions
+        return self.former is not None and is_in_flux(self.former.data)
 
     @fact
     def field(self) -> str:
         """The field's path, names joined by dots; empty for a change of the whole message."""
-        return self._field
-
-    @fact
-    def detail(self) -> str:
-        """What changed, as a sentence."""
-        return self._detail
+        return ""
 
     @fact
     def header(self) -> int:
@@ -113,5 +100,27 @@ class Change:
         """The field's default in the new set, as written, or empty."""
         return str(given(self.new.get("default"), ""))
 
+    @property
+    def closer(self) -> str:
+        """The kind, where it says more than the name; else empty."""
+        return ""
 
-register("change", Change)
+    @property
+    def place(self) -> Spot | None:
+        """Where it is in the new tree; None where the message is gone."""
+        return Spot(self.messages[1].file, "", self.wanted) if self.messages[1] else None
+
+    @property
+    def before(self) -> Spot | None:
+        """Where it was in the old tree; None where that is not known."""
+        return Spot(self.messages[0].file, "", self.wanted) if self.messages[0] else None
+
+    @property
+    def old(self) -> Side:
+        """What the JSON output tells of the old side."""
+        return {}
+
+    @property
+    def new(self) -> Side:
+        """What the JSON output tells of the new side."""
+        return {}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from kiplint.compat.changes.change import Change, Place
-from kiplint.compat.changes.messages import compare_messages, named
+from kiplint.compat.changes import message_kinds as kinds
+from kiplint.compat.changes.change import Change
+from kiplint.compat.changes.messages import compare_messages
 from kiplint.compat.changes.pairing import MessagePair, pair_messages
 from kiplint.compat.changes.tags import reused_tags
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.model.message import Message
-from kiplint.model.rpc import FROZEN
-from kiplint.versions import VersionRange
 
 RPCS = ("request", "response")
 
@@ -31,9 +30,9 @@ def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Chan
         if before and after:
             changes += compare_messages(before, after, old_unstable=_request_is_unstable(before))
         elif before and before.valid and _file_name(before.file) not in unknown[1]:
-            changes.append(_removed(before))
+            changes.append(kinds.MessageRemoved((before, None), before.valid))
         elif after and after.valid and _file_name(after.file) not in unknown[0]:
-            changes.append(_added(after))
+            changes.append(kinds.NewMessage((None, after), after.valid))
     changes += _of_rpcs(pairs)
     changes += _of_tags(pairs, older)
     return changes
@@ -79,18 +78,6 @@ def _request_is_unstable(message: Message) -> bool:
     return request is not None and request.unstable and request.valid.highest == message.valid.highest
 
 
-def _removed(message: Message) -> Change:
-    said = f"{message.name} is gone"
-    return Change(
-        "message-removed", "message-removed", message, versions=message.valid, detail=said, before=Place(message.file)
-    )
-
-
-def _added(message: Message) -> Change:
-    said = f"{message.name} is new, with {named(message.valid)}"
-    return Change("new-message", "new-message", message, versions=message.valid, detail=said, place=Place(message.file))
-
-
 def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
     """What the two halves of an RPC do not do together, and RPCs that must never be bumped."""
     bumped = {
@@ -104,14 +91,6 @@ def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
         other = "request" if new.type == "response" else "response"
         missing = bumped.get((other, new.api_key))
         if missing and missing - new.valid:
-            said = f"{new.name} has no {named(missing - new.valid)}, which its {other} was bumped to"
-            yield _whole("response-not-bumped", f"{new.type}-not-bumped", old, new, missing - new.valid, said)
-        frozen = FROZEN.get(new.base_name)
-        if frozen and new.valid - frozen and not old.valid - frozen:
-            said = f"{new.base_name} is frozen at versions {frozen}, and was given {new.valid - frozen}"
-            yield _whole("frozen-bumped", "frozen-bumped", old, new, new.valid - frozen, said)
-
-
-def _whole(name: str, kind: str, old: Message, new: Message, versions: VersionRange, detail: str) -> Change:
-    place, before = Place(new.file, "", "validVersions"), Place(old.file, "", "validVersions")
-    return Change(name, kind, new, versions=versions, detail=detail, place=place, before=before)
+            yield kinds.ResponseNotBumped((old, new), missing - new.valid)
+        if new.valid - old.valid:
+            yield kinds.FrozenBumped((old, new), new.valid - old.valid)

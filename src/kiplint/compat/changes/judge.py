@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, cast
 
 import msgspec
 
-from kiplint.compat.changes.change import Change, Place
+import kiplint.compat.changes.kinds  # noqa: F401 (lets rules be about changes)
+from kiplint.compat.changes.change import Change, Spot
 from kiplint.engine.finding import Severity, Span
 from kiplint.engine.rule import Breaks
-from kiplint.engine.ruleset import Breach, RuleSet
+from kiplint.engine.ruleset import RuleSet
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
@@ -18,28 +20,57 @@ from kiplint.text.show import printable
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
 
-class Judged(msgspec.Struct, frozen=True):
+class Judged(msgspec.Struct, frozen=True, dict=True):
     """One change as it is reported. `path` and `span` are in the new tree; in the old one for a removed message.
 
-    `old_path` and `old_span` say where it was, where that is known.
+    `old_path` and `old_span` say where it was, where that is known. `said` is what its rule says of it.
     """
 
+    change: Change
     rule: str
     severity: Severity
     breaks: Breaks
-    kind: str
-    message_name: str
-    message_type: str
-    versions: str
-    field: str
     path: str
     span: Span
     old: Mapping[str, Any]
     new: Mapping[str, Any]
-    message: str
+    said: str
     source: str
     old_path: str = ""
     old_span: Span | None = None
+
+    @cached_property
+    def kind(self) -> str:
+        """The change closely, such as `field-removed`."""
+        return self.change.kind
+
+    @cached_property
+    def message_name(self) -> str:
+        """The message's name."""
+        return printable(self.change.message_name)
+
+    @cached_property
+    def message_type(self) -> str:
+        """The message's type."""
+        return self.change.message_type
+
+    @cached_property
+    def versions(self) -> str:
+        """The versions that it is about; empty for none."""
+        return str(self.change.versions) if self.change.versions else ""
+
+    @cached_property
+    def field(self) -> str:
+        """The field's path, empty for a change of the whole message."""
+        return printable(self.change.field)
+
+    @cached_property
+    def message(self) -> str:
+        """What is said of it, with the message, the versions and the field before it."""
+        if not self.field:
+            return self.said if self.said.startswith(self.message_name) else f"{self.message_name}: {self.said}"
+        versions = f" {self.versions}" if self.versions else ""
+        return f"{self.message_name}{versions}, {self.field}: {self.said}"
 
 
 class _Locators:
@@ -49,7 +80,7 @@ class _Locators:
         self.sources = sources
         self.made: dict[str, Locator] = {}
 
-    def span(self, place: Place) -> Span:
+    def span(self, place: Spot) -> Span:
         if place.file not in self.made:
             self.made[place.file] = Locator(decode_text(self.sources.get(place.file, b"")))
         locator = self.made[place.file]
@@ -58,62 +89,35 @@ class _Locators:
         return Span(*locator.span(place.pointer if missing else wanted))
 
 
-class Told(NamedTuple):
-    """A change that a rule is about, what it breaks, and what there is to say; not yet where it stands."""
-
-    breach: Breach
-    change: Change
-    breaks: Breaks
-    message: str
-
-
-def tell(changes: Iterable[Change], rules: RuleSet) -> Iterator[Told]:
-    """The changes that rules are about, without their places, which cost the most."""
-    for breach in rules.breaches("change", changes):
-        if breach.severity != "off":
-            change, spec = cast("Change", breach.element), breach.rule.spec
-            breaks = _breaks(change, spec.breaks or "none", spec.breaks_on_disk)
-            yield Told(breach, change, breaks, printable(_told(change, breach.message)))
-
-
 def judge(
     changes: Iterable[Change], rules: RuleSet, old_sources: Mapping[str, bytes], new_sources: Mapping[str, bytes]
 ) -> list[Judged]:
     """The changes that rules are about, in the order of files and lines."""
     before, after = _Locators(old_sources), _Locators(new_sources)
     judged = []
-    for told in tell(changes, rules):
-        breach, change = told.breach, told.change
-        here = change.place or change.before or Place("")
+    for breach in rules.breaches("change", changes):
+        if breach.severity == "off":
+            continue
+        change = cast("Change", breach.element)
+        here, there = change.place or change.before or Spot(""), change.before
         judged.append(
             Judged(
+                change=change,
                 rule=breach.rule.id,
-                severity=cast("Severity", breach.severity),
-                breaks=told.breaks,
-                kind=change.kind,
-                message_name=printable(change.message_name),
-                message_type=change.message_type,
-                versions=str(change.versions) if change.versions else "",
-                field=printable(change.field),
+                severity=breach.severity,
+                breaks=_breaks(change, breach.rule.spec.breaks or "none", breach.rule.spec.breaks_on_disk),
                 path=here.file,
                 span=(after if change.place else before).span(here),
                 old=change.old,
                 new=change.new,
-                message=told.message,
+                said=printable(breach.message),
                 source=breach.rule.source,
-                old_path=change.before.file if change.before else "",
-                old_span=before.span(change.before) if change.before else None,
+                old_path=there.file if there else "",
+                old_span=before.span(there) if there else None,
             )
         )
     judged.sort(key=lambda one: (one.path, one.span.line, one.span.column, one.rule, one.field, one.versions))
     return judged
-
-
-def _told(change: Change, message: str) -> str:
-    if not change.field:
-        return message if message.startswith(change.message_name) else f"{change.message_name}: {message}"
-    versions = f" {change.versions}" if change.versions else ""
-    return f"{change.message_name}{versions}, {change.field}: {message}"
 
 
 def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:

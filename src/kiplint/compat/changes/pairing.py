@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from kiplint.model.container import Container
 from kiplint.model.field import Field
 from kiplint.model.message import Message
 
 FieldPair = tuple[Field | None, Field | None]
-Place = tuple[object, ...]
+Footprint = tuple[object, ...]
 MessagePair = tuple[Message | None, Message | None]
 KEYED = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
 """The message types with API keys. Each set has its own, but for those of RPCs, which are the same everywhere."""
+
+
+class Both(NamedTuple):
+    """A message that both sets have."""
+
+    old: Message
+    new: Message
 
 
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
@@ -34,7 +42,7 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
 
 def _heirs(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
     """By id of a lost field: what it is called now, of several the first that no other field became."""
-    places: dict[Place, list[Field]] = {}
+    places: dict[Footprint, list[Field]] = {}
     for field in reversed(gained):
         for place in _places(field):
             places.setdefault(place, []).append(field)
@@ -53,7 +61,7 @@ def _heirs(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
     return found
 
 
-def _places(field: Field) -> list[Place]:
+def _places(field: Field) -> list[Footprint]:
     """Where a field stands, in words that its successor shares: its tag, or its index or neighbours."""
     kind = "" if field.is_struct else field.element_type
     encoding = (field.tag, field.versions, field.is_array, kind)

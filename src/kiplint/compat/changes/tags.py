@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kiplint.compat.changes.change import Change, Place
+from kiplint.compat.changes.field_kinds import TagReused
 from kiplint.compat.changes.pairing import FieldPair, pair_fields
-from kiplint.compat.changes.slots import shown_layout
 from kiplint.compat.limits import Budget
 from kiplint.model.container import Container
 from kiplint.model.field import Field
-from kiplint.model.layout import layout
 from kiplint.model.message import Message
 
 
-def reused_tags(new: Message, old: Message | None, older: Iterable[Message]) -> Iterator[Change]:
+def reused_tags(new: Message, old: Message | None, older: Iterable[Message]) -> Iterator[TagReused]:
     """The tags that mean another field than they meant in the old message, or in any older one.
 
     What looks like a rename since an older message is one only if the old message has the field too: a number that
@@ -30,7 +28,7 @@ def reused_tags(new: Message, old: Message | None, older: Iterable[Message]) -> 
             for before, after in _reused(pairs, kept if ancestor is not old else None):
                 if after.path not in reported:
                     reported.add(after.path)
-                    yield _change(ancestor, new, before, after)
+                    yield TagReused((ancestor, new), after.tagged & new.valid, (before, after))
 
 
 def _structs(old: Container, new: Container) -> Iterator[list[FieldPair]]:
@@ -66,23 +64,3 @@ def _reused(pairs: list[FieldPair], kept: set[int] | None) -> Iterator[tuple[Fie
 def _is_back(old: Field, new: Field) -> bool:
     """Whether a field that was gone for a while is what it was."""
     return (old.name, old.element_type, old.is_array) == (new.name, new.element_type, new.is_array)
-
-
-def _change(old: Message, new: Message, before: Field, after: Field) -> Change:
-    versions = after.tagged & new.valid
-    proof = [
-        {"layout": shown_layout(layout(one.owner, versions.lowest, flexible=True))} if versions else {}
-        for one in (before, after)
-    ]
-    return Change(
-        "tag-reused",
-        "tag-reused",
-        new,
-        versions=versions,
-        field=after.path,
-        detail=f"tag {after.tag} belonged to {before.name} ({before.type}); {after.name} needs a number of its own",
-        old={"tag": before.tag, "name": before.name, "type": before.type, **proof[0]},
-        new={"tag": after.tag, "name": after.name, "type": after.type, **proof[1]},
-        place=Place(new.file, after.pointer, "tag"),
-        before=Place(old.file, before.pointer, "tag"),
-    )

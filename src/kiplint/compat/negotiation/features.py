@@ -33,7 +33,7 @@ def read_features(file: str, data: bytes) -> dict[str, Needs]:
     return {str(name): _needs(file, str(name), needs) for name, needs in found.items()}
 
 
-def judge(name: str, needs: Needs, client: Side, brokers: Sequence[Side]) -> FeatureUse:
+def use_of(name: str, needs: Needs, client: Side, brokers: Sequence[Side]) -> FeatureUse:
     """Whether the feature is usable: client and all brokers share, for every RPC, a version that it can work with."""
     rpcs = tuple(_judge_rpc(rpc, versions, client, brokers) for rpc, versions in needs.items())
     return FeatureUse(name, all(one.version is not None for one in rpcs), rpcs)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from kiplint.compat.negotiation.exchange import exchange
-from kiplint.compat.negotiation.features import Needs, judge
+from kiplint.compat.negotiation.features import Needs, use_of
 from kiplint.compat.negotiation.modes import check_mode, mode_of
 from kiplint.compat.negotiation.result import Negotiation, RpcRow, Summary
 from kiplint.compat.negotiation.rows import agree, rpc_rows
@@ -49,7 +49,7 @@ def negotiate(
         exchanges=exchanges,
         telemetry=tuple(telemetry(ours, broker, agreed) for broker, agreed in zip(theirs, subscriptions, strict=True)),
         rpcs=rows,
-        features=tuple(judge(name, needs, ours, theirs) for name, needs in (features or {}).items()),
+        features=tuple(use_of(name, needs, ours, theirs) for name, needs in (features or {}).items()),
         summary=_summary(rows),
         modes=tuple(mode_of(ours, broker, mode, unstable=unstable) for broker in theirs),
     )

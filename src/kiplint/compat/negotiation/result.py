@@ -13,7 +13,7 @@ from msgspec import Meta
 from kiplint.compat.roles import Mode
 
 Uuid = Literal["0", "UUID-H", "UUID-R", "UUID-B"]
-Status = Literal[
+Outcome = Literal[
     "agreed",
     "no-common-version",
     "header-differs",
@@ -23,7 +23,7 @@ Status = Literal[
     "broker-only",
     "not-offered",
 ]
-TROUBLE: tuple[Status, ...] = ("no-common-version", "header-differs", "refused")
+TROUBLE: tuple[Outcome, ...] = ("no-common-version", "header-differs", "refused")
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ class Agreement(msgspec.Struct, frozen=True):
     chosen: Annotated[int | None, Meta(description="The highest version of client and broker.")] = None
     request_header: int | None = None
     response_header: int | None = None
-    status: Status = "agreed"
+    status: Outcome = "agreed"
     deprecated: Annotated[bool, Meta(description="A side has `chosen` among its deprecatedVersions.")] = False
     best: Annotated[
         int | None, Meta(description="Where `chosen` is deprecated: the highest of both that is not; null without one.")
@@ -92,7 +92,7 @@ class RpcRow(msgspec.Struct, frozen=True):
 
     name: str
     api_key: int
-    status: Status
+    status: Outcome
     client: Annotated[str | None, Meta(description="The client's versions, null when it has no such RPC.")]
     usable: Annotated[str | None, Meta(description="What client and all brokers share, null when one has no such RPC.")]
     chosen: Annotated[int | None, Meta(description="The highest usable version.")]

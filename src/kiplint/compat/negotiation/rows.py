@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 
 from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID
-from kiplint.compat.negotiation.result import TROUBLE, Agreement, Exchange, RpcRow, Status
+from kiplint.compat.negotiation.result import TROUBLE, Agreement, Exchange, Outcome, RpcRow
 from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE, Offer, Side
 from kiplint.model.header_map import header_of
 from kiplint.versions import NONE, VersionRange
@@ -51,7 +51,7 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
     )
 
 
-def _status(key: int, sides: tuple[Offer, Offer], chosen: int, written: int, begun: Exchange) -> Status:
+def _status(key: int, sides: tuple[Offer, Offer], chosen: int, written: int, begun: Exchange) -> Outcome:
     ours, theirs = sides
     answers = header_of(ours.response, chosen), header_of(theirs.response, chosen)
     if written != header_of(theirs.request, chosen) or answers[0] != answers[1]:
@@ -98,7 +98,7 @@ def usable_range(key: int, client: Side, brokers: Sequence[Side]) -> VersionRang
     return reduce(VersionRange.__and__, (offer.versions for offer in offers if offer))
 
 
-def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None) -> Status:
+def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None) -> Outcome:
     found = {one.status for one in agreements}
     if usable is not None and not usable:
         return "no-common-version"
@@ -113,7 +113,7 @@ def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None
 
 
 def _message(
-    status: Status, ours: Offer | None, brokers: Sequence[Side], agreements: tuple[Agreement, ...], key: int
+    status: Outcome, ours: Offer | None, brokers: Sequence[Side], agreements: tuple[Agreement, ...], key: int
 ) -> str:
     if status == "no-common-version":
         ranges = ", ".join(f"{one.broker} {one.versions or 'none'}" for one in agreements)

@@ -14,7 +14,7 @@ from kiplint.compat.upgrade.result import Step, UpgradePath
 if TYPE_CHECKING:
     from networkx import DiGraph
 
-Place = tuple[int, Mode]
+Stop = tuple[int, Mode]
 """A cluster on the way: the position of its release in the list, and its mode."""
 
 
@@ -29,7 +29,7 @@ def upgrade_path(releases: Sequence[Release], mode: Mode | None = None) -> Upgra
     graph = make_graph(releases)
     goals = [(len(releases) - 1, end) for end in releases[-1].served]
     distances = networkx.multi_source_dijkstra_path_length(graph.reverse(copy=False), goals) if goals else {}
-    starts: list[Place] = [(0, one) for one in releases[0].served if mode in (None, one)]
+    starts: list[Stop] = [(0, one) for one in releases[0].served if mode in (None, one)]
     reached = [place for place in starts if place in distances]
     places = _walk(graph, distances, min(reached, key=lambda place: distances[place])) if reached else []
     furthest = -1 if places else max(_reachable(graph, starts), default=0)
@@ -47,7 +47,7 @@ def upgrade_path(releases: Sequence[Release], mode: Mode | None = None) -> Upgra
     )
 
 
-def make_graph(releases: Sequence[Release]) -> DiGraph[Place]:
+def make_graph(releases: Sequence[Release]) -> DiGraph[Stop]:
     """The graph of places: an edge for every upgrade that is possible in one roll, and for every migration."""
     import networkx
 
@@ -59,7 +59,7 @@ def make_graph(releases: Sequence[Release]) -> DiGraph[Place]:
         return interoperate(*pair[old, new], mode)
 
     pair = {(id(old), id(new)): (old, new) for old in alike for new in alike}
-    graph: DiGraph[Place] = networkx.DiGraph()
+    graph: DiGraph[Stop] = networkx.DiGraph()
     graph.add_nodes_from((index, mode) for index, one in enumerate(releases) for mode in one.served)
     for index, mode in list(graph):
         later = range(index + 1, len(releases))
@@ -71,7 +71,7 @@ def make_graph(releases: Sequence[Release]) -> DiGraph[Place]:
     return graph
 
 
-def _walk(graph: DiGraph[Place], distances: Mapping[Place, float], start: Place) -> list[Place]:
+def _walk(graph: DiGraph[Stop], distances: Mapping[Stop, float], start: Stop) -> list[Stop]:
     places = [start]
     while distances[places[-1]]:
         here = places[-1]
@@ -80,13 +80,13 @@ def _walk(graph: DiGraph[Place], distances: Mapping[Place, float], start: Place)
     return places
 
 
-def _reachable(graph: DiGraph[Place], starts: Sequence[Place]) -> set[int]:
+def _reachable(graph: DiGraph[Stop], starts: Sequence[Stop]) -> set[int]:
     import networkx
 
     found = [place for start in starts for place in (start, *networkx.descendants(graph, start))]
     return {index for index, _ in found}
 
 
-def _step(releases: Sequence[Release], before: Place, after: Place) -> Step:
+def _step(releases: Sequence[Release], before: Stop, after: Stop) -> Step:
     source, target = releases[before[0]].name, releases[after[0]].name
     return Step("upgrade" if before[1] == after[1] else "migrate", source, target, after[1])

@@ -44,7 +44,7 @@ def list_all(sources: Iterable[Source], lake: Lake, patterns: tuple[str, ...]) -
     problems: list[Problem] = []
     for source in sources:
         try:
-            line = list_source(source, lake.path / "repositories", patterns)
+            line = list_source(source, lake.path / "repositories", patterns, lake.note)
         except (SourceError, OSError) as error:
             problems.append((source.name, str(error)))
             continue

@@ -12,9 +12,10 @@ from kiplint.pipeline.frame import Frame
 
 
 class Blobs(Frame):
-    """`blob` is git's id of the content; `kind` is definition, broken (empty, or no text), other JSON, or unreadable.
+    """`blob` is git's id of the content; `kind` is definition, meant (to be one), broken (empty, or no text),
+    other JSON, or unreadable.
 
-    `data` is null but for the first two, and cut off behind the largest size that is checked; `problem` says why a
+    `data` is null but for the first three, and cut off behind the largest size that is checked; `problem` says why a
     content is unreadable.
     """
 

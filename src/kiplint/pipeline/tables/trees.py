@@ -9,6 +9,7 @@ from pyspark.sql import functions as f
 
 from kiplint.pipeline.columns import Columns, array
 from kiplint.pipeline.frame import Frame
+from kiplint.sources.recognize import FOREIGN
 
 WALKED_FILES = array({"name": "string", "blob": "string"})
 WALKED: Columns = {
@@ -45,14 +46,17 @@ def folder_files(walked: DataFrame) -> DataFrame:
 def definitions_of(files: DataFrame, blobs: DataFrame) -> DataFrame:
     """Those of the folders' files that are definitions: folder, top, name, blob.
 
-    A file that is empty or no text counts where there are definitions beside it, and at the top, as for `check`.
+    A file that is meant to be one counts where there are definitions beside it; one that is empty or no text there
+    and at the top, as for `check`.
     """
     known = files.join(blobs.select("blob", "kind"), "blob")
     is_definition = f.col("kind") == "definition"
+    is_broken = (f.col("kind") == "broken") & (f.col("certain") | f.col("top"))
+    is_meant = (f.col("kind") == "meant") & f.col("certain")
     certain = known.where(is_definition).select("folder", "top").distinct().withColumn("certain", f.lit(True))
     return (
         known.join(certain, ["folder", "top"], "left")
-        .where(is_definition | ((f.col("kind") == "broken") & (f.col("certain") | f.col("top"))))
+        .where(~f.col("name").isin(*sorted(FOREIGN)) & (is_definition | is_broken | is_meant))
         .select("folder", "top", "name", "blob")
     )
 

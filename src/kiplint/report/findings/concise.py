@@ -14,4 +14,4 @@ def write(report: Result, out: TextIO, *, color: bool) -> None:
     for one in report.findings:
         place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"
         severity = paint(one.severity, SEVERITY[one.severity], color)
-        out.write(f"{place}: {severity} {one.rule} {one.message}\n")
+        out.write(f"{place}: {severity} {one.rule} {one.told}\n")

@@ -42,7 +42,7 @@ def annotation(one: Finding, path: str) -> str:
             properties |= {"col": span.column, "endColumn": span.end_column}
     properties["title"] = one.rule
     told = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
-    return f"::{LEVELS[one.severity]} {told}::{escape(one.message)}"
+    return f"::{LEVELS[one.severity]} {told}::{escape(one.told)}"
 
 
 def escape(text: str) -> str:

@@ -22,7 +22,7 @@ def write(report: Result, out: TextIO, *, color: bool) -> None:
     before = "[\n"
     for one, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
         row = {
-            "description": f"{one.rule}: {printable(one.message)}",
+            "description": f"{one.rule}: {printable(one.told)}",
             "check_name": one.rule,
             "fingerprint": fingerprint,
             "severity": SEVERITIES[one.severity],

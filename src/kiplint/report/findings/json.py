@@ -10,7 +10,7 @@ import msgspec
 from kiplint.engine.finding import Finding
 from kiplint.report.findings.formats import own
 from kiplint.runs.result import CheckResult, Outcome
-from kiplint.text.show import encodable
+from kiplint.text.show import as_json_text, encodable, printable
 
 VERSION = 1
 
@@ -37,13 +37,7 @@ def rows(report: CheckResult) -> Iterator[dict[str, Any]]:
 
 def encoded(value: object) -> str:
     """JSON on one line, with an escape for everything in it that could act on a terminal."""
-    text = msgspec.json.encode(value).decode()
-    return text if text.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    units = char.encode("utf-16-be").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    return printable(msgspec.json.encode(value).decode(), as_json_text)
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
@@ -62,4 +56,5 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "source": finding.source,
         "fingerprint": finding.fingerprint,
         "fixable": finding.fixable,
+        **({"instead": finding.instead} if finding.instead else {}),
     }

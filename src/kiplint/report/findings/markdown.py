@@ -16,4 +16,4 @@ def write(report: Result, out: TextIO, *, color: bool) -> None:
     write_row(("severity", "rule", "place", "what"), out)
     write_row(["---"] * 4, out)
     for one in sorted(report.findings, key=lambda one: SEVERITIES.index(one.severity)):
-        write_row(map(inline, (one.severity, one.rule, f"{one.path}:{one.span.line}", one.message)), out)
+        write_row(map(inline, (one.severity, one.rule, f"{one.path}:{one.span.line}", one.told)), out)

@@ -78,7 +78,7 @@ def _results(report: Result, items: Sequence[Item], rules: Mapping[str, int]) ->
             "ruleId": one.rule,
             "ruleIndex": rules[one.rule],
             "level": LEVELS[one.severity],
-            "message": {"text": message_text(one.message)},
+            "message": {"text": message_text(one.told)},
             **({"locations": [_location(report, one.path, one.span)]} if one.path else {}),
             **({"relatedLocations": [_related(report, *related)]} if related else {}),
             "partialFingerprints": {"primaryLocationLineHash": mark},

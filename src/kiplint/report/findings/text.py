@@ -9,7 +9,7 @@ from kiplint.engine.finding import Finding
 from kiplint.report.kit.colors import BLUE, BOLD, DIM, SEVERITY, paint
 from kiplint.runs.result import Result
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.show import printable
+from kiplint.text.show import as_sign, printable
 from kiplint.text.words import listed, plural
 
 WIDEST = 140
@@ -33,14 +33,16 @@ def excerpt(finding: Finding, lines: Lines, color: bool) -> str:
     number = paint(str(span.line), BLUE, color)
     end = span.end_column if span.end_line == span.line else None
     source, marks = _excerpt(lines.line(span.line), span.column, end)
-    about = paint(f"= {finding.source}", DIM, color) if finding.source else ""
+    about = [paint(f"= {finding.source}", DIM, color)] if finding.source else []
+    if finding.instead:
+        about.insert(0, f"= write: {paint(finding.instead, BOLD, color)}")
     rows = [
         f"{severity}: {paint(finding.message, BOLD, color)}",
         f"{margin}{arrow} {printable(finding.path)}:{span.line}:{span.column}",
         f"{margin} {bar}",
         f"{number} {bar} {source}",
         f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
-        *([f"{margin} {about}"] if about else []),
+        *(f"{margin} {row}" for row in about),
     ]
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
@@ -55,14 +57,7 @@ def _excerpt(line: str, column: int, end: int | None) -> tuple[str, str]:
     after = " ..." if first + WIDEST < len(line) else ""
     width = max(1, min(stop, first + WIDEST) - start)
     tabs = shown[: start - first]
-    return before + _safe(shown) + after, " " * len(before) + _blanks(tabs) + "^" * width
-
-
-def _safe(text: str) -> str:
-    """The text with every character that could act on a terminal shown as one plain sign."""
-    return "".join(
-        " " if char == "\t" else char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
-    )
+    return before + printable(shown, as_sign) + after, " " * len(before) + _blanks(tabs) + "^" * width
 
 
 def _blanks(text: str) -> str:

@@ -6,13 +6,9 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.text.show import printable
 
 WIDTH = 100
-
-
-def printable(text: str) -> str:
-    """The text with every character that could act on a terminal shown as one plain sign."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]], color: bool) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Protocol, TextIO
 
 from kiplint.report.kit.colors import DIM, paint
 from kiplint.report.kit.markdown import inline, write_row
-from kiplint.report.kit.table import printable, table, title
+from kiplint.report.kit.table import table, title
+from kiplint.text.show import printable
 
 NEXT = "\n"
 

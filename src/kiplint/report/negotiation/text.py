@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from kiplint.compat.negotiation.result import TROUBLE, FeatureUse, Negotiation, RpcRow, Status
+from kiplint.compat.negotiation.result import TROUBLE, FeatureUse, Negotiation, Outcome, RpcRow
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, printable, table, title
+from kiplint.report.kit.table import paragraph, table, title
 from kiplint.report.negotiation.exchange import connection
 from kiplint.runs.negotiate import NegotiationResult
+from kiplint.text.show import printable
 from kiplint.text.words import plural
 
-_GRAVE: Final[dict[Status, str]] = {
+_GRAVE: Final[dict[Outcome, str]] = {
     "no-common-version": "No version in common",
     "header-differs": "Headers differ: client and broker cannot read each other",
     "refused": "Refused with INVALID_REQUEST",
 }
-_WAYS: Final[dict[Status, str]] = {
+_WAYS: Final[dict[Outcome, str]] = {
     "not-everywhere": "Not offered by every broker",
     "client-only": "Only the client has",
     "broker-only": "Unknown to the client",

@@ -7,8 +7,9 @@ from typing import TextIO
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.upgrade.result import Blocker, Step, UpgradePath
 from kiplint.report.kit.colors import BOLD, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, printable, table, title
+from kiplint.report.kit.table import paragraph, table, title
 from kiplint.runs.upgrade import UpgradeResult
+from kiplint.text.show import printable
 from kiplint.text.words import plural
 
 _RED = SEVERITY["error"]

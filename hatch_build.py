@@ -1,0 +1,54 @@
+"""Compiles the rule packs into Python modules, when the wheel is built and, for a checkout, by `make`.
+
+As a script it writes the modules into `src/kiplint/compiled`; the build runs it in a process of its own, because it
+imports kiplint out of `src`. Two of them at once do no harm: each module is put in place whole.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent
+TARGET = ROOT / "src/kiplint/compiled"
+
+
+def compile_packs() -> None:
+    """Write a module for each pack in `rules/`, and remove those of packs that are gone."""
+    sys.path.insert(0, str(ROOT / "src"))
+    import kiplint.compat.changes.kinds  # noqa: F401 - so that rules about changes are known
+    from kiplint.engine.building import module_text
+    from kiplint.engine.packs import shipped_rules
+
+    texts = {
+        f"{pack.replace('-', '_')}.py": module_text(pack, rules)
+        for pack, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)
+    }
+    for old in TARGET.glob("*.py"):
+        if old.name != "__init__.py" and old.name not in texts:
+            old.unlink()
+    for name, text in texts.items():
+        file = TARGET / name
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            continue
+        temporary = file.with_suffix(f".{os.getpid()}")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(file)
+
+
+if __name__ == "__main__":
+    compile_packs()
+else:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+    class CompilePacks(BuildHookInterface[Any]):
+        """Runs this file before a wheel is put together, an editable one too."""
+
+        def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+            """Compile the packs, and have the modules in the wheel although git ignores them."""
+            subprocess.run([sys.executable, __file__], check=True)
+            build_data["artifacts"].append("/src/kiplint/compiled/*.py")

@@ -1,0 +1,109 @@
+"""Files, read and written so that what strangers put there does no harm.
+
+Only a regular file is read, of it so much and no more, and nobody is waited for: a pipe may have no writer, a device no
+end. A file is written as a whole in place of another one, and no link is followed by that.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import BinaryIO, Final
+
+from kiplint.text.limits import MAX_BYTES
+
+_READING: Final = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK", "O_NOINHERIT")
+)
+_WRITING: Final = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NOINHERIT"))
+)
+
+_LEAST: Final = 1 << 12
+"""The bytes asked for at once where the size that the system tells was too small, as that of its own files is."""
+
+
+def open_file(path: str) -> BinaryIO:
+    """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon."""
+    return os.fdopen(_opened(path), "rb")
+
+
+def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False) -> bytes:
+    """The bytes of a regular file; raises OSError as `open_file` does, and for one of more than `most` bytes.
+
+    One that may be `cut` has its beginning read then: `most` bytes.
+    """
+    file = _opened(path)
+    try:
+        pieces: list[bytes] = []
+        left = most if cut else most + 1
+        expected = os.fstat(file).st_size + 1
+        while left > 0 and (piece := os.read(file, min(left, max(expected, _LEAST)))):
+            pieces.append(piece)
+            left -= len(piece)
+            expected -= len(piece)
+    finally:
+        os.close(file)
+    if left <= 0 and not cut:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
+    return b"".join(pieces)
+
+
+def read_text(path: str, most: int = MAX_BYTES) -> str:
+    """The text of a file; raises OSError as `read_file` does, and for what is not UTF-8."""
+    try:
+        return read_file(path, most).decode()
+    except UnicodeDecodeError:
+        raise OSError(errno.EILSEQ, "it is not UTF-8", path) from None
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Put a file in the place of another one or of none: whole, or not at all. A link there is replaced, not followed.
+
+    Raises OSError, also when something else than a file is there.
+    """
+    folder, name = os.path.split(path)
+    fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}")
+    try:
+        there = os.lstat(path).st_mode
+        if not stat.S_ISLNK(there):
+            _require_regular(there, path)
+    except FileNotFoundError:
+        there = 0
+    file = os.open(fresh, _WRITING, 0o666)
+    try:
+        with os.fdopen(file, "wb") as out:
+            if stat.S_ISREG(there) and hasattr(os, "fchmod"):
+                os.fchmod(file, stat.S_IMODE(there) & 0o777)
+            out.write(data)
+            out.flush()
+            os.fsync(file)
+        os.replace(fresh, path)
+    except BaseException:
+        os.unlink(fresh)
+        raise
+
+
+def _opened(path: str) -> int:
+    try:
+        _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
+        file = os.open(path, _READING)
+    except ValueError:
+        raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
+    try:
+        _require_regular(os.fstat(file).st_mode, path)
+    except OSError:
+        os.close(file)
+        raise
+    return file
+
+
+def _require_regular(mode: int, path: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is no file", path)

@@ -1,0 +1,66 @@
+"""Where baselines are read from and written to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kiplint.engine.baseline import Baseline, render
+from kiplint.engine.baseline_file import read_baseline, write_baseline
+from tools import complaint
+
+SOME = Baseline(checked=("set",))
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    file = str(tmp_path / "baseline.json")
+    assert read_baseline(file) is None
+    write_baseline(SOME, file, str(tmp_path))
+    assert read_baseline(file) == SOME
+    assert os.listdir(tmp_path) == ["baseline.json"]
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in {
+        str(tmp_path / "pipe"): "it is no file",
+        str(tmp_path): "Is a directory",
+        "/dev/zero": "it is no file",
+        "nul\0": "there can be no file of that name",
+    }.items():
+        assert complaint(lambda name=name: read_baseline(name)) == f"cannot read the baseline {name}: {said}"  # type: ignore[misc]
+        assert complaint(lambda name=name: write_baseline(SOME, name, None)) == (  # type: ignore[misc]
+            f"cannot write the baseline {name}: {said}"
+        )
+
+
+def test_a_link_beside_it_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(b"untouched")
+    (tmp_path / "baseline.json.new").symlink_to("victim")
+    write_baseline(SOME, str(tmp_path / "baseline.json"), str(tmp_path))
+    assert (tmp_path / "victim").read_bytes() == b"untouched"
+    assert (tmp_path / "baseline.json.new").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["../victim.json", "link.json", "folder/victim.json"])
+def test_a_configuration_names_no_file_outside_its_tree(tmp_path: Path, name: str) -> None:
+    (tmp_path / "victim.json").write_bytes(b"untouched")
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "link.json").symlink_to("../victim.json")
+    (tree / "folder").symlink_to("..")
+    file = str(tree / name)
+    said = complaint(lambda: write_baseline(SOME, file, str(tree)))
+    assert said == f"cannot write the baseline {file}: it is outside {tree}; name it by --baseline to allow that"
+    assert (tmp_path / "victim.json").read_bytes() == b"untouched"
+    write_baseline(SOME, file, None)
+    assert (tmp_path / "victim.json").read_bytes() == render(SOME)
+
+
+def test_a_link_inside_the_tree_stays(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to("real.json")
+    write_baseline(SOME, str(tmp_path / "link.json"), str(tmp_path))
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "real.json").read_bytes() == render(SOME)

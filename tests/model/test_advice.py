@@ -1,0 +1,151 @@
+"""Facts that advice is made of: what a type means, what is free, who was there first, what is covered (issue 11)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.model.load import Definition, load
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from kiplint.model.types import respelt
+from tools import field, message, rpc
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("string[]", "[]string"),
+        ("[string]", "[]string"),
+        ("List<string>", "[]string"),
+        ("array<int32>", "[]int32"),
+        ("Array(int)", "[]int32"),
+        ("list of string", "[]string"),
+        ("repeated string", "[]string"),
+        ("TopicData[]", "[]TopicData"),
+        ("string", ""),
+        ("[]string", ""),
+        ("[][]string", ""),
+        ("Foo<Bar>", ""),
+        ("nothing[]", ""),
+    ],
+)
+def test_arrays_in_the_notation_of_other_languages(written: str, meant: str) -> None:
+    assert respelt(written) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("string[]", "[]string"), ("[]int", "[]int32"), ("byte[]", "bytes"), ("strng", "string")]
+)
+def test_the_type_that_is_meant_is_whole(written: str, meant: str) -> None:
+    assert message(field(kind=written)).fields[0].meant_type == meant
+
+
+@pytest.mark.parametrize(("tags", "free"), [([], 0), ([0, 1], 2), ([0, 2], 1), ([1], 0), ([0, 0], 1)])
+def test_the_next_free_tag(tags: list[int], free: int) -> None:
+    fields = [field(f"F{n}", tag=tag, taggedVersions="3+", versions="3+") for n, tag in enumerate(tags)]
+    assert message(*fields).next_tag == free
+
+
+def pairs(*keys: int) -> tuple[Message, ...]:
+    return tuple(one for key in keys for one in rpc(f"R{key}", key, "0"))
+
+
+def test_the_next_free_api_key() -> None:
+    assert SchemaSet(pairs(0, 1, 7)).next_api_key == 8
+    assert SchemaSet(()).next_api_key == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "gap"), [(range(12), {}), ([*range(12), 14, 15], {14: 12}), ([0, 5], {}), ([*range(1, 20)], {})]
+)
+def test_api_keys_that_leave_a_gap(keys: range | list[int], gap: dict[int, int]) -> None:
+    assert SchemaSet(pairs(*keys)).skipped_api_keys == gap
+
+
+def named(name: str, file: str, valid: str) -> Message:
+    one = message(name=name, type="request", apiKey=1, validVersions=valid)
+    return Message(one.spec, file)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("AddRequest", "AddRequest.json", "0"), ("FetchRequest", "FetchRequest.json", "0-9")),
+        (("FetchRequest", "Fetch (1).json", "0-9"), ("FetchRequest", "FetchRequest.json", "0-9")),
+        (("FetchRequest", "ARequest.json", "0-9"), ("FetchRequest", "FetchRequest.json", "0-9")),
+    ],
+)
+def test_a_taken_key_is_blamed_on_the_newer_of_two(first: tuple[str, str, str], second: tuple[str, str, str]) -> None:
+    new, old = named(*first), named(*second)
+    SchemaSet((new, old))
+    assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "")
+
+
+def test_of_two_that_look_alike_the_first_was_there_first() -> None:
+    one, two = named("ARequest", "ARequest.json", "0"), named("BRequest", "BRequest.json", "0")
+    SchemaSet((one, two))
+    assert (one.api_key_owner, two.api_key_owner) == ("", "ARequest")
+
+
+# Header versions
+
+
+def test_a_gap_only_where_no_range_of_the_map_covers_it() -> None:
+    made = message(headerVersions={"0-8": "1", "3-5": "2", "9-13": "2", "15+": "3"})
+    assert [str(one.gap) for one in made.header_ranges] == ["none", "none", "none", "14"]
+    assert [str(one.overlap) for one in made.header_ranges] == ["none", "3-5", "none", "none"]
+    assert [one.furthest and one.furthest.key for one in made.header_ranges] == [None, "0-8", "0-8", "9-13"]
+
+
+def test_an_overlap_with_a_range_further_back() -> None:
+    made = message(headerVersions={"0-8": "1", "1-2": "2", "4+": "2"})
+    assert [str(one.overlap) for one in made.header_ranges] == ["none", "1-2", "4-8"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "clear"),
+    [
+        ({"0-2": "1", "3+": "2"}, True),
+        ({"0-2": "1", "x": "2"}, False),
+        ({"0-2": "1", "2+": "2"}, False),
+        ({"1+": "2"}, True),
+    ],
+)
+def test_whether_the_map_can_be_read(headers: dict[str, str], clear: bool) -> None:
+    assert message(headerVersions=headers).reads_headers is clear
+
+
+def test_a_key_given_twice_is_not_clear() -> None:
+    text = b"""{"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-3", "flexibleVersions": "none",
+      "headerVersions": {"0-2": "1", "3+": "1", "3+": "2"}, "fields": []}"""
+    made = load("XRequest.json", text).message
+    assert made is not None
+    assert (made.repeats_headers, made.reads_headers) == (True, False)
+
+
+# Files that could not be read
+
+
+@pytest.mark.parametrize(
+    ("file", "data", "names"),
+    [
+        ("a/XRequest.json", b"{", ("XRequest",)),
+        ("copy.json", b'{ "name" : "XRequest", ', ("copy", "XRequest")),
+    ],
+)
+def test_what_an_unread_file_is_probably_called(file: str, data: bytes, names: tuple[str, ...]) -> None:
+    assert Definition(file, data, None).likely_names == names
+
+
+@pytest.mark.parametrize(("unread", "partial"), [(["XResponse"], True), (["YResponse"], False), ([], False)])
+def test_a_half_in_an_unread_file_is_not_missed(unread: list[str], partial: bool) -> None:
+    (one,) = SchemaSet((rpc("X", 1, "0")[0],), unread=frozenset(unread)).rpcs
+    assert one.may_be_partial is partial
+
+
+def test_versions_that_cannot_be_read() -> None:
+    request, response = rpc("X", 1, "0")
+    (one,) = SchemaSet((request, response)).rpcs
+    assert one.says_versions
+    (two,) = SchemaSet((message(name="XRequest", apiKey=1, validVersions="0..3"), response)).rpcs
+    assert not two.says_versions

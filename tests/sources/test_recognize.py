@@ -1,0 +1,109 @@
+"""What a JSON file is taken for: a definition, meant to be one, or a file for another use (issue 11)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kiplint.sources.open import open_sets
+from kiplint.sources.recognize import Kind, is_other_json, kind_of
+from tools import definition, field, kiplint
+
+DEFINITION = definition(field())
+BASELINE = (
+    b'// SPDX-License-Identifier: Apache-2.0\n{\n  "version": 1,\n  "findings": [{"message": "validVersions: 0"}]\n}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (DEFINITION, "definition"),
+        (b'{"validVersions": ', "definition"),
+        (b'{"typ": "request", "name": "XRequest"}', "meant"),
+        (b'{"type": "reqest", "name": "XRequest"}', "meant"),
+        (b'// words\n{"typ": "request", "nme": "XRequest"}', "meant"),
+        (b'{"name": "X", /* words */ "fields": []}', "meant"),
+        (b"request for comments", "meant"),
+        (b'{"name": "X", ', "meant"),
+        (b"[1, 2]", "meant"),
+        (b"3", "meant"),
+        (b"", "broken"),
+        (b" \n", "broken"),
+        (b"\xff\xfe", "broken"),
+        (b'{"a": 1, "b": {"name": 1, "type": 2}}', "other"),
+        (b'{"name": "x"}', "other"),
+        (b"{}", "other"),
+        (BASELINE, "other"),
+    ],
+)
+def test_kinds_by_what_is_in_a_file(data: bytes, kind: Kind) -> None:
+    assert kind_of(data) == kind
+
+
+@pytest.mark.parametrize("name", ["package.json", "tsconfig.json"])
+def test_names_that_tools_give_a_meaning(name: str) -> None:
+    assert kind_of(b'{"name": "x", "type": "module"}', name) == "other"
+    assert kind_of(b'{"name": "x", "type": "module"}', "Other.json") == "meant"
+
+
+@pytest.mark.parametrize("output", ["json", "jsonl", "sarif", "gitlab"])
+def test_its_own_reports_are_no_definitions(tmp_path: Path, output: str) -> None:
+    text = DEFINITION.replace(b'"validVersions": "0-5"', b'"validVersions": "x, \\"validVersions\\": 1"')
+    (tmp_path / "XRequest.json").write_bytes(text)
+    report = kiplint("check", "XRequest.json", "--output-format", output, cwd=tmp_path).out.encode()
+    assert b"validVersions" in report
+    assert kind_of(report) == "other"
+
+
+def test_its_own_baseline_is_no_definition(tmp_path: Path) -> None:
+    (tmp_path / "XRequest.json").write_bytes(DEFINITION)
+    words = ("check", ".", "--baseline", "baseline.json", "--update-baseline", "--allow-new")
+    assert kiplint(*words, cwd=tmp_path).code == 0
+    assert kind_of((tmp_path / "baseline.json").read_bytes()) == "other"
+    with_comment = b"// licence\n" + (tmp_path / "baseline.json").read_bytes()
+    assert kind_of(with_comment) == "other"
+
+
+def test_every_other_json_of_a_directory_with_definitions_is_meant_to_be_one(tmp_path: Path) -> None:
+    files = {
+        "XRequest.json": DEFINITION,
+        "Y.json": b'{"typ": "request", "name": "YRequest"}',
+        "Z.json": b"hello",
+        "baseline.json": BASELINE,
+        "package.json": json.dumps({"name": "x", "type": "module"}).encode(),
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (found,) = open_sets([str(tmp_path)], lambda _: True)
+    names = [Path(one.path).name for one in found.files]
+    assert names == ["XRequest.json", "Y.json", "Z.json"]
+    assert [Path(path).name for path in found.left_out] == ["baseline.json", "package.json"]
+
+
+def test_where_nothing_is_a_definition_nothing_is_meant_to_be(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "Z.json").write_bytes(b"hello")
+    (tmp_path / "Y.json").write_bytes(b'{"typ": "request", "name": "YRequest"}')
+    (tmp_path / "XRequest").mkdir()
+    (tmp_path / "XRequest" / "XRequest.json").write_bytes(DEFINITION)
+    assert [len(one.files) for one in open_sets([str(tmp_path)], lambda _: True)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "other"),
+    [
+        (b"[1]", "a.json", True),
+        (BASELINE, "a.json", True),
+        (b'{"a": 1}', "a.json", True),
+        (b'{"name": "x", "type": "module"}', "package.json", True),
+        (b'{"type": "reqest", "name": "X"}', "a.json", False),
+        (b"hello", "a.json", False),
+        (b"", "a.json", False),
+        (DEFINITION, "a.json", False),
+    ],
+)
+def test_a_named_file_that_is_other_json_is_refused(data: bytes, name: str, other: bool) -> None:
+    assert is_other_json(data, name) is other

@@ -1,0 +1,134 @@
+"""Files of strangers: only regular ones are read, within bounds, and what is written replaces one file and no other."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from kiplint.text.files import open_file, read_file, read_text, replace_file
+
+STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
+
+
+@pytest.fixture
+def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of things that are no files, each called what it is."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "directory").mkdir()
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("socket")
+    Path("loop").symlink_to("loop")
+    Path("dangling").symlink_to("nowhere")
+    Path("device").symlink_to("/dev/zero")
+    return tmp_path
+
+
+REASONS = {
+    "directory": "Is a directory",
+    "pipe": "it is no file",
+    "socket": "it is no file",
+    "loop": "Too many levels of symbolic links",
+    "dangling": "No such file or directory",
+    "device": "it is no file",
+    "nul\0": "there can be no file of that name",
+    "": "No such file or directory",
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+@pytest.mark.usefixtures("strange")
+def test_what_is_no_file(name: str) -> None:
+    for read in (open_file, read_file, read_text):
+        with pytest.raises(OSError, match=r".") as caught:
+            read(name)
+        assert caught.value.strerror == REASONS[name]
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, 100_000])
+def test_all_of_a_file_or_its_beginning(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(bytes(range(256)) * (size // 256) + b"x" * (size % 256))
+    assert read_file(str(file), size) == file.read_bytes()
+    assert read_file(str(file), 10, cut=True) == file.read_bytes()[:10]
+    if size:
+        with pytest.raises(OSError, match=f"it has more than {size - 1:,} bytes"):
+            read_file(str(file), size - 1)
+
+
+def test_a_file_without_an_end_is_not_read_to_it() -> None:
+    """The system's own files say that they have no bytes."""
+    assert len(read_file("/proc/self/maps", 100, cut=True)) == 100
+
+
+def test_text_is_utf8(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes("ü".encode("latin-1"))
+    with pytest.raises(OSError, match="it is not UTF-8"):
+        read_text(str(file))
+
+
+def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    replace_file(str(file), b"new")
+    assert file.read_bytes() == b"new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        replace_file(str(tmp_path / "file"), b"new")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+
+
+def test_a_link_is_replaced_and_not_followed(strange: Path) -> None:
+    (strange / "victim").write_bytes(b"untouched")
+    (strange / "link").symlink_to("victim")
+    for name in ("link", "loop", "dangling"):
+        replace_file(name, b"new")
+        assert not os.path.islink(name)
+    assert (strange / "victim").read_bytes() == b"untouched"
+    assert not (strange / "nowhere").exists()
+
+
+@pytest.mark.parametrize("name", ["directory", "pipe", "socket"])
+def test_what_is_no_file_is_not_replaced(strange: Path, name: str) -> None:
+    before = sorted(os.listdir(strange))
+    with pytest.raises(OSError, match="no file|Is a directory"):
+        replace_file(name, b"new")
+    assert sorted(os.listdir(strange)) == before
+    assert not os.path.isfile(name)
+
+
+def test_nothing_is_left_of_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        replace_file(str(tmp_path / "file"), b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_what_lies_beside_is_not_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even with the very name that the fresh file is to have."""
+    monkeypatch.setattr(os, "urandom", bytes)
+    (tmp_path / "victim").write_bytes(b"untouched")
+    (tmp_path / f".file.{bytes(8).hex()}").symlink_to("victim")
+    with pytest.raises(FileExistsError):
+        replace_file(str(tmp_path / "file"), b"new")
+    assert (tmp_path / "victim").read_bytes() == b"untouched"
+    assert not (tmp_path / "file").exists()
