@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+import kiplint
 from codec.support import catalog
 from codec.test_capture import echo
+from conftest import ROOT
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.exchange import Wanted, decode_object, encode_object
 from tools import field, message
@@ -127,3 +129,13 @@ def test_a_wrong_fallback_is_told(corpus: Path) -> None:
     right = {**wrong, "hex": "00000001002300000001001200000003"}
     found = decode_object(known, right, PLAIN)
     assert (found["version"], found["problems"], found["value"]["errorCode"]) == (0, [], 35)
+
+
+def test_the_library_reads_and_writes() -> None:
+    sets = [ROOT / "fixtures" / "sets" / "broker"]
+    made = kiplint.encode("MetadataRequest@12", {"topics": None}, sets=sets, with_header=True)
+    assert (made.status, made.header_version, len(made.data)) == ("ok", 2, 15)
+    found = kiplint.decode(made.data, sets=sets)
+    value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": False}
+    assert (found.status, found.values) == ("ok", [value])
+    assert next(iter(kiplint.vectors(*sets))).kind == "minimal"

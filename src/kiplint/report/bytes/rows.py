@@ -9,8 +9,9 @@ import msgspec
 
 from kiplint.codec.span import Span
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import printable, table
+from kiplint.report.kit.table import table
 from kiplint.runs.bytes.decode import Entry
+from kiplint.text.show import printable
 
 MOST_BYTES, MOST_TEXT = 16, 60
 """How many bytes of a value are shown, and how many characters."""
