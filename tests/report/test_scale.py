@@ -23,6 +23,7 @@ COUNTED: dict[str, Callable[[str], int]] = {
     "jsonl": lambda text: len([json.loads(line) for line in text.splitlines()]),
     "github": lambda text: text.count("::error ") + int(text.rpartition("title=kiplint::")[2].split()[0].replace(",", "")),
     "sarif": lambda text: len(json.loads(text)["runs"][0]["results"]),
+    "rdjson": lambda text: len(json.loads(text)["diagnostics"]),
     "junit": lambda text: len(ElementTree.fromstring(text).findall("testsuite/testcase/failure")),
     "gitlab": lambda text: len(json.loads(text)),
     "markdown": lambda text: text.count("\n| error |") ,
@@ -57,7 +58,9 @@ class _Pieces(io.StringIO):
         return len(text)
 
 
-@pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
+@pytest.mark.parametrize(
+    "name", ["text", "concise", "jsonl", "github", "sarif", "rdjson", "junit", "gitlab", "markdown"]
+)
 def test_findings_are_written_one_by_one(name: str, large: CheckResult) -> None:
     out = _Pieces()
     write(name, large, out)
@@ -65,7 +68,9 @@ def test_findings_are_written_one_by_one(name: str, large: CheckResult) -> None:
     assert out.total > (NUMBER * 30 if name != "github" else 1000)
 
 
-@pytest.mark.parametrize("name", ["text", "concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown"])
+@pytest.mark.parametrize(
+    "name", ["text", "concise", "jsonl", "github", "sarif", "rdjson", "junit", "gitlab", "markdown"]
+)
 def test_memory_grows_no_faster_than_findings(name: str, large: CheckResult) -> None:
     write(name, large, _Pieces())  # imports and caches
     tracemalloc.start()

@@ -19,6 +19,22 @@ class Span(msgspec.Struct, frozen=True):
     end_column: int
 
 
+class FileEdit(msgspec.Struct, frozen=True):
+    """The bytes of a file from `start` up to `end`, as it is, give way to `text`."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """The edits that put a finding right: certainly (`safe`), or as far as can be guessed (`unsafe`)."""
+
+    applicability: Literal["safe", "unsafe"]
+    edits: tuple[FileEdit, ...]
+
+
 class Finding(msgspec.Struct, frozen=True):
     """One rule broken at one place of one file, ready to be reported.
 
@@ -38,8 +54,13 @@ class Finding(msgspec.Struct, frozen=True):
     message_name: str
     source: str
     identity: str
-    fixable: bool = False  # no fixer exists yet
     instead: str = ""
+    fix: Fix | None = None
+
+    @property
+    def fixable(self) -> bool:
+        """Whether there is a fix; known only where fixes were asked for."""
+        return self.fix is not None
 
     @property
     def told(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
-from kiplint.engine.finding import Finding, Severity, Span
+from msgspec.structs import replace
+
+from kiplint.engine.finding import Finding, Fix, Severity, Span
 from kiplint.engine.ignoring import Ignores
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.model.load import Definition
@@ -18,17 +20,37 @@ from kiplint.text.suppress import parse_suppressions
 LONGEST_NAME = 256
 
 
-def place(definition: Definition, breaches: Iterable[Breach], rules: RuleSet) -> list[Finding]:
-    """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added."""
+Mender = Callable[[Breach, str, Mapping[str, bytes]], Fix | None]
+"""From a breach, the pointer of its finding, and the files that may be changed, to the fix, if there is one."""
+
+
+def place(
+    definition: Definition,
+    breaches: Iterable[Breach],
+    rules: RuleSet,
+    mender: Mender | None = None,
+    files: Mapping[str, bytes] | None = None,
+) -> list[Finding]:
+    """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added.
+
+    With a mender they carry their fixes, which may change `files`.
+    """
     text = decode_text(definition.data)
     locator = Locator(text)
-    findings = [_finding(breach, locator) for breach in breaches if breach.severity != "off"]
+
+    def finding(breach: Breach) -> Finding:
+        found = _finding(breach, locator)
+        if mender is None or not breach.rule.spec.fix:
+            return found
+        return replace(found, fix=mender(breach, found.pointer, files or {definition.file: definition.data}))
+
+    findings = [finding(breach) for breach in breaches if breach.severity != "off"]
     suppressions = parse_suppressions(text)
     ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
     kept = [one for one in findings if not ignores.cover(one)]
     problems = [*suppressions.problems, *ignores.useless()]
     elements = [Problem(noted, definition.file) for noted in problems]
-    kept += [_finding(breach, locator) for breach in rules.breaches("problem", elements)]
+    kept += [finding(breach) for breach in rules.breaches("problem", elements)]
     kept.sort(key=lambda one: (one.span.line, one.span.column, one.rule, one.message))
     return kept
 

@@ -83,7 +83,13 @@ class RuleSpec(_Shape):
     levels: Annotated[list[Softer], Meta(description="Other severities for special cases; the first that holds.")] = []
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
-    fix: Annotated[str, Meta(description="The name of a mechanical repair; kiplint has none yet.")] = ""
+    fix: Annotated[
+        str,
+        Meta(
+            description="The name of a fixer: `instead` writes what the rule says to, `suggestion` does so only when "
+            "asked for what is unsafe; others are made for one rule."
+        ),
+    ] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[

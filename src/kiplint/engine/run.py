@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import Problem
 from kiplint.model.ranges import range_problems
 from kiplint.model.schemas import SchemaSet
+
+if TYPE_CHECKING:
+    from kiplint.engine.place import Mender
 
 IGNORE_MARK = b"kiplint:"
 
@@ -35,10 +38,18 @@ class Result(msgspec.Struct):
     sources: dict[str, bytes] = msgspec.field(default_factory=dict)
 
 
-def check_set(inputs: Iterable[Input], rules: RuleSet, *, directory: str = "", partial: bool = False) -> Result:
+def check_set(
+    inputs: Iterable[Input],
+    rules: RuleSet,
+    *,
+    directory: str = "",
+    partial: bool = False,
+    mender: Mender | None = None,
+) -> Result:
     """Check the files of one schema set against all rules.
 
-    `partial` says that the rest of the set is not known, so that a missing half of an RPC means nothing.
+    `partial` says that the rest of the set is not known, so that a missing half of an RPC means nothing. With a
+    `mender` the findings carry their fixes.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -54,15 +65,22 @@ def check_set(inputs: Iterable[Input], rules: RuleSet, *, directory: str = "", p
         if breach.anchor.file in reported:
             by_file.setdefault(breach.anchor.file, []).append(breach)
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
+    files = {one.file: one.data for one in definitions if one.file in reported} if mender else {}
     for one in definitions:
         found = by_file.get(one.file, [])
         if one.file in reported and (found or IGNORE_MARK in one.data):
             from kiplint.engine.place import place  # clean files never pay for positions
 
-            result.findings += place(one, found, rules)
+            result.findings += place(one, found, rules, mender, files)
             result.sources[one.file] = one.data
+    if mender:
+        result.sources |= {path: files[path] for one in result.findings if one.fix for path in _touched(one.fix)}
     take_apart(schemas)
     return result
+
+
+def _touched(fix: Fix) -> Iterator[str]:
+    return (edit.path for edit in fix.edits)
 
 
 def take_apart(schemas: SchemaSet) -> None:

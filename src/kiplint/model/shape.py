@@ -7,7 +7,7 @@ as `"ignorable": "true"`; those are noted and coerced here too, the rest is note
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -57,6 +57,24 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
 
 
 _GONE: Any = object()
+REFUSED: Any = _GONE
+"""What `coerced` gives for a value that Kafka's reader does not take."""
+
+
+def coerced(path: Sequence[str | int], value: Any) -> Any:
+    """What Kafka's reader makes of a value of another JSON type than the property at `path` has; None for nothing.
+
+    `REFUSED` when it takes it for an error.
+    """
+    wanted = _wanted(path)
+    if path and isinstance(path[-1], int):
+        return str(value) if wanted == "strings" and isinstance(value, (int, float)) else _GONE
+    return _COERCIONS[wanted](value) if wanted in _COERCIONS else _GONE
+
+
+def _wanted(path: Sequence[str | int]) -> str:
+    named = next((token for token in reversed(path) if isinstance(token, str)), "")
+    return "enum" if list(path) == ["type"] else _WANTED.get(named, "string")
 
 
 def _without_gone(value: Any) -> Any:
@@ -100,7 +118,7 @@ class _Repair:
             self.holder, self.value = self.value, self.value[token]
         self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
         self.named = next((str(token) for token in reversed(self.path) if isinstance(token, str)), "")
-        self.wanted = "enum" if self.path == ["type"] else _WANTED.get(self.named, "string")
+        self.wanted = _wanted(self.path)
 
     def run(self) -> bool:
         """Whether a message can still be made of the document."""
@@ -145,31 +163,24 @@ class _Repair:
         return bool(self.path)
 
     def _wrong_value(self) -> bool:
-        coerced = self._coerced()
-        if coerced is not _GONE:
+        read = coerced(self.path, self.value)
+        if read is not _GONE:
             shown = _quote(self.value)
-            self._note("coerced-value", f"{shown} is read as {_quote(coerced)}; write {_json(coerced)}")
+            self._note("coerced-value", f"{shown} is read as {_quote(read)}; write {_json(read)}")
         elif self.error.validator == "enum" and not isinstance(self.value, (dict, list)):
             self._note("unknown-enum-value", self._enum_detail())
         else:
             self._note("wrong-type", f"{_quote(self.named)} is {self._expected()}, not {_noun(self.value)}")
         if self.holder is None:
             return False
-        self.holder[self.path[-1]] = coerced
+        self.holder[self.path[-1]] = read
         required = ("name", "type", "validVersions")
-        return not (coerced is _GONE and len(self.path) == 1 and self.path[0] in required) and self._stand_in(coerced)
+        return not (read is _GONE and len(self.path) == 1 and self.path[0] in required) and self._stand_in(read)
 
-    def _stand_in(self, coerced: Any) -> bool:
-        if coerced is _GONE and self.path[-1] in _STAND_INS:
+    def _stand_in(self, read: Any) -> bool:
+        if read is _GONE and self.path[-1] in _STAND_INS:
             self.holder[self.path[-1]] = _STAND_INS[str(self.path[-1])]
         return True
-
-    def _coerced(self) -> Any:
-        """The value that Kafka's reader makes of this one, `_GONE` when it refuses."""
-        value, wanted = self.value, self.wanted
-        if self.path and isinstance(self.path[-1], int):
-            return str(value) if wanted == "strings" and isinstance(value, (int, float)) else _GONE
-        return _COERCIONS[wanted](value) if wanted in _COERCIONS else _GONE
 
     def _enum_detail(self) -> str:
         allowed = _ENUMS.get(self.named, ())

@@ -12,6 +12,24 @@ from kiplint.engine.finding import Severity
 Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
 
 
+class EditObject(msgspec.Struct):
+    """The bytes of a file from `start` up to `end` give way to `text`, as UTF-8."""
+
+    path: str
+    start: Annotated[int, Meta(ge=0, description="In bytes of the file as it is.")]
+    end: Annotated[int, Meta(ge=0, description="Exclusive; the same as `start` for an insertion.")]
+    text: str
+
+
+class FixObject(msgspec.Struct):
+    """What puts a finding right: all edits together."""
+
+    applicability: Annotated[
+        Literal["safe", "unsafe"], Meta(description="`unsafe` is what is most likely meant: look at it first.")
+    ]
+    edits: list[EditObject]
+
+
 class FindingObject(msgspec.Struct):
     """One finding, also one line of the jsonl output."""
 
@@ -27,7 +45,7 @@ class FindingObject(msgspec.Struct):
     message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
     source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
     fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
-    fixable: Annotated[bool, Meta(description="Whether kiplint can repair it; it can repair nothing yet.")]
+    fixable: Annotated[bool, Meta(description="Whether kiplint can put it right: there is a `fix`.")]
     instead: Annotated[
         str,
         Meta(
@@ -35,6 +53,7 @@ class FindingObject(msgspec.Struct):
             "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
         ),
     ] = ""
+    fix: Annotated[FixObject | None, Meta(description="What puts it right; left out where nothing is known to.")] = None
 
 
 class Summary(msgspec.Struct):

@@ -15,6 +15,7 @@ FORMATS = {
     "jsonl": "One JSON object a line for each finding.",
     "github": "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
     "sarif": "SARIF 2.1.0, for code scanning and editors.",
+    "rdjson": "Reviewdog's diagnostic format, with suggestions that review bots can post.",
     "junit": "JUnit XML: a suite for each file, a failure for each finding; what a diff only tells, passes.",
     "gitlab": "A code quality report of GitLab.",
     "markdown": "A table, for pull requests and job summaries.",

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, Fix
 from kiplint.report.findings.formats import own
 from kiplint.runs.result import CheckResult, Outcome
 from kiplint.text.show import as_json_text, encodable, printable
@@ -56,5 +56,11 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "source": finding.source,
         "fingerprint": finding.fingerprint,
         "fixable": finding.fixable,
+        **({"fix": _fix(finding.fix)} if finding.fix else {}),
         **({"instead": finding.instead} if finding.instead else {}),
     }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    edits = [{"path": encodable(one.path), "start": one.start, "end": one.end, "text": one.text} for one in fix.edits]
+    return {"applicability": fix.applicability, "edits": edits}

@@ -15,6 +15,7 @@ from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.report.findings.fingerprints import fingerprints
 from kiplint.report.findings.json import encoded
+from kiplint.report.findings.places import Places
 from kiplint.report.findings.sarif_rules import LEVELS, descriptor
 from kiplint.runs.result import OldPlace, Result
 from kiplint.text.show import printable
@@ -72,6 +73,7 @@ def _invocation(report: Result, kept: int) -> dict[str, Any]:
 
 def _results(report: Result, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     marks = fingerprints(one for one, _ in items)
+    places = Places(report.sources)
     for (one, old), mark in zip(items, marks, strict=True):
         related = old if old and old != (one.path, one.span) else None
         yield {
@@ -82,7 +84,17 @@ def _results(report: Result, items: Sequence[Item], rules: Mapping[str, int]) ->
             **({"locations": [_location(report, one.path, one.span)]} if one.path else {}),
             **({"relatedLocations": [_related(report, *related)]} if related else {}),
             "partialFingerprints": {"primaryLocationLineHash": mark},
+            **_fixes(report, one, places),
         }
+
+
+def _fixes(report: Result, one: Finding, places: Places) -> dict[str, Any]:
+    if one.fix is None:
+        return {}
+    from kiplint.report.findings.sarif_fixes import fixes  # few findings have any
+
+    found = fixes(one.fix, places, lambda path: uri(report.in_repository(path)))
+    return {"fixes": found} if found else {}
 
 
 def _related(report: Result, path: str, span: Span) -> dict[str, Any]:

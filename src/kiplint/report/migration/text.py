@@ -1,0 +1,53 @@
+"""A migration as a table of text: what was done to each RPC, then what a person has to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, TextIO
+
+from kiplint.fixes.result import Row
+from kiplint.report.kit.colors import DIM
+from kiplint.report.kit.table import paragraph, table, title
+from kiplint.text.show import printable
+from kiplint.text.words import listed
+
+STATES: Final = ("migrated", "declared", "unchanged", "exempt", "dead", "left")
+COLORS: Final = {"migrated": "32", "declared": "32", "unchanged": DIM, "exempt": DIM, "dead": DIM, "left": "1;31"}
+COLUMNS: Final = ("RPC", "", "versions", "request headers", "")
+_QUIET: Final = ("unchanged", "dead")
+
+
+def write(rows: Sequence[Row], files: int, out: TextIO, *, color: bool) -> None:
+    """Write the rows, but for those of which there is nothing to tell, then what to look at, and how many."""
+    shown = [row for row in rows if row.state not in _QUIET or row.look]
+    lines = table(COLUMNS, [_cells(row) for row in shown], color)
+    looks = [(row.name, one) for row in rows for one in row.look]
+    if looks:
+        lines += ["", title("To look at", color)]
+        lines += [line for name, one in looks for line in paragraph([f"{name}: {one}"])]
+    out.write("".join(f"{line}\n" for line in [*lines, *([""] if lines else []), closing(rows, files)]))
+
+
+def closing(rows: Sequence[Row], files: int) -> str:
+    """`85 migrated, 1 exempt and 4 dead; 171 files changed.`"""
+    counts = Counter(row.state for row in rows)
+    parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+    changed = f"{files:,} file{'' if files == 1 else 's'} changed"
+    return f"{listed(parts)}; {changed}." if parts else f"No RPCs; {changed}."
+
+
+def headers(row: Row) -> str:
+    """`0-1: 1, 2: 2, 3: 3`."""
+    return ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
+
+
+def _cells(row: Row) -> list[tuple[str, str]]:
+    versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
+    return [
+        (printable(row.name), ""),
+        (row.state, COLORS[row.state]),
+        (versions, ""),
+        (headers(row), ""),
+        (printable(", ".join(row.done)), ""),
+    ]

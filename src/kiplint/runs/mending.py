@@ -1,0 +1,78 @@
+"""Checking sets and mending them: `check --fix` and `check --diff`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, Result, check_set
+from kiplint.fixes.mending import mend_set
+from kiplint.fixes.registry import mend
+from kiplint.runs.changing import Change
+from kiplint.sources.schema_files import SchemaFiles
+
+
+class Mending(msgspec.Struct, frozen=True):
+    """What mending came to: what is found in the files now, the change, and what was mended."""
+
+    results: tuple[Result, ...]
+    change: Change
+    mended: tuple[Finding, ...]
+
+    def told(self, *, written: bool, unsafe: bool) -> str:
+        """What was mended and what was left, in words; what would be, if nothing is `written`."""
+        counts = Counter(one.rule for one in self.mended)
+        rules = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items()))
+        verb = "mended" if written else "would mend"
+        head = f"{verb} {_number(len(self.mended), 'finding')} in {_number(len(self.change.after), 'file')}"
+        left = [one for result in self.results for one in result.findings]
+        doubtful = 0 if unsafe else sum(one.fix is not None for one in left)
+        parts = [f"{head}: {rules}" if rules else head, f"{len(left):,} left"]
+        return ", ".join(parts) + (f", of which {doubtful:,} with --unsafe-fixes" if doubtful else "")
+
+
+def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool) -> Mending:
+    """Mend the files of the sets that were asked for, in memory; what is only context stays as it is."""
+    results: list[Result] = []
+    before: dict[str, bytes] = {}
+    after: dict[str, bytes] = {}
+    mended: list[Finding] = []
+    for one in sets:
+        files = {file.path: file.data for file in one.files}
+        check = _Check(one, rules)
+        found = mend_set(files, check, unsafe=unsafe)
+        before |= found.before
+        after |= found.after
+        mended += found.mended
+        results.append(check.result({**files, **found.after}))
+    return Mending(tuple(results), Change(before, after), tuple(mended))
+
+
+class _Check:
+    """Checks a set in one state after the other, and remembers what each came to."""
+
+    def __init__(self, one: SchemaFiles, rules: RuleSet) -> None:
+        self._set = one
+        self._rules = rules
+        self._done: list[tuple[Mapping[str, bytes], Result]] = []
+
+    def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
+        return self.result(files).findings
+
+    def result(self, files: Mapping[str, bytes]) -> Result:
+        """What a check of the files comes to."""
+        for known, result in self._done:
+            if known == files:
+                return result
+        inputs = (Input(file.path, files[file.path], file.wanted) for file in self._set.files)
+        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, mender=mend)
+        self._done.append((dict(files), result))
+        return result
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,127 @@
+"""Mending real definitions with slips in them: never worse, never twice, and never another layout."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fixes.mutations import mutated
+from fixes.support import Files, folder, is_within, said, wire
+from kiplint.engine.config import Config
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.fixes.mending import mend_set
+from kiplint.fixes.patch import patch
+from kiplint.fixes.registry import mend
+from kiplint.model.load import load
+from tools import definition, field
+
+MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "25"))
+"""How many mutations are tried; the nightly run tries 5,000."""
+
+RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
+
+
+def found(files: Mapping[str, bytes]) -> list[Finding]:
+    return check_set([Input(*one) for one in files.items()], RULES, mender=mend).findings
+
+
+def severities(findings: list[Finding]) -> Counter[str]:
+    return Counter(one.rule for one in findings)
+
+
+@pytest.fixture(scope="module")
+def trees(corpus: Path) -> list[Files]:
+    return [folder(one) for one in sorted((corpus / "kafka-trunk-2026-08").iterdir()) if one.is_dir()]
+
+
+def pair_of(files: Files, name: str) -> Files:
+    """A file and its partner: a set that is quick to check."""
+    other = name.replace("Request.json", "Response.json") if "Request" in name else name.replace("Response", "Request")
+    return {one: files[one] for one in sorted({name, other}) if one in files}
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> None:
+    chance = random.Random(f"1313 {unsafe}")
+    changed = 0
+    for _ in range(MUTATIONS):
+        files = chance.choice(trees)
+        name = chance.choice(sorted(files))
+        some = pair_of(files, name)
+        some[name] = mutated(some[name].decode(), chance).encode("utf-8", "surrogateescape")
+        before = found(some)
+        result = mend_set(some, found, unsafe=unsafe)
+        after = {**some, **result.after}
+        assert severities(found(after)) <= severities(before)
+        assert len(result.mended) + len(result.left) == len(before) or len(result.left) < len(before)
+        assert not mend_set(after, found, unsafe=unsafe).after, some[name].decode()
+        changed += bool(result.after)
+        for path, data in result.after.items():
+            assert is_within(said(some[path]), said(data)), data.decode()
+            if not unsafe:
+                _keeps_layout(some[path], data)
+    assert changed > MUTATIONS / 8
+
+
+def _keeps_layout(before: bytes, after: bytes) -> None:
+    old, new = load("X.json", before).message, load("X.json", after).message
+    known = old and not old.valid.open and old.valid.highest < 100
+    if not (known and old) or any(not (one.is_primitive or one.struct) for one in old.all_fields):
+        return
+    assert new is not None
+    now = {version: rest for version, *rest in wire(new)}
+    for version, header, lines in wire(old):
+        assert now[version] == [header, lines] or header == -1
+
+
+def test_what_is_fine_stays(trees: list[Files]) -> None:
+    for files in trees:
+        result = mend_set(files, found)
+        for path, data in result.after.items():
+            assert {one.rule for one in result.mended if one.path == path} <= {
+                "shape/coerced-value", "fields/default-json-null", "versions/versions-missing",
+            }  # fmt: skip
+            assert is_within(said(files[path]), said(data))
+
+
+def test_fixes_that_collide_come_one_after_the_other() -> None:
+    # The string and the escape in it are two findings in one place.
+    text = b'{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": \'\\x30+\',}'
+    result = mend_set({"XData.json": text}, found)
+    assert (
+        result.after["XData.json"]
+        == b'{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"}'
+    )
+
+
+def test_a_fix_that_makes_it_worse_is_not_made() -> None:
+    # With "null" in quotes the default would be one that the type does not have; without any it is as it was read.
+    files = {"XRequest.json": definition(field(default=None, about="It."))}
+    result = mend_set(files, found)
+    assert b"default" not in result.after["XRequest.json"]
+    assert "fields/default-json-null" in {one.rule for one in result.mended}
+
+
+def test_a_patch_can_be_applied(tmp_path: Path) -> None:
+    import subprocess
+
+    before = {"A B.json": b"{\r\n 1,\r\n}", "sub/C.json": b"x\n" * 20, "D.json": b"a\xff\nb\n\x0cc\n"}
+    after = {
+        "A B.json": b"{\r\n 1\r\n}",
+        "sub/C.json": b"x\n" * 9 + b"y\n" + b"x\n" * 10,
+        "D.json": b"a\xff\nB\n\x0cc\n",
+    }
+    (tmp_path / "sub").mkdir()
+    for path, data in before.items():
+        (tmp_path / path).write_bytes(data)
+    text = "".join(patch(before, after)).encode("utf-8", "surrogateescape")
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=text, check=True)
+    assert {path: (tmp_path / path).read_bytes() for path in after} == after
+    assert not "".join(patch(before, before))

@@ -1,0 +1,88 @@
+"""How fixes are told: edits in bytes, regions of SARIF, suggestions of rdjson."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from kiplint.engine.finding import FileEdit, Fix
+from kiplint.report.output_schema import FindingObject
+
+from .findings import finding, report, written
+
+TEXT = '\ufeff{\r\n  "é": "ü", "tag": 1,\r\n  "x": 2\r\n}'.encode()
+TAG = TEXT.index(b"1,")
+FIX = Fix("safe", (FileEdit("set/Tags.json", TAG, TAG + 1, "0"), FileEdit("set/Tags.json", TAG + 2, TAG + 2, " // é")))
+FOUND = finding(span=(2, 13, 2, 21), fix=FIX, instead="0")
+SOURCES = {"set/Tags.json": TEXT}
+
+
+def test_json_has_the_edits_in_bytes() -> None:
+    (one,) = json.loads(written("json", report(FOUND, sources=SOURCES)))["findings"]
+    assert one["fixable"] is True
+    assert one["fix"] == {
+        "applicability": "safe",
+        "edits": [
+            {"path": "set/Tags.json", "start": TAG, "end": TAG + 1, "text": "0"},
+            {"path": "set/Tags.json", "start": TAG + 2, "end": TAG + 2, "text": " // é"},
+        ],
+    }
+    assert msgspec.convert(one, FindingObject).fix is not None
+    (other,) = json.loads(written("json", report(finding())))["findings"]
+    assert (other["fixable"], "fix" in other) == (False, False)
+    assert json.loads(written("jsonl", report(FOUND, sources=SOURCES))) == one
+
+
+def test_sarif_replaces_regions() -> None:
+    log = json.loads(written("sarif", report(FOUND, sources=SOURCES)))
+    (fix,) = log["runs"][0]["results"][0]["fixes"]
+    assert fix["description"]["text"]
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"] == {"uri": "set/Tags.json"}
+    region = {"startLine": 2, "startColumn": 20, "endLine": 2, "endColumn": 21}
+    empty = {"startLine": 2, "startColumn": 22, "endLine": 2, "endColumn": 22}
+    assert change["replacements"] == [
+        {"deletedRegion": region, "insertedContent": {"text": "0"}},
+        {"deletedRegion": empty, "insertedContent": {"text": " // é"}},
+    ]
+    log = json.loads(written("sarif", report(FOUND)))
+    assert "fixes" not in log["runs"][0]["results"][0]
+
+
+def test_rdjson_counts_bytes_and_suggests_one_change() -> None:
+    document = json.loads(written("rdjson", report(FOUND, finding(severity="info"), sources=SOURCES)))
+    assert document["source"] == {"name": "kiplint"}
+    one, other = document["diagnostics"]
+    assert one == {
+        "message": "tag 1 of B comes after a gap; write 0",
+        "location": {
+            "path": "set/Tags.json",
+            "range": {"start": {"line": 2, "column": 15}, "end": {"line": 2, "column": 23}},
+        },
+        "severity": "ERROR",
+        "code": {"value": "tags/gap"},
+        "suggestions": [
+            {
+                "range": {"start": {"line": 2, "column": 22}, "end": {"line": 2, "column": 24}},
+                "text": "0, // é",
+            }
+        ],
+    }
+    assert (other["severity"], "suggestions" in other) == ("INFO", False)
+
+
+def test_rdjson_suggests_nothing_across_files() -> None:
+    fix = Fix("unsafe", (*FIX.edits, FileEdit("set/Other.json", 0, 0, "x")))
+    sources = {**SOURCES, "set/Other.json": b"y"}
+    (one,) = json.loads(written("rdjson", report(finding(fix=fix), sources=sources)))["diagnostics"]
+    assert "suggestions" not in one
+    (result,) = json.loads(written("sarif", report(finding(fix=fix), sources=sources)))["runs"][0]["results"]
+    assert [one["artifactLocation"]["uri"] for one in result["fixes"][0]["artifactChanges"]] == [
+        "set/Tags.json",
+        "set/Other.json",
+    ]
+
+
+def test_rdjson_without_findings_is_one_document() -> None:
+    assert json.loads(written("rdjson", report())) == {"source": {"name": "kiplint"}, "diagnostics": []}
