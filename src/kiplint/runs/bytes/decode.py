@@ -22,7 +22,7 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.runs.bytes.choice import chosen_message, chosen_response, open_catalog
 from kiplint.runs.bytes.inputs import Given, InputFormat, read_inputs
 from kiplint.runs.configuration import Path
-from kiplint.runs.result import Result, RuleInfo
+from kiplint.runs.result import Report, RuleInfo
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Entry(msgspec.Struct, frozen=True):
     captured: Captured | None = None
 
 
-class DecodeResult(Result, frozen=True):
+class DecodeResult(Report, frozen=True):
     """What bytes came to: an entry for each frame or body, and the summary of a capture."""
 
     entries: tuple[Entry, ...] = ()

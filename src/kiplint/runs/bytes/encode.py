@@ -13,10 +13,10 @@ from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
 from kiplint.model.message import Message
 from kiplint.runs.bytes.choice import chosen_message, open_catalog
 from kiplint.runs.configuration import Path
-from kiplint.runs.result import Outcome
+from kiplint.runs.result import RunResult
 
 
-class EncodeResult(Outcome, frozen=True):
+class EncodeResult(RunResult, frozen=True):
     """What was written: the bytes, empty where the values have problems, and these as JSON has them."""
 
     message: str

@@ -18,7 +18,7 @@ from kiplint.runs.configuration import Path
 from kiplint.runs.probe.connection import ClosedError, Connection, ProbeError, Tls
 from kiplint.runs.probe.handshake import METADATA, NO_NODE, Asked, Offer, Talker, api_versions, authenticate, metadata
 from kiplint.runs.probe.sasl import Sasl
-from kiplint.runs.result import Outcome
+from kiplint.runs.result import RunResult
 from kiplint.versions import NONE, VersionRange
 
 MOST_AT_ONCE = 16
@@ -56,7 +56,7 @@ class Broker(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class ProbeResult(Outcome, frozen=True):
+class ProbeResult(RunResult, frozen=True):
     """What the brokers said. The status is `findings` where one could not be asked, or answered wrongly."""
 
     brokers: tuple[Broker, ...]
