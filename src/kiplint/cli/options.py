@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import NoneType
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -100,7 +100,9 @@ def make(options: type[Made], values: Mapping[str, Any]) -> Made:
 def _fields(options: type[Group]) -> Iterable[tuple[str, Any, Any]]:
     """Name, type and usual value of each field; msgspec keeps the usual values of the last ones."""
     names, usual = options.__struct_fields__, options.__struct_defaults__
-    hints = options.__annotations__  # no strings: the modules of options leave `from __future__ import annotations` out
+    hints = options.__annotations__
+    if any(isinstance(hint, str) for hint in hints.values()):  # slow: modules of commands do without annotations as text
+        hints = get_type_hints(options, include_extras=True)
     values = (*(msgspec.NODEFAULT,) * (len(names) - len(usual)), *usual)
     return [(name, hints[name], value) for name, value in zip(names, values, strict=True)]
 
