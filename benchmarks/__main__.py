@@ -12,6 +12,7 @@ from benchmarks.workspace import RESULTS, find_corpus
 
 MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
     "check": scenarios.check,
+    "first": scenarios.first,
     "diff": scenarios.diff,
     "start": scenarios.start,
     "single": scenarios.single,

@@ -1,4 +1,4 @@
-"""The tools kiplint is measured against, installed once below `.bench/` at pinned versions."""
+"""The tools kiplint is measured against, installed once, into a cache of the benchmarks' own, at pinned versions."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.outcome import SkipError
-from benchmarks.workspace import scratch
+from benchmarks.workspace import peers_home
 
 BUF = "1.75.0"
 CHECK_JSONSCHEMA = "0.39.0"
@@ -31,7 +31,8 @@ class Peer:
 
 def buf() -> Peer:
     """buf's native binary out of its npm package, not the node script in front of it; raises SkipError."""
-    home = scratch("buf")
+    home = peers_home(f"buf-{BUF}")
+    home.mkdir(parents=True, exist_ok=True)
     package = home / "node_modules" / "@bufbuild"
     if _installed_buf(package) != BUF:
         npm = shutil.which("npm")
@@ -47,7 +48,7 @@ def buf() -> Peer:
 
 def check_jsonschema() -> Peer:
     """check-jsonschema in an environment of its own, with orjson, which makes it faster; raises SkipError."""
-    home = scratch("check-jsonschema")
+    home = peers_home(f"check-jsonschema-{CHECK_JSONSCHEMA}")
     executable = home / "bin" / "check-jsonschema"
     if not next(home.glob(f"lib/python*/site-packages/check_jsonschema-{CHECK_JSONSCHEMA}.dist-info"), None):
         _install("check-jsonschema", (sys.executable, "-m", "venv", "--clear", home))

@@ -21,8 +21,8 @@ Whole processes, timed in alternating pairs (A B A B) after two warm-ups each; t
 of the ratios within the pairs. Smaller ratios are better for kiplint. Timing never fails a build. Peers get the same
 amount of structure: for buf, one .proto file for each message, one Protobuf message for each struct, one field for each
 field, comments included, clean under buf's default categories; buf's native binary is run directly. buf works on
-several cores: where it shows fewer than 1.4 `cores`, the machine was busy and its ratio flatters kiplint. Start-up is
-`kiplint --version`."""
+several cores: where it shows fewer than 1.4 `cores`, the machine was busy and its ratio flatters kiplint. A first run
+is one with an empty cache directory of the user's."""
 
 _REPRODUCE = """\
     make bench                                   # python -m benchmarks, beside an installed kiplint
@@ -30,7 +30,7 @@ _REPRODUCE = """\
     python -m benchmarks --only check            # one measure; this page stays as it is
 
 `KIPLINT_CORPUS` names the corpus directory (default `../shared/corpus`); without it the bundled sets are measured.
-Peers are installed below `.bench/` once; a peer that cannot be installed is skipped."""
+Peers are installed once, into `kiplint-benchmarks` in the user's cache; a peer that cannot be installed is skipped."""
 
 
 @dataclass

@@ -3,27 +3,60 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
 
 from benchmarks import peers, protos, schemas
 from benchmarks.lab import FINDINGS_OR_NONE, Lab
 from benchmarks.outcome import Outcome, SkipError, cost_of, pair_row
 from benchmarks.timing import Command, CommandError, compare, output
 from benchmarks.workspace import empty_scratch, scratch
+from kiplint.cli.app import make_app
 
 BREAKS_FOUND = frozenset({100})
 
 
 def check(lab: Lab) -> Iterator[Outcome]:
-    """All default rules over the whole set, against `buf lint` over the same structure."""
+    """All default rules over the whole set, with the options that hooks and CI give, against `buf lint`."""
     peer = peers.buf()
     lab.findings(lab.corpus.clients)
     tree = scratch("proto", "lint")
     protos.write_tree(lab.schemas, tree)
     theirs = Command((peer.executable, "lint"), tree)
-    comparison = compare(lab.kiplint("check", lab.corpus.clients.name), theirs, lab.plan.pairs)
-    yield pair_row(f"check {len(lab.schemas)} files / buf lint", comparison, 0.6)
-    yield cost_of("kiplint check", comparison.ours)
-    yield cost_of("buf lint", comparison.theirs)
+    plain = lab.kiplint("check", lab.corpus.clients.name)
+    for words in options():
+        ours = lab.kiplint("check", *words, lab.corpus.clients.name)
+        named = " ".join(["check", *(Path(word).name for word in words), f"{len(lab.schemas)} files"])
+        comparison = compare(ours, theirs, lab.plan.pairs)
+        yield pair_row(f"{named} / buf lint", comparison, 0.6)
+        if words:
+            yield pair_row(f"{named} / without options", compare(ours, plain, lab.plan.pairs), 1.15)
+        else:
+            yield cost_of("kiplint check", comparison.ours)
+            yield cost_of("buf lint", comparison.theirs)
+
+
+def options() -> Iterator[tuple[str, ...]]:
+    """The options to give: none, the hook's, a CI's, and those of a project with a configuration of its own."""
+    config = scratch("kiplint.toml")
+    config.write_text('ignore = ["style/field-case"]\n', encoding="utf-8")
+    yield ()
+    yield ("--only-failing",)
+    yield "--output-format", "github", "--fail-on", "warning"
+    yield "--config", str(config), "--select", "kip-1313,versions"
+
+
+def first(lab: Lab) -> Iterator[Outcome]:
+    """The first run on a machine, whose user has no cache yet, against the second."""
+    words = lab.kiplint("check", lab.corpus.clients.name)
+    cache = empty_scratch("cache")
+    run = 'XDG_CACHE_HOME="$0" exec "$@"'
+    once, again = (
+        Command(("/bin/sh", "-c", f"{before}; {run}", cache, *words.arguments), words.cwd, words.expected)
+        for before in ('rm -rf "$0"', 'test -d "$0"')
+    )
+    yield pair_row("first run / second run", compare(once, again, lab.plan.pairs), 1.15)
 
 
 def diff(lab: Lab) -> Iterator[Outcome]:
@@ -45,20 +78,31 @@ def diff(lab: Lab) -> Iterator[Outcome]:
 def start(lab: Lab) -> Iterator[Outcome]:
     """What is there before any work, against importing the library that the command line is made with."""
     theirs = Command((sys.executable, "-c", "import typer"))
-    for option in ("--help", "--version"):
-        comparison = compare(lab.kiplint(option), theirs, lab.plan.pairs)
-        yield pair_row(f"{option} / import typer", comparison, 1.5)
-        yield cost_of(f"kiplint {option}", comparison.ours)
+    for words in (("--version",), ("--help",), *((*names, "--help") for names in commands())):
+        comparison = compare(lab.kiplint(*words), theirs, lab.plan.pairs)
+        yield pair_row(f"{' '.join(words)} / import typer", comparison, 1.6)
+        if len(words) == 1:
+            yield cost_of(f"kiplint {words[0]}", comparison.ours)
+
+
+def commands() -> list[tuple[str, ...]]:
+    """The words of every command, those inside a group included."""
+    found: list[tuple[str, ...]] = []
+    todo: list[tuple[tuple[str, ...], Any]] = [((), get_command(make_app()))]
+    for words, one in todo:
+        todo += [((*words, name), inner) for name, inner in getattr(one, "commands", {}).items() if not inner.hidden]
+        found += [words] if words else []
+    return found
 
 
 def single(lab: Lab) -> Iterator[Outcome]:
-    """One file with its siblings beside it, as pre-commit runs it, against `--version`."""
+    """One file with its siblings beside it, as pre-commit runs it, against the least that decoding a file can cost."""
     rpcs = (schema for schema in lab.schemas if schema.body["type"] in ("request", "response"))
     by_size = sorted(rpcs, key=lambda schema: len(schema.text))
     file = by_size[len(by_size) // 2].path
     ours = lab.kiplint("check", file.name, cwd=file.parent)
-    comparison = compare(ours, lab.kiplint("--version"), lab.plan.pairs)
-    yield pair_row(f"check {file.name} / --version", comparison, 1.3)
+    comparison = compare(ours, Command((sys.executable, "-c", "import msgspec")), lab.plan.pairs)
+    yield pair_row(f"check {file.name} / import msgspec", comparison, 1.3)
     yield cost_of("kiplint check, one file", comparison.ours)
 
 

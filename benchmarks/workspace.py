@@ -39,6 +39,12 @@ def find_corpus() -> Corpus:
     return Corpus(f"{largest.relative_to(REPOSITORY)} (no corpus: set KIPLINT_CORPUS)", largest, None)
 
 
+def peers_home(*names: str) -> Path:
+    """Where peers are kept for all checkouts: a cache of the user's, outside this one."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(cache if os.path.isabs(cache) else Path.home() / ".cache", "kiplint-benchmarks", *names)
+
+
 def scratch(*names: str) -> Path:
     """A path below `.bench/`, whose first use keeps the directory out of git."""
     root = REPOSITORY / ".bench"

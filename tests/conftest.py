@@ -10,6 +10,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+from guard import sitecustomize  # noqa: F401 (refuses the network)
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # "ci", the default, tries the same examples every time. To look for new ones:

@@ -172,9 +172,14 @@ def test_every_block_is_run_or_written_or_tried_elsewhere(page: Path) -> None:
     assert re.findall(r"^(?: {4}|\t)\$ .*", text, re.MULTILINE) == []
 
 
-def test_the_readme_opens_with_the_two_commands() -> None:
-    first, second, *_ = steps((ROOT / "README.md").read_text("utf-8"))
-    assert [isinstance(one, Command) and one.text for one in (first, second)] == ["make check", "make test"]
+def test_the_readme_opens_with_a_finding_and_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    found, *two = list(steps(text))[:3]
+    assert isinstance(found, Command)
+    assert found.output.startswith("error[")
+    assert [isinstance(one, Command) and one.text for one in two] == ["make check", "make test"]
+    screen = 40
+    assert "make test" in "".join(text.splitlines(keepends=True)[:screen])
 
 
 def test_a_page_with_a_wrong_output_is_noticed(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from zygote import AVAILABLE, SOURCE, zygote
+from zygote import AVAILABLE, MODULES, zygote
 
 PLAIN = {"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-5", "flexibleVersions": "3+"}
 QUIET = ["style/file-name", "style/about-missing", "style/version-undocumented", "rpc/listeners-missing"]
@@ -103,7 +103,7 @@ _SHAPING = re.compile(
 def environment(**others: str) -> dict[str, str]:
     """The environment of a run: this one's without anything that shapes output, and with the checkout on the path."""
     kept = {name: value for name, value in os.environ.items() if not _SHAPING.match(name)}
-    return {**kept, "PYTHONPATH": str(SOURCE), "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
+    return {**kept, "PYTHONPATH": MODULES, "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
 
 
 def kiplint(

@@ -23,6 +23,9 @@ from typing import Any, NoReturn
 
 AVAILABLE = hasattr(os, "fork")
 SOURCE = Path(__file__).resolve().parent.parent / "src"
+GUARD = Path(__file__).resolve().parent / "guard"
+MODULES = os.pathsep.join(map(str, (SOURCE, GUARD)))
+"""Where processes find kiplint, and what keeps them from the network."""
 IMPORTED = (
     "kiplint.cli.app",
     "kiplint.runs.check",
@@ -38,7 +41,7 @@ class Zygote:
 
     def __init__(self) -> None:
         command = [sys.executable, str(Path(__file__).resolve())]
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        environment = {**os.environ, "PYTHONPATH": MODULES}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )

@@ -246,3 +246,30 @@ def test_a_json_null_among_real_values() -> None:
 def test_ranges_are_values() -> None:
     assert only(versions="0+").versions == ALL
     assert only(versions="1-2").versions == VersionRange.of(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "may"), [("string", True), ("bytes", True), ("[]string", False), ("int8", False), ("records", False)]
+)
+def test_types_with_two_encodings(kind: str, may: bool) -> None:
+    assert only(type=kind).may_override_flexible is may
+
+
+@pytest.mark.parametrize(
+    ("versions", "current"), [("0+", True), ("5", True), ("2-5", True), ("0-4", False), ("6+", False), ("none", False)]
+)
+def test_fields_of_the_highest_version(versions: str, current: bool) -> None:
+    assert only(versions=versions).is_current is current
+
+
+def test_a_field_is_current_where_its_struct_ends() -> None:
+    whole = message(
+        field("A", "[]S", "0-2", fields=[field("B", versions="0+"), field("C", versions="0-1")]), validVersions="0-5"
+    )
+    assert {one.name: one.is_current for one in whole.all_fields} == {"A": False, "B": True, "C": False}
+
+
+@pytest.mark.parametrize(("tags", "free"), [([], 0), ([0], 1), ([0, 1], 2), ([3, 0], 1), ([-1], 0)])
+def test_the_next_tag(tags: list[int], free: int) -> None:
+    fields = [field(f"F{tag}", tag=tag, taggedVersions="0+") for tag in tags]
+    assert message(field("Plain"), *fields).next_tag == free

@@ -107,3 +107,14 @@ def test_a_partial_set_says_so_of_its_rpcs() -> None:
 def test_an_empty_set() -> None:
     found = schema_set()
     assert (found.messages, found.rpcs, found.by_name, found.declares_headers) == ((), (), {}, False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "says"),
+    [("0+", "1+", True), ("none", "0+", True), (None, "0+", False), ("0+", None, False), ("0+", "1-", False)],
+)
+def test_whether_both_halves_say_what_is_flexible(asked: str | None, answered: str | None, says: bool) -> None:
+    request = rpc("A", 1, "0-2", flexibleVersions=asked)[0]
+    response = rpc("A", 1, "0-2", flexibleVersions=answered)[1]
+    assert schema_set(request, response).rpcs[0].says_flexible is says
+    assert not schema_set(request).rpcs[0].says_flexible

@@ -88,6 +88,11 @@ def test_twins_and_use() -> None:
     assert whole.common_names == {"S", "T", "U"}
 
 
+def test_the_property_that_names_a_struct() -> None:
+    whole = message(field("A", "[]S", fields=[field("B")]), commonStructs=[common("C", field("D"))])
+    assert {one.name: one.name_property for one in whole.structs} == {"S": "type", "C": "name"}
+
+
 def test_names_in_lower_case() -> None:
     whole = message(field("One", "a", fields=[field("X")]), commonStructs=[common("s"), common("S"), common("_")])
     assert {one.name: one.name_is_upper for one in whole.structs} == {"s": False, "S": True, "_": True, "a": False}

@@ -7,7 +7,7 @@ from typing import Any
 
 from kiplint.engine.finding import Finding, Severity, Span
 from kiplint.report.findings.formats import write
-from kiplint.runs.result import CheckResult, Result
+from kiplint.runs.result import CheckResult, Report
 
 HOSTILE = (
     "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"
@@ -44,7 +44,7 @@ def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any)
     return CheckResult(findings, files, messages, **others)
 
 
-def written(name: str, one: Result) -> str:
+def written(name: str, one: Report) -> str:
     """What a format writes."""
     out = io.StringIO()
     write(name, one, out)

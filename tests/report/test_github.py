@@ -9,14 +9,14 @@ import pytest
 from kiplint.report.findings.github import escape, escape_property
 from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
 from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 
 from .findings import HOSTILE, finding, many, report, written
 
 REST = "GitHub shows 10 annotations of a level; the job summary and the other formats list all"
 
 
-def lines(one: Result) -> list[str]:
+def lines(one: Report) -> list[str]:
     return written("github", one).splitlines()
 
 
@@ -98,7 +98,7 @@ def test_paths_are_those_of_the_repository() -> None:
     assert line.startswith("::error file=clients/set/Tags.json,line=9,")
 
 
-def summary(one: Result, room: int = LIMIT) -> str:
+def summary(one: Report, room: int = LIMIT) -> str:
     out = io.StringIO()
     write_summary(one, out, room)
     return out.getvalue()

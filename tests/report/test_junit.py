@@ -10,7 +10,7 @@ from junitparser import JUnitXml
 
 from kiplint.report.findings.junit import escape
 from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.runs.rollout import RolloutResult
 
 from .findings import HOSTILE, finding, many, report, written
@@ -18,7 +18,7 @@ from .findings import HOSTILE, finding, many, report, written
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
-def suites(one: Result) -> list[tuple[str, Sequence[ElementTree.Element]]]:
+def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
     """The suites with their cases, once all numbers have been found to be right, by junitparser too."""
     text = written("junit", one)
     root = ElementTree.fromstring(text)

@@ -15,7 +15,7 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.report.findings import sarif
 from kiplint.report.findings.sarif import message_text, uri
 from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import Result, RuleInfo
+from kiplint.runs.result import Report, RuleInfo
 
 from .findings import HOSTILE, finding, many, report, written
 from .sarif_schema import SCHEMA, valid_run
@@ -23,7 +23,7 @@ from .sarif_schema import SCHEMA, valid_run
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
 
-def run(one: Result) -> Any:
+def run(one: Report) -> Any:
     return valid_run(json.loads(written("sarif", one)))
 
 

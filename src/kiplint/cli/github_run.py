@@ -11,13 +11,13 @@ from typing import TextIO
 from kiplint.engine.errors import UsageError
 from kiplint.report.findings.github import escape
 from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 
 SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 """The variables that name the file of the job summary and that of the step's outputs."""
 
 
-def record(report: Result) -> None:
+def record(report: Report) -> None:
     """Append the report to the job summary, and its counts to the outputs of the step, where there are such files."""
     try:
         _append(SUMMARY, lambda out: write_summary(report, out, LIMIT - out.tell()))

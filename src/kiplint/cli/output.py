@@ -18,7 +18,7 @@ from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.runs.migrating import MigrationResult
-    from kiplint.runs.result import CheckResult, Outcome, Result
+    from kiplint.runs.result import CheckResult, Report, RunResult
 
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
@@ -34,7 +34,7 @@ class Output(NamedTuple):
     color: bool
 
 
-def report(command: str, asked: Reporting, work: Callable[[], Result], *, statistics: bool = False) -> int:
+def report(command: str, asked: Reporting, work: Callable[[], Report], *, statistics: bool = False) -> int:
     """Do the work of a command and write what it found; when it fails, GitHub is told too if it is to get a report."""
     outputs = open_outputs(asked)
     try:
@@ -78,13 +78,13 @@ def _write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def present(result: Outcome, form: str, color: str) -> int:
+def present(result: RunResult, form: str, color: str) -> int:
     """Write a result that is no list of findings to standard output."""
     write(form, result, sys.stdout, color=use_color(color, sys.stdout))
     return finish(result)
 
 
-def finish(result: Outcome) -> int:
+def finish(result: RunResult) -> int:
     """Say what could not be read; the exit code."""
     for file in result.broken:
         said = f"{file} cannot be read, so it is not compared; see `kiplint check`"
@@ -114,7 +114,7 @@ def open_outputs(asked: Reporting) -> list[Output]:
     return outputs
 
 
-def _write_report(result: Result, outputs: Sequence[Output], *, quiet: bool, statistics: bool) -> None:
+def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, statistics: bool) -> None:
     """Write a result in every format that is asked for; `quiet` keeps standard output empty."""
     for output in outputs:
         if output.file is None:
@@ -134,7 +134,7 @@ def _write_report(result: Result, outputs: Sequence[Output], *, quiet: bool, sta
         print(f"{plural(result.files, 'file')}, nothing found", file=sys.stderr)
 
 
-def _write_out(result: Result, output: Output, statistics: bool) -> None:
+def _write_out(result: Report, output: Output, statistics: bool) -> None:
     counted = statistics and output.format in ("text", "github")
     silent = output.format in LISTS and not result.findings and ROOMS[result.command] == ROOMS["check"]
     if not silent and not (counted and output.format == "text"):
@@ -143,7 +143,7 @@ def _write_out(result: Result, output: Output, statistics: bool) -> None:
         sys.stdout.write(_statistics(result))
 
 
-def _statistics(result: Result) -> str:
+def _statistics(result: Report) -> str:
     counts = Counter((finding.rule, finding.severity) for finding in result.findings)
     width = len(str(max(counts.values(), default=0)))
     rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

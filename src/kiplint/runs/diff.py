@@ -14,14 +14,14 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.runs.configuration import Chosen, Path, configure
-from kiplint.runs.result import Result, rule_infos
+from kiplint.runs.result import Report, rule_infos
 from kiplint.runs.trees import broken, load
 from kiplint.text.suggest import did_you_mean
 
 GRAVE = ("wire", "storage")
 
 
-class DiffResult(Result, frozen=True):
+class DiffResult(Report, frozen=True):
     """What `diff` found: the changes, and each as a finding too."""
 
     changes: tuple[Judged, ...] = ()

@@ -19,7 +19,7 @@ from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.runs.changing import Change, create_files, refuse_what_is_fixed
 from kiplint.runs.configuration import Path, configure
-from kiplint.runs.result import Outcome, Status
+from kiplint.runs.result import RunResult, Status
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.suggest import did_you_mean
@@ -28,7 +28,7 @@ ENTITIES: Final = "fields/entity-type-missing"
 """The rule that knows which entity types fields of certain names have."""
 
 
-class MigrationResult(Outcome, frozen=True):
+class MigrationResult(RunResult, frozen=True):
     """What a migration came to: the files with their edits, and a row for each RPC."""
 
     files: tuple[FileEdits, ...] = ()

@@ -8,13 +8,13 @@ from kiplint.compat.negotiation.features import read_features
 from kiplint.compat.negotiation.negotiate import negotiate as agree
 from kiplint.compat.negotiation.result import Negotiation
 from kiplint.runs.configuration import Path
-from kiplint.runs.result import Outcome, Status
+from kiplint.runs.result import RunResult, Status
 from kiplint.runs.trees import broken, load_rpcs
 from kiplint.sources.disk import read
 
 
-class NegotiationResult(Outcome, frozen=True):
-    """What was agreed on. `status` is `findings` where an RPC of both sides cannot be used; `broken` as in Result."""
+class NegotiationResult(RunResult, frozen=True):
+    """What was agreed on. `status` is `findings` where an RPC of both sides cannot be used; `broken` as in Report."""
 
     negotiation: Negotiation
 

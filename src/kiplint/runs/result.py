@@ -30,7 +30,7 @@ class RuleInfo(msgspec.Struct, frozen=True):
     help: str
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a run comes to. The status is `error` where files could not be read: `broken` are these.
 
     `notes` are lines for people about what else was done.
@@ -44,7 +44,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The command that has such results."""
 
 
-class Result(Outcome, frozen=True):
+class Report(RunResult, frozen=True):
     """The findings of a run, in the order to show them, and what they were found in. Every format takes it.
 
     `sources` holds the bytes of every file that has findings; `files` and `messages` are how many were looked at, and
@@ -102,7 +102,7 @@ class Result(Outcome, frozen=True):
         return "\n".join((*lines, self.told))
 
 
-class CheckResult(Result, frozen=True):
+class CheckResult(Report, frozen=True):
     """What `check` found. `stale` are the entries of the baseline that have been paid, None where there is none.
 
     `patch` is what mending changed, or would, as a unified diff; None where nothing was to be mended.

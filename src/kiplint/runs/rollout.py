@@ -13,14 +13,14 @@ from kiplint.compat.standing import rollout_rules
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.runs.configuration import Path, configure
-from kiplint.runs.result import Result, rule_infos
+from kiplint.runs.result import Report, rule_infos
 from kiplint.runs.trees import broken, load
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
 
 
-class RolloutResult(Result, frozen=True):
+class RolloutResult(Report, frozen=True):
     """What `rollout` found: a row for each RPC, and a finding for each that breaks a rule."""
 
     rows: tuple[Row, ...] = ()

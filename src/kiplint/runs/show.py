@@ -8,15 +8,15 @@ from kiplint.model.header_map import headed_intervals
 from kiplint.model.layout import layout, lines
 from kiplint.model.message import Message
 from kiplint.runs.configuration import Path
-from kiplint.runs.result import Outcome
+from kiplint.runs.result import RunResult
 from kiplint.runs.trees import broken, load
 from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 
 
-class LayoutResult(Outcome, frozen=True):
-    """A message, and the ranges of versions on which its layout is the same; `broken` as in Result."""
+class LayoutResult(RunResult, frozen=True):
+    """A message, and the ranges of versions on which its layout is the same; `broken` as in Report."""
 
     message: Message
     ranges: tuple[VersionRange, ...]

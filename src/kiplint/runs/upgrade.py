@@ -13,15 +13,15 @@ from kiplint.compat.upgrade.release import make_release
 from kiplint.compat.upgrade.result import UpgradePath
 from kiplint.engine.errors import UsageError
 from kiplint.runs.configuration import Path
-from kiplint.runs.result import Outcome, Status
+from kiplint.runs.result import RunResult, Status
 from kiplint.runs.trees import broken, load_rpcs
 from kiplint.sources.history import version_key
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.suggest import did_you_mean
 
 
-class UpgradeResult(Outcome, frozen=True):
-    """The path that was found. `status` is `findings` where there is none; `broken` as in Result."""
+class UpgradeResult(RunResult, frozen=True):
+    """The path that was found. `status` is `findings` where there is none; `broken` as in Report."""
 
     path: UpgradePath
 

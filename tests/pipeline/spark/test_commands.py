@@ -34,7 +34,8 @@ def test_resume_is_no_way_to_read_something_else(lake: Lake, history: Path) -> N
     ("sql", "said"),
     [
         ("SELECT nope FROM sets", r"the query fails: \[UNRESOLVED_COLUMN.*`nope` cannot be resolved"),
-        ("SELEC 1", r"the query fails: \[PARSE_SYNTAX_ERROR\] Syntax error at or near 'SELEC'"),
+        ("SELEC 1", r"the query fails: Invalid expression / Unexpected token. Line 1, Col: 7."),
+        ("SELECT * FROM text.`/etc/hostname`", r"there is no table 'text.`/etc/hostname`' in the lake; there are "),
     ],
 )
 def test_a_query_that_fails(spark: SparkSession, lake: Lake, sql: str, said: str) -> None:

@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.answers.confine import confined
 from kiplint.pipeline.catalog import TABLES
 from kiplint.pipeline.grid import Answer, Grid
 from kiplint.pipeline.lake import Lake, Snapshot
@@ -22,11 +23,12 @@ from kiplint.pipeline.work import Work
 
 
 def query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: int) -> Answer:
-    """The rows of a query, at most `limit`; raises UsageError, with what Spark says, for a query that fails."""
+    """The rows of a query, at most `limit`; raises UsageError for one that is refused or fails."""
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would say the same, with the stack
-    make_views(Work(spark, lake, snapshot, dict(snapshot.tables)))
+    views = make_views(Work(spark, lake, snapshot, dict(snapshot.tables)))
+    written = confined(sql, views)
     try:
-        found = spark.sql(sql)
+        found = spark.sql(written)
         rows = found.limit(limit + 1).toArrow().to_pylist()
     except PySparkException as error:
         raise UsageError(_said(error)) from None
@@ -38,14 +40,15 @@ def query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: 
     return Answer(document, [Grid(f"{len(told):,} {'row' if len(told) == 1 else 'rows'}", columns, texts, note)])
 
 
-def make_views(work: Work) -> None:
-    """Name the tables of a lake for queries, and two that put things together."""
+def make_views(work: Work) -> tuple[str, ...]:
+    """Name the tables of a lake for queries, and two that put things together; the names of all."""
     for kind in TABLES:
         work.frame(kind).df.createOrReplaceTempView(kind.NAME)
     sets = work.frame(Sets).df
     found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, sets)
     found.createOrReplaceTempView("set_findings")
     changes_in_sets(work.frame(Changes).df, sets).createOrReplaceTempView("set_changes")
+    return (*(kind.NAME for kind in TABLES), "set_findings", "set_changes")
 
 
 def _text(value: object) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TextIO
 
 from kiplint.report.kit.colors import SEVERITY, paint
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.text.show import printable
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity rule message` for each finding."""
     for one in report.findings:
         place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"

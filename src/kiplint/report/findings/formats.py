@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
-    from kiplint.runs.result import Outcome
+    from kiplint.runs.result import RunResult
 
 FORMATS = {
     "text": "Findings with the line they are on, for people.",
@@ -44,18 +44,18 @@ class Format(Protocol):
         """Write the result; `color` says whether escape sequences for colours are wanted."""
 
 
-def load(name: str, result: Outcome) -> Format:
+def load(name: str, result: RunResult) -> Format:
     """The function that writes such a result in a format."""
     room = own(name, result) if name in OWN and name != "json" else import_module(f"kiplint.report.findings.{name}")
     write: Format = room.write
     return write
 
 
-def own(name: str, result: Outcome) -> Any:
+def own(name: str, result: RunResult) -> Any:
     """The module that tells such results in their own way."""
     return import_module(f"kiplint.report.{ROOMS[result.command]}.{name}")
 
 
-def write(name: str, result: Outcome, out: TextIO, *, color: bool = False) -> None:
+def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
     """Write a result in a format."""
     load(name, result)(result, out, color=color)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TextIO
 
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.text.show import printable
 from kiplint.text.words import tally
 
@@ -17,7 +17,7 @@ LIMIT = 10
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write an annotation for each finding, errors first, as far as GitHub shows them; then how many are missing."""
     counts = report.counts
     shown = {severity: min(counts[severity], LIMIT) for severity in SEVERITIES}

@@ -7,7 +7,7 @@ from typing import TextIO, cast
 
 from kiplint.report.findings.formats import write
 from kiplint.report.kit.markdown import inline
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.text.words import plural
 
 LIMIT = 1 << 20
@@ -34,7 +34,7 @@ class _Cut(io.TextIOBase):
         return len(text)
 
 
-def write_summary(report: Result, out: TextIO, room: int = LIMIT) -> None:
+def write_summary(report: Report, out: TextIO, room: int = LIMIT) -> None:
     """Write the counts and the whole table as Markdown: what fits into `room` bytes, and how much did not."""
     if room < CLOSING:
         return
@@ -53,7 +53,7 @@ def write_failure(command: str, message: str, out: TextIO) -> None:
     out.write(f"## kiplint {command}\n\nIt could not run: {inline(message)}\n\n")
 
 
-def step_outputs(report: Result) -> str:
+def step_outputs(report: Report) -> str:
     """The lines that set the outputs of the step: the counts, and how the run went."""
     counts = report.counts
     lines = [f"errors={counts['error']}", f"warnings={counts['warning']}", f"infos={counts['info']}"]

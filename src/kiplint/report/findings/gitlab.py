@@ -11,13 +11,13 @@ from typing import TextIO
 from kiplint.engine.finding import Severity
 from kiplint.report.findings.fingerprints import fingerprints
 from kiplint.report.findings.json import encoded
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.text.show import printable
 
 SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info": "info"}
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the array, one finding a line."""
     before = "[\n"
     for one, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):

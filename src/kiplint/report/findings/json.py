@@ -9,13 +9,13 @@ import msgspec
 
 from kiplint.engine.finding import Finding, Fix
 from kiplint.report.findings.formats import own
-from kiplint.runs.result import CheckResult, Outcome
+from kiplint.runs.result import CheckResult, RunResult
 from kiplint.text.show import as_json_text, encodable, printable
 
 VERSION = 1
 
 
-def write(report: Outcome, out: TextIO, *, color: bool) -> None:
+def write(report: RunResult, out: TextIO, *, color: bool) -> None:
     """Write the document of any result, indented by two blanks."""
     out.write(msgspec.json.format(encoded(own("json", report).document(report)), indent=2) + "\n")
 

@@ -6,10 +6,10 @@ from typing import TextIO
 
 from kiplint.report.findings.formats import own
 from kiplint.report.findings.json import encoded
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write a line for each finding, and nothing else."""
     for row in own("json", report).rows(report):
         out.write(encoded(row) + "\n")

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from kiplint.engine.finding import Finding
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.text.show import printable
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write a suite for each file that was looked at, as far as they are known, and that has findings."""
     by_file: dict[str, list[Finding]] = {path: [] for path in report.paths}
     for one in report.findings:
@@ -29,11 +29,11 @@ def write(report: Result, out: TextIO, *, color: bool) -> None:
     out.write("</testsuites>\n")
 
 
-def _fails(report: Result, one: Finding) -> bool:
+def _fails(report: Report, one: Finding) -> bool:
     return one.severity not in report.harmless
 
 
-def _write_suite(path: str, found: Sequence[Finding], report: Result, out: TextIO) -> None:
+def _write_suite(path: str, found: Sequence[Finding], report: Report, out: TextIO) -> None:
     suite = escape(path)
     tests = max(1, len(found))
     failures = sum(_fails(report, one) for one in found)

@@ -6,10 +6,10 @@ from typing import TextIO
 
 from kiplint.engine.finding import SEVERITIES
 from kiplint.report.kit.markdown import inline, write_row
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write a table of the findings, worst first; nothing when there are none."""
     if not report.findings:
         return

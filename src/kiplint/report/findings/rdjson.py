@@ -10,13 +10,13 @@ from typing import Any, Final, TextIO
 from kiplint.engine.finding import Finding, Fix, Severity
 from kiplint.report.findings.json import encoded
 from kiplint.report.findings.places import Places
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.text.show import printable
 
 SEVERITIES: Final[dict[Severity, str]] = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one document, a diagnostic a line."""
     places = Places(report.sources)
     out.write('{"source":{"name":"kiplint"},"diagnostics":[')
@@ -27,7 +27,7 @@ def write(report: Result, out: TextIO, *, color: bool) -> None:
     out.write("\n]}\n" if report.findings else "]}\n")
 
 
-def _diagnostic(one: Finding, report: Result, places: Places) -> dict[str, Any]:
+def _diagnostic(one: Finding, report: Report, places: Places) -> dict[str, Any]:
     span = one.span
     start = {"line": span.line, "column": places.byte_column(one.path, span.line, span.column)}
     end = {"line": span.end_line, "column": places.byte_column(one.path, span.end_line, span.end_column)}

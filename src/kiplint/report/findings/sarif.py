@@ -17,7 +17,7 @@ from kiplint.report.findings.fingerprints import fingerprints
 from kiplint.report.findings.json import encoded
 from kiplint.report.findings.places import Places
 from kiplint.report.findings.sarif_rules import LEVELS, descriptor
-from kiplint.runs.result import OldPlace, Result
+from kiplint.runs.result import OldPlace, Report
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -27,7 +27,7 @@ LIMIT = 25_000
 Item = tuple[Finding, OldPlace | None]
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one log with one run."""
     items = _kept(report)
     known: dict[str, Severity] = {}
@@ -55,14 +55,14 @@ def write(report: Result, out: TextIO, *, color: bool) -> None:
     out.write("\n]}\n]}\n")
 
 
-def _kept(report: Result) -> Sequence[Item]:
+def _kept(report: Report) -> Sequence[Item]:
     items = list(zip(report.findings, report.before or repeat(None), strict=bool(report.before)))
     if len(items) > LIMIT:
         items.sort(key=lambda item: SEVERITIES.index(item[0].severity))
     return items[:LIMIT]
 
 
-def _invocation(report: Result, kept: int) -> dict[str, Any]:
+def _invocation(report: Report, kept: int) -> dict[str, Any]:
     left_out = len(report.findings) - kept
     said = f"{plural(left_out, 'result')} of {len(report.findings):,} left out, the least severe: a run holds {LIMIT:,}"
     return {
@@ -71,7 +71,7 @@ def _invocation(report: Result, kept: int) -> dict[str, Any]:
     }
 
 
-def _results(report: Result, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     marks = fingerprints(one for one, _ in items)
     places = Places(report.sources)
     for (one, old), mark in zip(items, marks, strict=True):
@@ -88,7 +88,7 @@ def _results(report: Result, items: Sequence[Item], rules: Mapping[str, int]) ->
         }
 
 
-def _fixes(report: Result, one: Finding, places: Places) -> dict[str, Any]:
+def _fixes(report: Report, one: Finding, places: Places) -> dict[str, Any]:
     if one.fix is None:
         return {}
     from kiplint.report.findings.sarif_fixes import fixes  # few findings have any
@@ -97,12 +97,12 @@ def _fixes(report: Result, one: Finding, places: Places) -> dict[str, Any]:
     return {"fixes": found} if found else {}
 
 
-def _related(report: Result, path: str, span: Span) -> dict[str, Any]:
+def _related(report: Report, path: str, span: Span) -> dict[str, Any]:
     said = message_text(f"before the change: {path}:{span.line}:{span.column}")
     return {"id": 1, **_location(report, path, span), "message": {"text": said}}
 
 
-def _location(report: Result, path: str, span: Span) -> dict[str, Any]:
+def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": uri(report.in_repository(path))},

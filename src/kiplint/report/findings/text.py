@@ -7,7 +7,7 @@ from typing import TextIO
 
 from kiplint.engine.finding import Finding
 from kiplint.report.kit.colors import BLUE, BOLD, DIM, SEVERITY, paint
-from kiplint.runs.result import Result
+from kiplint.runs.result import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import listed, plural
@@ -15,7 +15,7 @@ from kiplint.text.words import listed, plural
 WIDEST = 140
 
 
-def write(report: Result, out: TextIO, *, color: bool) -> None:
+def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, a line that counts them."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     for finding in report.findings:
@@ -66,7 +66,7 @@ def _blanks(text: str) -> str:
     return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)
 
 
-def _summary(report: Result) -> str:
+def _summary(report: Report) -> str:
     nouns = (("error", "error"), ("warning", "warning"), ("info", "note"))
     counts = report.counts
     parts = [plural(counts[severity], noun) for severity, noun in nouns if counts[severity]]

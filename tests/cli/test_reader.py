@@ -1,0 +1,153 @@
+"""The law of the two readers: where the small one answers, typer gives equal options.
+
+`KIPLINT_LAW_EXAMPLES=20000 pytest -s tests/cli/test_reader.py` tries so many command lines in all, and prints how many
+the small reader answered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+import typer.main
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from kiplint.cli.app import make_app
+from kiplint.cli.options import Argument, Parameter, parameters
+from kiplint.cli.reader import COMMANDS, read
+
+
+def commands(package: str = COMMANDS) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command with the words that call it."""
+    group = import_module(package)
+    for name in group.COMMANDS:
+        place = f"{package}.{name.replace('-', '_')}"
+        if hasattr(import_module(place), "COMMANDS"):
+            yield from (((name, *words), module) for words, module in commands(place))
+        else:
+            yield (name,), import_module(place)
+
+
+ALL = dict(commands())
+EXAMPLES = int(os.environ.get("KIPLINT_LAW_EXAMPLES", len(ALL) * 25))
+SEEN: list[Any] = []
+APP: Any = typer.main.get_command(make_app(lambda command, options: SEEN.append(options)))
+
+ODD = st.sampled_from(
+    [
+        "-",
+        "--",
+        "",
+        " ",
+        "x",
+        "a,b",
+        "-x",
+        "-qq",
+        "--no-quiet",
+        "--help",
+        "--sel",
+        "--quiet=1",
+        "3",
+        "007",
+        "-3",
+        "+3",
+        "1_0",
+        "٣",
+        "99999999999",
+        "tags/gap=error",
+        "\udcff",
+        "a\nb",
+        "a=b",
+        "--color=never",
+        "*.json",
+    ]
+)
+
+
+def values(one: Parameter) -> st.SearchStrategy[str]:
+    if one.words:
+        return st.sampled_from(one.words)
+    return (
+        st.integers(0, 40000).map(str) if one.kind is int else st.sampled_from(["x", "a b", "dir/", "HEAD~1:", "ü", ""])
+    )
+
+
+def pieces(one: Parameter) -> st.SearchStrategy[list[str]]:
+    """The words of one parameter: mostly right, at times too few or odd."""
+    value = st.one_of(values(one), values(one), values(one), ODD)
+    if isinstance(one.mark, Argument):
+        return value.map(lambda word: [word])
+    given_values = st.lists(value, min_size=one.times, max_size=one.times)
+    return st.tuples(st.sampled_from(one.flags), given_values).map(lambda both: [both[0], *both[1]])
+
+
+def lines(known: list[Parameter]) -> st.SearchStrategy[list[str]]:
+    required = [pieces(one) for one in known if one.is_required]
+    some = st.lists(st.one_of([ODD.map(lambda word: [word]), *map(pieces, known), *map(pieces, known)]), max_size=4)
+    all_of = st.tuples(st.tuples(*required).map(list), some).map(lambda both: both[0] + both[1])
+    ordered = st.one_of(some, all_of, all_of)
+    return st.one_of(ordered, ordered.flatmap(st.permutations)).map(
+        lambda parts: [word for part in parts for word in part]
+    )
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, ...]) -> None:
+    known = parameters(ALL[words].Options)
+    answered = 0
+
+    @seed(7)
+    @settings(
+        max_examples=max(1, EXAMPLES // len(ALL)), deadline=None, database=None, phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(lines(known))
+    def law(rest: list[str]) -> None:
+        nonlocal answered
+        call = read([*words, *rest])
+        if call is not None:
+            answered += 1
+            SEEN.clear()
+            APP.main(args=[*words, *rest], prog_name="kiplint", standalone_mode=False)
+            assert [call.options] == SEEN
+
+    law()
+    assert answered
+    print(f"{' '.join(words)}: {answered:,} of {max(1, EXAMPLES // len(ALL)):,} command lines answered without typer")
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_every_parameter_is_read(words: tuple[str, ...]) -> None:
+    """Each option alone, with the required arguments, needs no typer."""
+    known = parameters(ALL[words].Options)
+    needed = ["x" if not one.words else one.words[0] for one in known if one.is_required]
+    for one in known:
+        if isinstance(one.mark, Argument):
+            continue
+        value = one.words[0] if one.words else "3" if one.kind is int else "x"
+        for flag in one.flags:
+            call = read([*words, *needed, flag, *[value] * one.times])
+            assert call is not None, (words, flag)
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_names_stand_for_one_parameter_each(words: tuple[str, ...]) -> None:
+    known = parameters(ALL[words].Options)
+    flags = [flag for one in known for flag in one.flags]
+    assert len({one.name for one in known}) == len(known)
+    assert len(set(flags)) == len(flags)
+    assert all(one.mark.help.endswith((".", "...")) for one in known)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--help"], ["nothing"], ["pipeline"], ["pipeline", "nothing"], ["check", "--help"], ["check", "--select"],
+     ["check", "-qq"], ["check", "--quiet=1"], ["check", "--fail-on", "fatal"], ["check", "--"], ["diff", "a"],
+     ["diff", "a", "b", "c"], ["explain"], ["rollout", "a", "--header", "0"], ["rules", "--verify", "a"]],
+)  # fmt: skip
+def test_what_is_left_to_typer(words: list[str]) -> None:
+    assert read(words) is None

@@ -1,0 +1,204 @@
+"""Names, cases, words by number, and what to write instead: the parts of rules that keep them readable."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplint.engine.config import Config
+from kiplint.engine.errors import ExpressionError
+from kiplint.engine.finding import Finding
+from kiplint.engine.packs import load_pack, shipped, shipped_rules
+from kiplint.engine.parse import MOST_PARTS, parse, parse_lets
+from kiplint.engine.runtime import word
+from kiplint.engine.template import pieces
+from kiplint.text.comments import blank_comments
+from kiplint.versions import VersionRange
+from tools import check, complaint, definition, field
+
+LONGEST_LINE = 160
+
+
+def run(
+    tmp_path: Path, rule: dict[str, Any], *fields: dict[str, Any], severity: dict[str, Any] | None = None
+) -> list[Finding]:
+    """What a rule about fields finds in a message with versions 0-3."""
+    whole = {"id": "one", "each": "field", "why": "", **rule}
+    file = tmp_path / "house.json"
+    file.write_text(json.dumps({"pack": "house", "rules": [whole]}))
+    data = definition(*fields, name="X", validVersions="0-3", flexibleVersions="0+")
+    return check(data, Config(select=["house"], rule_packs=[str(file)], severity=severity or {}))
+
+
+def refusal(tmp_path: Path, **rule: Any) -> str:
+    whole = {"id": "one", "each": "field", "why": "", "when": "tag", "message": "said", **rule}
+    file = tmp_path / "house.json"
+    file.write_text(json.dumps({"pack": "house", "rules": [whole]}))
+    return complaint(lambda: load_pack(str(file))).removeprefix(f"{file}:")
+
+
+@pytest.mark.parametrize(
+    ("value", "single"),
+    [
+        (0, False),
+        (1, True),
+        (2, False),
+        (-1, False),
+        (None, False),
+        ([], False),
+        (["a"], True),
+        (("a", "b"), False),
+        ({"a": 1}, True),
+        (frozenset("a"), True),
+        *((VersionRange.parse(text), text in ("0", "3", "32767")) for text in ("none", "0", "3", "0-1", "3+", "32767")),
+        (VersionRange([(0, 0), (2, 2)]), False),
+    ],
+)
+def test_words_by_number(value: object, single: bool) -> None:
+    assert word(value, "one", "many") == ("one" if single else "many")
+
+
+def test_a_message_chooses_its_words(tmp_path: Path) -> None:
+    rule = {"when": "True", "message": "{versions:version|versions} {versions}, {len(name):letter|letters}"}
+    found = run(tmp_path, rule, field("A", versions="0"), field("Bc", versions="1+"))
+    assert [one.message for one in found] == ["version 0, letter", "versions 1+, letters"]
+
+
+CASES = [
+    {"when": "is_array", "message": "an array", "at": "type", "instead": '"{element_type}"'},
+    {"when": "tag is not None", "message": "tag {tag}", "severity": "info"},
+]
+ARRAY, TAGGED, PLAIN = field("A", "[]int8"), field("T", tag=0, taggedVersions="0+"), field("P")
+
+
+def test_cases_alone_are_the_expectation(tmp_path: Path) -> None:
+    found = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, PLAIN)
+    assert [(one.message, one.severity, one.pointer, one.instead) for one in found] == [
+        ("an array", "error", "/fields/0/type", '"int8"'),
+        ("tag 0", "info", "/fields/1", ""),
+    ]
+    assert [one.told for one in found] == ['an array; write "int8"', "tag 0"]
+
+
+def test_a_severity_that_is_asked_for_holds(tmp_path: Path) -> None:
+    found = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, severity={"house/one": "warning"})
+    assert [one.severity for one in found] == ["warning", "warning"]
+
+
+def test_the_first_case_speaks(tmp_path: Path) -> None:
+    both = field("B", "[]int8", tag=0, taggedVersions="0+")
+    assert [one.message for one in run(tmp_path, {"says": CASES}, both)] == ["an array"]
+
+
+@pytest.mark.parametrize("last", [{"message": "plain"}, {"says": [*CASES, {"message": "plain"}]}])
+def test_cases_beside_an_expectation(tmp_path: Path, last: dict[str, Any]) -> None:
+    rule = {"expect": "name == 'P'", "says": CASES, **last}
+    found = run(tmp_path, rule, ARRAY, TAGGED, PLAIN, field("Q"))
+    assert [one.message for one in found] == ["an array", "tag 0", "plain"]
+
+
+def test_names_for_expressions(tmp_path: Path) -> None:
+    rule = {
+        "let": {"left": "message.valid - versions", "gone": "left and left.highest > params.least"},
+        "params": {"least": 1},
+        "when": "gone",
+        "expect": "len(name) > 1 and not left",
+        "message": "{name} lacks {left}",
+        "instead": '"{versions | left}"',
+        "at": "versions",
+        "levels": [{"when": "left.lowest == 3", "severity": "info"}],
+    }
+    found = run(tmp_path, rule, field("A", versions="0-1"), field("B", versions="0-2"), field("C", versions="2+"))
+    assert [(one.message, one.instead, one.severity) for one in found] == [
+        ("A lacks 2-3", '"0-3"', "error"),
+        ("B lacks 3", '"0-3"', "info"),
+    ]
+
+
+@given(st.integers(1, 40), st.sampled_from(["a{0} + a{0}", "(a{0}, a{0}, a{0})"]))
+def test_names_of_names_do_not_grow_without_bound(count: int, text: str) -> None:
+    lets = {"a0": "tag", **{f"a{n + 1}": text.format(n) for n in range(count)}}
+    try:
+        made = parse_lets(lets)
+    except ExpressionError as error:
+        assert count > 3
+        assert "make it a fact" in str(error) or "nests too deeply" in str(error)
+    else:
+        assert len(made) == count + 1
+        assert parse(f"a{count}", made)
+    assert MOST_PARTS < 10_000
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ({"let": {"name": "tag"}}, "let: name already means something here; choose another name"),
+        ({"let": {"len": "tag"}}, "let: len already means something here; choose another name"),
+        ({"let": {"a b": "tag"}}, "let: a b is no name: write letters, digits and underscores"),
+        ({"let": {"if": "tag"}}, "let: if is no name: write letters, digits and underscores"),
+        ({"let": {"a": "b", "b": "tag"}}, "let: b is not a fact of a field"),
+        ({"let": {"a": "tga"}}, "let: tga is not a fact of a field; did you mean tag?"),
+        ({"let": {"left": "tag"}, "when": "lefft"}, "when: lefft is not a fact of a field; did you mean left?"),
+        ({"let": {"a": "1"}, "when": "any(a for a in owner.fields)"}, "when: a is a name of the rule; "),
+        ({"says": [{"when": "tga", "message": ""}]}, "says: tga is not a fact of a field; did you mean tag?"),
+        ({"says": [{"when": "tag", "message": "{nam}"}]}, "says: nam is not a fact of a field; did you mean name?"),
+        ({"says": [{"when": "tag", "message": "", "at": "nam"}]}, "says: nam is no property of a field; did you mean name?"),
+        ({"says": [{"message": ""}, {"when": "tag", "message": ""}]}, "says: a case without `when` speaks always"),
+        ({"says": [{"message": ""}]}, "says: a case without `when` speaks always"),
+        ({"message": "", "expect": "tag", "says": [{"when": "tag", "message": ""}]}, "says: with `expect`, add a `message`"),
+        ({"message": ""}, "message: a rule has a `message`, or `says`, or `fields`"),
+        ({"instead": "{nam}"}, "instead: nam is not a fact of a field; did you mean name?"),
+        ({"message": "{name:a|b}"}, "message: name is no number, range or list to choose a word by"),
+        ({"message": "{is_array:a|b}"}, "message: is_array is no number, range or list to choose a word by"),
+        ({"message": "{tag:a}"}, "message: the hole {tag:a} wants two words, as in {number:version|versions}"),
+        ({"at": "tagedVersions"}, "at: tagedVersions is no property of a field; did you mean taggedVersions?"),
+        ({"at": "owner.nam"}, "at: nam is no property of owner, which is a Container; did you mean name?"),
+        ({"at": "message.validVersion"}, "at: validVersion is no property of message, which is a message; did you mean validVersions?"),
+        ({"each": "rpc", "when": "request", "at": "apiKey"}, "at: apiKey is no property: a rpc is pointed to as a whole"),
+        ({"each": "problem", "at": "name"}, "at: a problem has a place of its own; leave `at` out"),
+        ({"fields": {"A": {}}}, "fields: only rules about messages and structs have `fields`"),
+        ({"each": "message", "when": "", "fields": {"A": {"versions": "3-1"}}}, 'fields: "3-1" is inverted; write "1-3"'),
+        ({"each": "message", "when": "", "fields": {"A": {"fields": [{"nullable": "x"}]}}}, 'fields: "x" is not "N"'),
+    ],
+)  # fmt: skip
+def test_mistakes(tmp_path: Path, rule: dict[str, Any], problem: str) -> None:
+    said = refusal(tmp_path, **rule)
+    assert said.partition(": house/one: ")[2].startswith(problem)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "A", "a_b", "a--b", "-a", "a-", "a b", "a\n", "a\x1b[31m", "\u00e4", "a/b", "\u0661"]
+)
+def test_names_of_rules_and_packs(tmp_path: Path, name: str) -> None:
+    said = refusal(tmp_path, id=name)
+    assert said.isprintable()
+    assert said.endswith(" is no name of a pack or rule: write words of a-z and 0-9 with dashes between them")
+    file = tmp_path / "house.json"
+    file.write_text(json.dumps({"pack": name, "rules": []}))
+    assert complaint(lambda: load_pack(str(file))).endswith("with dashes between them")
+
+
+def test_problems_are_about_their_own_id() -> None:
+    rules = {rule.id: rule.spec for rule in shipped_rules()}
+    assert (rules["syntax/empty-file"].when, rules["syntax/empty-file"].message) == ("kind == 'empty-file'", "{detail}")
+    assert rules["compat/new-tag"].when == "name == 'new-tag'"
+    assert rules["kip-1313/v3-on-released"].when == "name == 'header-changed' and header >= 3"
+    assert rules["tags/gap"].when == "tag is not None"
+
+
+@pytest.mark.parametrize("file", sorted(Path(shipped("packs")).glob("*.json")), ids=lambda file: file.stem)
+def test_packs_are_read_by_people(file: Path) -> None:
+    text = file.read_text("utf-8")
+    assert [line for line in text.splitlines() if len(line) > LONGEST_LINE] == []
+    for rule in json.loads(blank_comments(text.encode()))["rules"]:
+        texts = [rule.get("message", ""), rule.get("instead", "")]
+        texts += [case.get(part, "") for case in rule.get("says", ()) for part in ("message", "instead")]
+        holes = [piece.expression for text in texts for piece in pieces(text) if piece.expression]
+        conditional = [one for one in holes if any(isinstance(node, ast.IfExp) for node in ast.walk(parse(one)))]
+        assert conditional == [], rule["id"]

@@ -1,0 +1,109 @@
+"""The fields that a message must carry: what is wrong, where, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kiplint.engine.demands import lacks
+from kiplint.engine.rule import Wanted
+from kiplint.model.field import Field
+from kiplint.model.message import Message
+from tools import field, message
+
+STRING = {"type": "string", "versions": "1+"}
+
+
+def found(whole: Message, demands: Any) -> list[tuple[str, str, str, str]]:
+    """What a message lacks: what is said, of which element, at which property, and what to write."""
+    wanted = msgspec.convert(demands, dict[str, Wanted])
+    told = lacks(whole, wanted)
+    return [
+        (one.message, one.element.path if isinstance(one.element, Field) else one.element.name, one.at, one.instead)
+        for one in told
+    ]
+
+
+def request(*fields: dict[str, Any]) -> Message:
+    return message(*fields, name="XRequest", validVersions="0-3", flexibleVersions="2+")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "lack"),
+    [
+        ({"type": "int16"}, {}, ("A has to be int16, not string", "type", '"int16"')),
+        ({"type": "[]"}, {}, ("A has to be an array, not string", "type", "")),
+        ({"type": "[]"}, {"type": "[]string"}, None),
+        ({"versions": "2+"}, {}, ("A has to be there in versions 2+, not in 1+", "versions", '"2+"')),
+        ({"versions": "1+"}, {}, None),
+        ({"versions": "1-3"}, {}, None),
+        ({"versions": "1-9"}, {}, None),
+        ({"versions": "1+"}, {"versions": "1-3"}, None),
+        ({"versions": "1+"}, {"versions": "1-2"}, ("A has to be there in versions 1+, not in 1-2", "versions", '"1+"')),
+        ({}, {"tag": 0, "taggedVersions": "2+"}, ("A must not be tagged", "taggedVersions", "")),
+        ({"tagged": "2+"}, {"tag": 0, "taggedVersions": "2+"}, None),
+        ({"tagged": "2+"}, {}, ("A has to be tagged in versions 2+", "taggedVersions", '"taggedVersions": "2+"')),
+        ({"nullable": "1+"}, {"nullableVersions": "1+"}, None),
+        ({"nullable": "0+"}, {"nullableVersions": "1+"}, None),
+        (
+            {"nullable": "1+"},
+            {},
+            ("A has to be nullable in versions 1+", "nullableVersions", '"nullableVersions": "1+"'),
+        ),
+        (
+            {"nullable": "1+"},
+            {"nullableVersions": "2+"},
+            ("A has to be nullable in versions 1+", "nullableVersions", '"1+"'),
+        ),
+        (
+            {"nullable": "none"},
+            {"nullableVersions": "2+"},
+            ("A must not be null in versions 2-3", "nullableVersions", '"none"'),
+        ),
+        ({"default": "x"}, {"default": "x"}, None),
+        ({"default": "x"}, {}, ("the default of A has to be x", "default", '"default": "x"')),
+        ({"default": "x"}, {"default": "y"}, ("the default of A has to be x, not y", "default", '"x"')),
+        ({"default": "null"}, {"nullableVersions": "1+", "default": "null"}, None),
+        ({"ignorable": True}, {"ignorable": True}, None),
+        ({"ignorable": True}, {}, ("A has to be ignorable", "ignorable", '"ignorable": true')),
+        ({"ignorable": False}, {"ignorable": True}, ("A must not be ignorable", "ignorable", "false")),
+        ({"fields": {"B": {}}}, {}, ("A has to hold a struct, not string", "type", "")),
+    ],
+)
+def test_one_demand(wanted: dict[str, Any], given: dict[str, Any], lack: tuple[str, str, str] | None) -> None:
+    whole = request(field("A", **{"type": "string", "versions": "1+", **given}))
+    expected = [(lack[0], "A", *lack[1:])] if lack else []
+    assert found(whole, {"A": wanted}) == expected
+
+
+def test_a_missing_field_is_written_out() -> None:
+    demand = {"type": "string", "versions": "1+", "nullable": "1+", "default": "null", "ignorable": True}
+    told = "XRequest has to carry A, a nullable string in versions 1+, null by default, ignorable"
+    text = '{"name": "A", "type": "string", "versions": "1+", "nullableVersions": "1+", "default": "null", "ignorable": true}'
+    assert found(request(), {"A": demand}) == [(told, "XRequest", "fields", text)]
+    assert found(request(), {"A": {"versions": "0+"}}) == [
+        ("XRequest has to carry A, a field in versions 0+", "XRequest", "fields", "")
+    ]
+
+
+def test_places() -> None:
+    whole = request(field("Old", versions="0"), field("A", "string", "1+"), field("B", "string", "1+"))
+    assert found(whole, {"A": {**STRING, "first": True}, "B": {**STRING, "after": "A"}}) == []
+    assert found(whole, {"B": {**STRING, "first": True}}) == [
+        ("B has to be the first field, and comes after A", "B", "name", "")
+    ]
+    assert found(whole, {"A": {**STRING, "after": "B"}}) == [("A has to come right after B", "A", "name", "")]
+    assert found(whole, {"A": {**STRING, "after": "Nothing"}}) == []
+
+
+def test_fields_of_structs() -> None:
+    whole = request(field("Rows", "[]Row", "0+", fields=[field("Key", "int16", "0+"), field("Low", "int32", "0+")]))
+    number = {"type": "int16", "versions": "0+"}
+    assert found(whole, {"Rows": {"fields": [number, {"type": "int32"}]}}) == []
+    assert found(whole, {"Rows": {"fields": {"Key": number}}}) == []
+    assert found(whole, {"Rows": {"type": "[]", "fields": [number, number, number]}}) == [
+        ("Low has to be int16, not int32", "Rows.Low", "type", '"int16"'),
+        ("Row has to carry a field number 3, an int16 in versions 0+", "Row", "fields", ""),
+    ]

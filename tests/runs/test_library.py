@@ -1,0 +1,68 @@
+"""The library: what it exports, what it costs to import, and that its results can be read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kiplint
+from kiplint.engine.errors import UsageError
+from kiplint.runs.configuration import configure
+from tools import environment
+
+LISTED = "import json, sys; import kiplint; print(json.dumps([m for m in sys.modules if m.startswith('kiplint')]))"
+
+
+def test_every_name_is_there_and_none_else() -> None:
+    assert {*kiplint.__all__} == {"__version__", *kiplint._PLACES}
+    assert [name for name in kiplint.__all__ if getattr(kiplint, name, None) is None] == []
+    assert {*dir(kiplint)} == {*kiplint.__all__}
+    with pytest.raises(AttributeError, match="no attribute 'chek'"):
+        _ = kiplint.chek
+
+
+def test_importing_it_imports_nothing_more(repo: Path) -> None:
+    done = subprocess.check_output([sys.executable, "-c", LISTED], cwd=repo, env=environment(), text=True)
+    assert {*json.loads(done)} <= {"kiplint", "kiplint._version"}
+
+
+def test_a_check_can_be_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo)
+    result = kiplint.check("fixtures/kip-1313")
+    assert [one.rule for one in result.findings] == ["rpc/versions-differ"]
+    assert (result.status, repr(result)) == ("findings", "<CheckResult: 1 error in 12 files>")
+    assert str(result).splitlines()[0].startswith("fixtures/kip-1313/DeleteGroupsResponse.json:13:3: error rpc/")
+    assert kiplint.check(Path("fixtures/sets/broker")).status == "ok"
+
+
+def test_a_configuration_may_be_a_path_a_mapping_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kiplint.toml").write_text('ignore = ["tags"]\n')
+    monkeypatch.chdir(tmp_path)
+    assert configure().config.ignore == ["tags"]
+    assert configure(config={}).config.ignore == []
+    assert configure(config={"ignore": ["rpc"], "fail-on": "info"}).config.fail_on == "info"
+    assert configure("/", config=tmp_path / "kiplint.toml", ignore=["rpc"]).config.ignore == ["tags", "rpc"]
+    with pytest.raises(UsageError, match="the configuration: Object contains unknown field `ignored`"):
+        configure(config={"ignored": ["rpc"]})
+
+
+def test_mistakes_are_told(repo: Path) -> None:
+    with pytest.raises(kiplint.UsageError, match="no rule matches rcp; did you mean rpc"):
+        kiplint.check(repo / "fixtures/kip-1313", select=["rcp"])
+    with pytest.raises(kiplint.SourceError, match="no such file or directory"):
+        kiplint.diff(repo / "fixtures/kip-1313", "nowhere")
+
+
+def test_the_other_results_can_be_read(repo: Path) -> None:
+    sides = repo / "fixtures/negotiate/kip-35"
+    found = kiplint.negotiate(sides / "client", sides / "B1")
+    assert str(found).splitlines()[0] == f"{sides / 'client'} with {sides / 'B1'}"
+    change = kiplint.diff(repo / "fixtures/compat/layout-changed/old", repo / "fixtures/compat/layout-changed/new")
+    assert [one.breaks for one in change.changes] == ["wire"]
+    assert kiplint.rollout(repo / "fixtures/kip-1313").rows[0].status == "wrong"
+    shown = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313")
+    assert str(shown).splitlines()[:2] == ["DeleteGroupsResponse 0-1", "  ThrottleTimeMs  int32  4"]
