@@ -82,6 +82,7 @@ NOTES = {
     "tags/out-of-order": 2,
     "versions/child-outside-parent": 5,
     "versions/never-present": 1,
+    "versions/only-one-version": 1,
 }
 
 

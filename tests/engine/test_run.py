@@ -43,8 +43,8 @@ def test_only_wanted_files_are_reported() -> None:
     rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
     files = [Input("XRequest.json", half("request"), False), Input("XResponse.json", half("response", "0-1"))]
     result = check_set(files, rules)
-    assert [(one.rule, one.path) for one in result.findings] == []
-    assert (result.files, result.messages, result.sources) == (1, 1, {})
+    assert [(one.rule, one.path) for one in result.findings] == [("rpc/versions-differ", "XResponse.json")]
+    assert (result.files, result.messages, [*result.sources]) == (1, 1, ["XResponse.json"])
     turned = check_set([one._replace(reported=not one.reported) for one in files], rules)
     assert [(one.rule, one.path) for one in turned.findings] == [("rpc/versions-differ", "XRequest.json")]
     assert turned.sources == {"XRequest.json": half("request")}

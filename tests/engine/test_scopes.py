@@ -95,4 +95,6 @@ def _with(rule: Rule, part: str, text: str) -> Rule:
 
 def test_marked_facts_are_few() -> None:
     marked = {name for name, value in vars(Message).items() if isinstance(value, set_fact)}
-    assert marked == {"name_owner", "api_key_owner", "schemas"}
+    assert marked == {
+        "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless",
+    }  # fmt: skip

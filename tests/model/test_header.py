@@ -61,7 +61,7 @@ def test_gaps_and_overlaps(keys: str, gaps: list[str], overlaps: list[str]) -> N
         (" 3+ ", "3+", ""),
         ("none", "none", "names no version"),
         ("", "none", "is empty"),
-        ("0..1", "none", 'is not "N", "N-M", "N+" or "none"'),
+        ("0..1", "none", 'is not "N", "N-M" or "N+"'),
         ("3-1", "none", 'is inverted; write "1-3"'),
     ],
 )

@@ -154,7 +154,7 @@ def _demands(fields: object) -> Iterator[Mistake]:
     assert isinstance(wanted, list)
     for one in wanted:
         assert isinstance(one, Wanted)
-        for text in filter(None, (one.versions, one.nullable, one.tagged)):
+        for text in filter(None, (one.versions, one.nullable, one.tagged.replace("either", "none"))):
             try:
                 VersionRange.parse(text)
             except InvalidRange as error:

@@ -22,7 +22,8 @@ def lacks(container: Container, demands: Demands) -> Iterator[Told]:
     if isinstance(demands, Mapping):
         for name, wanted in demands.items():
             field = container.by_name.get(name)
-            yield from _missing(container, name, wanted) if field is None else _wrong(field, wanted)
+            placed = not any(other.after == name and one in container.by_name for one, other in demands.items())
+            yield from _missing(container, name, wanted, placed) if field is None else _wrong(field, wanted)
         return
     for number, wanted in enumerate(demands):
         if number < len(container.fields):
@@ -31,7 +32,8 @@ def lacks(container: Container, demands: Demands) -> Iterator[Told]:
             yield from _missing(container, "", wanted)
 
 
-def _missing(container: Container, name: str, wanted: Wanted) -> Iterator[Told]:
+def _missing(container: Container, name: str, wanted: Wanted, placed: bool = False) -> Iterator[Told]:
+    """A field that is not there; what to write is said where it may stand at the end."""
     count = len(container.fields) + 1
     told = f"{container.name} has to carry {name or f'a field number {count}'}{_described(wanted)}"
     given = {
@@ -43,7 +45,14 @@ def _missing(container: Container, name: str, wanted: Wanted) -> Iterator[Told]:
         "ignorable": wanted.ignorable,
     }
     kept = {key: value for key, value in given.items() if value not in ("", None)}
-    whole = name and wanted.type and wanted.versions and not wanted.fields and wanted.tagged == "none"
+    whole = (
+        placed
+        and name
+        and wanted.type
+        and wanted.versions
+        and not wanted.fields
+        and wanted.tagged in ("none", "either")
+    )
     yield Told(told, container, "fields", _json(kept) if whole else "")
 
 
@@ -67,10 +76,13 @@ def _type(field: Field, wanted: Wanted) -> Iterator[Told]:
 def _versions(field: Field, wanted: Wanted) -> Iterator[Told]:
     if wanted.versions and field.present != VersionRange.parse(wanted.versions) & field.owner.present:
         told = f"{field.name} has to be there in versions {wanted.versions}, not in {field.versions}"
-        yield Told(told, field, "versions", _json(wanted.versions))
+        wide = not field.nullable or VersionRange.parse(wanted.versions) & field.owner.present <= field.nullable
+        yield Told(told, field, "versions", _json(wanted.versions) if wide else "")
 
 
 def _tagged(field: Field, wanted: Wanted) -> Iterator[Told]:
+    if wanted.tagged == "either":
+        return
     if field.tagged & field.present == VersionRange.parse(wanted.tagged) & field.present:
         return
     if wanted.tagged == "none":
@@ -85,7 +97,9 @@ def _nullable(field: Field, wanted: Wanted) -> Iterator[Told]:
     versions = VersionRange.parse(wanted.nullable) & field.present
     if not versions <= field.nullable:
         told = f"{field.name} has to be nullable in versions {wanted.nullable}"
-        yield _at(field, told, "nullableVersions", wanted.nullable)
+        sound = field.has_default or field.present == field.owner.present or not field.ignorable
+        alone = Told(told, field, "nullableVersions")  # a default has to come with it
+        yield _at(field, told, "nullableVersions", wanted.nullable) if sound else alone
     elif field.nullable & field.present - versions:
         told = f"{field.name} must not be null in versions {field.nullable & field.present - versions}"
         yield Told(told, field, "nullableVersions", _json(wanted.nullable))

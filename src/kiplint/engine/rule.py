@@ -44,7 +44,7 @@ class Wanted(_Shape):
     versions: Annotated[str, Meta(description="The versions that have the field, as far as they are valid.")] = ""
     nullable: Annotated[str, Meta(description='The versions in which it may be null; "none" for never.')] = ""
     default: Annotated[str | None, Meta(description='The default as text, "null" for null.')] = None
-    tagged: Annotated[str, Meta(description="The versions in which it is tagged.")] = "none"
+    tagged: Annotated[str, Meta(description='The versions in which it is tagged; "either" if open.')] = "none"
     ignorable: Annotated[bool | None, Meta(description="Whether writers may leave it out.")] = None
     first: Annotated[bool, Meta(description="Whether it comes before all other fields of its versions.")] = False
     after: Annotated[str, Meta(description="The field that comes right before it in its versions.")] = ""

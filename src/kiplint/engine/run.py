@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from kiplint.engine.anchor import anchor
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import Problem
 from kiplint.model.ranges import range_problems
+from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 
 if TYPE_CHECKING:
@@ -58,10 +60,11 @@ def check_set(
         if wanted:
             reported.add(path)
     messages = tuple(one.message for one in definitions if one.message)
-    schemas = SchemaSet(messages, directory, partial)
+    unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
+    schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules)]
     by_file: dict[str, list[Breach]] = {}
-    for breach in breaches:
+    for breach in (at_reported_half(one, reported) for one in breaches):
         if breach.anchor.file in reported:
             by_file.setdefault(breach.anchor.file, []).append(breach)
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
@@ -81,6 +84,17 @@ def check_set(
 
 def _touched(fix: Fix) -> Iterator[str]:
     return (edit.path for edit in fix.edits)
+
+
+def at_reported_half(breach: Breach, reported: set[str]) -> Breach:
+    """A breach by a pair, at the half whose findings are reported: it belongs to both."""
+    if breach.anchor.file in reported or not isinstance(breach.element, Rpc):
+        return breach
+    for half in (breach.element.request, breach.element.response):
+        if half and half.file in reported:
+            wanted = breach.anchor.wanted if breach.anchor.wanted in half.properties else "name"
+            return breach._replace(anchor=anchor(half, wanted), instead="")
+    return breach
 
 
 def take_apart(schemas: SchemaSet) -> None:

@@ -79,7 +79,8 @@ class Checked(NamedTuple):
 def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes) -> Checked:
     """The two steps over one set, each definition read once; `fresh` are the files to be checked alone as well."""
     definitions = [load(file, data) for file, data in files]
-    schemas = SchemaSet(tuple(one.message for one in definitions if one.message))
+    unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
+    schemas = SchemaSet(tuple(one.message for one in definitions if one.message), unread=unread)
     marked = {one.file for one in definitions if IGNORE_MARK in one.data}
     try:
         alone = list(file_breaches(definitions, fresh - marked, rules.alone))

@@ -92,6 +92,10 @@ class Container:
     @fact
     def skipped_tags(self) -> dict[int, int]:
         """By index of a field: the lowest unused tag, when this field has the lowest tag above a gap."""
+        if any((field.tag or 0) < 0 for field in self.tagged_fields) or any(
+            field.tag is None and field.tagged for field in self.fields
+        ):
+            return {}  # which tag is missing is not known
         expected = 0
         for field in sorted(self.tagged_fields, key=lambda one: one.tag or 0):
             tag = field.tag or 0

@@ -57,7 +57,8 @@ class HeaderRange:
     @fact
     def key_problem(self) -> str:
         """What is wrong with the key, or empty."""
-        return self._versions.problem
+        problem = self._versions.problem.replace(', "N+" or "none"', ' or "N+"')
+        return "names no version" if problem == 'is written "none"' else problem
 
     @fact
     def header(self) -> int:

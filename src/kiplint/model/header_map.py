@@ -18,6 +18,10 @@ def header_of(message: Message, version: int) -> int:
     """
     if message.says_headers:
         return next((entry.header for entry in message.header_ranges if entry.versions.covers(version)), -1)
+    return _derived(message, version)
+
+
+def _derived(message: Message, version: int) -> int:
     flexible = message.flexible.covers(version)
     if message.type == "request":
         return 2 if flexible else 0 if message.name == OLDEST_HEADER_REQUEST and version == 0 else 1
@@ -44,3 +48,21 @@ def header_map(message: Message) -> tuple[tuple[VersionRange, int], ...]:
         else:
             found.append((piece, header))
     return tuple(found)
+
+
+def to_declare(message: Message) -> str:
+    """The `headerVersions` of a request or response, as JSON: what is derived without them, from version 0 on."""
+    if not message.is_rpc or not message.valid:
+        return "{}"
+    found: list[tuple[int, int]] = []
+    for piece in boundaries([message.flexible, VersionRange.of(0, 0)], VersionRange.of(0)):
+        header = _derived(message, piece.lowest)
+        if not found or found[-1][1] != header:
+            found.append((piece.lowest, header))
+    ends = [start - 1 for start, _ in found[1:]]
+    keys = [_key(start, end) for (start, _), end in zip(found, [*ends, None], strict=True)]
+    return "{" + ", ".join(f'"{key}": "{header}"' for key, (_, header) in zip(keys, found, strict=True)) + "}"
+
+
+def _key(start: int, end: int | None) -> str:
+    return f"{start}+" if end is None else str(start) if start == end else f"{start}-{end}"

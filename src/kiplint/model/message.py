@@ -67,6 +67,31 @@ class Message(WrittenMessage):
         return _SUFFIXES.get(self.spec.type, "")
 
     @fact
+    def is_mistyped(self) -> bool:
+        """Whether the name says that it is the other half of an RPC than its type says."""
+        other = {"request": "Response", "response": "Request"}.get(self.spec.type, "")
+        return bool(other) and self.name.endswith(other)
+
+    @fact
+    def misspelt(self) -> frozenset[str]:
+        """The properties of the message that are probably meant where one is unknown."""
+        return frozenset(name for one in self.noted if (name := _meant(one)) and one.pointer.count("/") == 1)
+
+    @set_fact
+    def is_doubtful(self) -> bool:
+        """Whether API key or type are missing, impossible, taken or given twice: no half can be found by them."""
+        if self.api_key is None or self.api_key < 0 or self.is_mistyped or self.api_key_owner:
+            return True
+        return any(one.pointer in ("/apiKey", "/type") and one.kind == "duplicate-key" for one in self.noted)
+
+    @set_fact
+    def free_api_key(self) -> int:
+        """The API key to take: that of the other half by name if no other message has it, else the next free one."""
+        key = self.schemas.key_of_partner(self)
+        taken = self.schemas.key_owners.get((self.type, key), self) if key is not None else None
+        return key if key is not None and taken is self else self.schemas.next_api_key
+
+    @fact
     def name_is_valid(self) -> bool:
         """Whether the name can be that of a Java class."""
         return self.name.isidentifier()
@@ -80,7 +105,7 @@ class Message(WrittenMessage):
     @set_fact
     def api_key_owner(self) -> str:
         """The name of an earlier message of the set with the same type and API key, or empty."""
-        if self.api_key is None:
+        if self.api_key is None or self.is_mistyped:
             return ""
         first = self.schemas.key_owners.get((self.type, self.api_key), self)
         return "" if first is self else first.name
@@ -204,6 +229,18 @@ class Message(WrittenMessage):
             entry.index = index
         return tuple(entries)
 
+    @set_fact
+    def leads_headerless(self) -> bool:
+        """Whether it is the first of the set's live requests and responses without a header map."""
+        return self.schemas.headerless[:1] == (self,)
+
+    @fact
+    def headers_to_declare(self) -> str:
+        """The `headerVersions` that say what Kafka derives without them, as JSON."""
+        from kiplint.model.header_map import to_declare
+
+        return to_declare(self)
+
     @fact
     def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
         """For each entry of `headerVersions`: of those before it the one that reaches furthest, or None."""
@@ -273,6 +310,11 @@ class Message(WrittenMessage):
     def cycles(self) -> dict[str, str]:
         """By name of a struct that contains itself: the way round."""
         return cycles(self.structs)
+
+
+def _meant(problem: Problem) -> str:
+    """The property that an unknown one probably means, as its reader has said."""
+    return problem.detail.partition("; did you mean ")[2].rstrip("?") if problem.kind == "unknown-property" else ""
 
 
 _SUFFIXES = {"request": "Request", "response": "Response", "coordinator-key": "Key", "coordinator-value": "Value"}

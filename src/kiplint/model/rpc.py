@@ -70,8 +70,14 @@ class Rpc:
 
     @fact
     def says_versions(self) -> bool:
-        """Whether the valid versions of both halves that are there can be read."""
-        return not any(half.valid_problem for half in (self._request, self._response) if half)
+        """Whether the valid versions of both halves that are there can be read, and have an end."""
+        return not any(half.valid_problem or half.valid.open for half in (self._request, self._response) if half)
+
+    @fact
+    def namesake(self) -> Message | None:
+        """For one half: the other one by name, where it has another API key; else None."""
+        half = None if self.is_pair else self._request or self._response
+        return half.schemas.partner_of(half) if half else None
 
     @fact
     def common(self) -> VersionRange:

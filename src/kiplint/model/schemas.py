@@ -13,12 +13,20 @@ _SECOND = {"response": "request", "coordinator-value": "coordinator"}
 
 
 _ENOUGH_KEYS = 10
+_PARTNERS = {
+    "request": ("response", "Response"),
+    "response": ("request", "Request"),
+    "coordinator-key": ("coordinator-value", "Value"),
+    "coordinator-value": ("coordinator-key", "Key"),
+}
+_SUFFIXES = tuple(suffix for _, suffix in _PARTNERS.values())
 
 
 class SchemaSet:
     """The messages of one directory. `partial` says that a lone file stands for a set that is not known.
 
-    `unread` are the likely names of those of whose files nothing could be made.
+    `unread` are the likely names of those of whose files nothing could be made; `wanted` the files whose findings are
+    reported, None for all.
     """
 
     def __init__(
@@ -27,11 +35,13 @@ class SchemaSet:
         directory: str = "",
         partial: bool = False,
         unread: frozenset[str] = frozenset(),
+        wanted: frozenset[str] | None = None,
     ) -> None:
         self._messages = messages
         self.directory = directory
         self.partial = partial
         self.unread = unread
+        self.wanted = wanted
         for message in messages:
             vars(message)["schemas"] = self
 
@@ -63,6 +73,12 @@ class SchemaSet:
         return any(message.says_headers for message in self._messages)
 
     @fact
+    def headerless(self) -> tuple[Message, ...]:
+        """The live requests and responses without a header map; those whose findings are reported come first."""
+        found = [one for one in self._messages if one.is_rpc and one.valid and not one.header_ranges]
+        return tuple(sorted(found, key=lambda one: self.wanted is not None and one.file not in self.wanted))
+
+    @fact
     def declares_listeners(self) -> bool:
         """Whether requests of the set say their listeners, as Kafka's do since 2.8; true for a lone file."""
         return self.partial or any(message.says_listeners for message in self._messages)
@@ -78,9 +94,10 @@ class SchemaSet:
         halves: dict[tuple[str, int], list[Message | None]] = {}
         for message in self._messages:
             for place, kinds in enumerate((_FIRST, _SECOND)):
-                if message.spec.type in kinds and message.api_key is not None:
+                if message.spec.type in kinds and message.api_key is not None and not message.is_mistyped:
                     pair = halves.setdefault((kinds[message.spec.type], message.api_key), [None, None])
-                    pair[place] = pair[place] or message
+                    if pair[place] is None or not message.api_key_owner:
+                        pair[place] = message
         return tuple(
             Rpc(key, *pair, partial=self.partial or self._has_unread_half(pair))
             for (_, key), pair in sorted(halves.items())
@@ -89,14 +106,33 @@ class SchemaSet:
     def _has_unread_half(self, pair: Sequence[Message | None]) -> bool:
         """Whether the half that is missing may be in a file of which nothing could be made."""
         half = pair[0] or pair[1]
-        if not self.unread or half is None:
+        if half is None or (pair[0] and pair[1]):
             return False
-        return any(half.base_name + suffix in self.unread for suffix in ("Request", "Response", "Key", "Value"))
+        doubtful = self.unread | self.doubtful
+        return half.name in doubtful or any(half.base_name + suffix in doubtful for suffix in _SUFFIXES)
+
+    @fact
+    def doubtful(self) -> frozenset[str]:
+        """The names of the messages that cannot be found by their API key."""
+        return frozenset(one.name for one in self._messages if one.type not in ("header", "data") and one.is_doubtful)
+
+    def partner_of(self, message: Message) -> Message | None:
+        """The other half of an RPC or record by its name, or None."""
+        other = _PARTNERS.get(message.type)
+        found = self.by_name.get(message.base_name + other[1]) if other else None
+        return found if found and other and found.type == other[0] else None
+
+    def key_of_partner(self, message: Message) -> int | None:
+        """The API key of the other half by name, or None."""
+        partner = self.partner_of(message)
+        return partner.api_key if partner else None
 
     @fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """By message type and API key: the message that has them, of several the one that was probably there first."""
-        keyed = _oldest_last(self._messages)
+        keyed = [one for one in _oldest_last(self._messages) if not one.is_mistyped]
+        alone = [one for one in keyed if one.api_key != self.key_of_partner(one)]
+        keyed = [*alone, *(one for one in keyed if one not in alone)] if alone else keyed
         return {(one.type, one.api_key): one for one in keyed if one.api_key is not None}
 
     @fact

@@ -48,12 +48,21 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
             break
         usable = [_Repair(document, error, problems).run() for error in errors]
         if not all(usable) or len(problems) >= MOST_PROBLEMS:
-            return None, tuple(problems.values())
+            return None, _without_echoes(problems)
         document = _without_gone(document)
     try:
-        return msgspec.convert(document, MessageSpec), tuple(problems.values())
+        return msgspec.convert(document, MessageSpec), _without_echoes(problems)
     except msgspec.ValidationError as error:
-        return None, tuple(problems.values()) or (Problem("wrong-type", str(error)),)
+        return None, _without_echoes(problems) or (Problem("wrong-type", str(error)),)
+
+
+def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
+    """The problems, without a missing property where an unknown one of the same object was taken for it."""
+    unknown = [one for one in problems.values() if one.kind == "unknown-property"]
+    meant = {
+        f"{one.pointer.rpartition('/')[0]}/{one.detail.partition('; did you mean ')[2].rstrip('?')}" for one in unknown
+    }
+    return tuple(one for one in problems.values() if one.kind != "missing-property" or one.pointer not in meant)
 
 
 _GONE: Any = object()
@@ -272,8 +281,7 @@ def _json(value: Any) -> str:
 
 
 def _quote(value: Any) -> str:
-    text = value if isinstance(value, str) else _json(value) if isinstance(value, (bool, int, float)) else str(value)
-    text = "null" if value is None else text
+    text = value if isinstance(value, str) else "null" if value is None else _json(value)
     shown = printable(text[:40])
     return f'"{shown}"' if isinstance(value, str) else shown
 

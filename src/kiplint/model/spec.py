@@ -66,7 +66,7 @@ class StructSpec(_Shape, kw_only=True):
 
     name: Annotated[str, Meta(description="The struct's name, beginning with a capital letter.")]
     versions: Annotated[str, Meta(description="The message versions in which the struct exists.")]
-    about: Annotated[_Text, Meta(description="What the struct means.")] = UNSET
+    deprecated_versions: Annotated[_Text, Meta(description="The versions that clients should leave.")] = UNSET
     fields: Annotated[list[FieldSpec] | UnsetType | None, Meta(description="The struct's fields, in order.")] = UNSET
 
 

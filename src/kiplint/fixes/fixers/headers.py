@@ -10,7 +10,6 @@ from kiplint.fixes.mend import Case, as_json, fix
 from kiplint.fixes.order import MESSAGE
 from kiplint.model.header import HeaderRange
 from kiplint.model.message import Message
-from kiplint.model.schemas import SchemaSet
 from kiplint.text.edit import Edit
 from kiplint.text.edit_document import Document
 from kiplint.text.edit_insert import insert_property, rename_key, replace_value
@@ -18,9 +17,9 @@ from kiplint.versions import VersionRange
 
 
 def header_map(case: Case) -> Fix | None:
-    """Declare the headers that the versions have by flexibleVersions, in one message or all that lack it."""
+    """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     element = case.breach.element
-    messages = element.messages if isinstance(element, SchemaSet) else (element,)
+    messages = element.schemas.headerless if isinstance(element, Message) else ()
     return fix("safe", ((one.file, edit) for one in messages for edit in _declared(case, one)))
 
 

@@ -1,0 +1,112 @@
+"""Each slip of the table gives exactly the findings that a reviewer wants, and what is written `instead` mends it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from kiplint.engine.config import Config
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from slips.table import SLIPS, Slip
+
+SET = ROOT / "fixtures" / "sets" / "broker"
+COUNTED = {"kip-1313/header-missing"}
+EDIT = re.compile(r'^"(\w+)": (.*)$', re.DOTALL)
+by_name = pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
+
+
+@pytest.fixture(scope="module")
+def rules() -> RuleSet:
+    return make_ruleset(Config(), load_rules(Config(), ""))
+
+
+def files_of(slip: Slip) -> dict[str, str]:
+    """The set's folder with the slip in it: text by message."""
+    folder, _, name = slip.file.partition("/")
+    files = {path.stem: path.read_text("utf-8") for path in sorted((SET / folder).glob("*.json"))}
+    assert files[name].count(slip.find) == 1, "the slip's place is not unique"
+    files[name] = files[name].replace(slip.find, slip.put)
+    return files
+
+
+def check(files: dict[str, str], rules: RuleSet) -> list[Finding]:
+    return check_set([Input(f"{name}.json", text.encode()) for name, text in files.items()], rules).findings
+
+
+def span_of(text: str, finding: Finding) -> tuple[int, int]:
+    lines = text.splitlines(keepends=True)
+    span = finding.span
+    start = sum(map(len, lines[: span.line - 1])) + span.column - 1
+    return start, sum(map(len, lines[: span.end_line - 1])) + span.end_column - 1
+
+
+def told(files: dict[str, str], finding: Finding, home: str) -> str:
+    """A finding as the table has it: rule, what is underlined up to the end of its line, and the file if another."""
+    name = finding.path.removesuffix(".json")
+    start, end = span_of(files[name], finding)
+    where = "" if name == home else f"{name}: "
+    return f"{where}{finding.rule} @ {files[name][start:end].splitlines()[0] if start < end else ''}"
+
+
+@by_name
+def test_a_slip_gives_the_findings_that_a_reviewer_wants(slip: Slip, rules: RuleSet) -> None:
+    files = files_of(slip)
+    home = slip.file.rpartition("/")[2]
+    assert tuple(told(files, one, home) for one in check(files, rules)) == slip.found
+
+
+@by_name
+def test_what_is_written_instead_mends_it_and_brings_nothing_new(slip: Slip, rules: RuleSet) -> None:
+    files = files_of(slip)
+    before = check(files, rules)
+    for finding in before:
+        if finding.instead:
+            mended = {**files, finding.path.removesuffix(".json"): written(files, finding)}
+            after = check(mended, rules)
+            gone = [one for one in before if one.rule == finding.rule and one.pointer == finding.pointer]
+            assert not {key(one) for one in after} & {key(one) for one in gone}
+            if finding.rule in COUNTED:  # of many alike it tells the first, now another one
+                after = [one for one in after if one.rule != finding.rule]
+            assert {key(one) for one in after} <= {key(one) for one in before}
+
+
+def key(finding: Finding) -> tuple[str, str, str]:
+    return finding.rule, finding.path, finding.message
+
+
+def written(files: dict[str, str], finding: Finding) -> str:
+    """The file with `instead` taken at its word."""
+    text = files[finding.path.removesuffix(".json")]
+    start, end = span_of(text, finding)
+    pair = EDIT.match(finding.instead)
+    if pair is None and finding.instead.startswith("{"):  # a field that the list lacks
+        last = text.rindex("}", 0, text.rindex("]")) + 1
+        return f'{text[:last]},\n    {finding.instead[:-1]}, "about": "What is missing." }}{text[last:]}'
+    underlined = text[start:end]
+    if pair is None:
+        name, _, _ = underlined.partition(":")
+        return f"{text[:start]}{name}: {finding.instead}{text[end:]}"
+    json.loads("{" + finding.instead + "}")
+    present = re.compile(rf'"{pair[1]}": (?:"[^"]*"|[^,\s}}]+)')
+    around = re.match(r"[^{}]*", text[end:])
+    assert around is not None
+    if found := present.search(text, start, end + around.end()):
+        return f"{text[: found.start()]}{finding.instead}{text[found.end() :]}"
+    return f"{text[:end]}, {finding.instead}{text[end:]}"
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(SLIPS) >= 120
+    assert len({slip.name for slip in SLIPS}) == len(SLIPS)
+
+
+def test_the_set_without_a_slip_is_clean(rules: RuleSet) -> None:
+    for folder in sorted(path for path in SET.iterdir() if path.is_dir()):
+        files = {path.stem: path.read_text("utf-8") for path in sorted(Path(folder).glob("*.json"))}
+        assert check(files, rules) == []
