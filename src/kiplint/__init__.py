@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from kiplint.compat.tree import Tree as Tree
     from kiplint.engine.errors import UsageError as UsageError
     from kiplint.engine.finding import Finding as Finding
+    from kiplint.runs.bytes.decode import DecodeResult as DecodeResult
+    from kiplint.runs.bytes.decode import decode as decode
+    from kiplint.runs.bytes.encode import EncodeResult as EncodeResult
+    from kiplint.runs.bytes.encode import encode as encode
+    from kiplint.runs.bytes.encode import vectors as vectors
     from kiplint.runs.check import check as check
     from kiplint.runs.diff import DiffResult as DiffResult
     from kiplint.runs.diff import diff as diff
@@ -51,6 +56,11 @@ _PLACES = {
     "UpgradeResult": "runs.upgrade",
     "show": "runs.show",
     "LayoutResult": "runs.show",
+    "decode": "runs.bytes.decode",
+    "DecodeResult": "runs.bytes.decode",
+    "encode": "runs.bytes.encode",
+    "EncodeResult": "runs.bytes.encode",
+    "vectors": "runs.bytes.encode",
     "load": "runs.trees",
     "Tree": "compat.tree",
     "Finding": "engine.finding",
@@ -61,7 +71,9 @@ _PLACES = {
 
 __all__ = [
     "CheckResult",
+    "DecodeResult",
     "DiffResult",
+    "EncodeResult",
     "Finding",
     "LayoutResult",
     "MigrationResult",
@@ -73,7 +85,9 @@ __all__ = [
     "UsageError",
     "__version__",
     "check",
+    "decode",
     "diff",
+    "encode",
     "load",
     "migrate_bump",
     "migrate_kip_1313",
@@ -82,6 +96,7 @@ __all__ = [
     "rollout",
     "show",
     "upgrade_path",
+    "vectors",
 ]
 
 
