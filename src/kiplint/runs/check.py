@@ -77,7 +77,7 @@ def check(
         file = os.fspath(baseline) if baseline else ""
         asked = Asked(file, update_baseline, allow_new, names, stdin_filename)
         configured = config.baseline and os.path.join(configuration.base, config.baseline)
-        found, stale, notes = hold_against(found, rules, asked, configured)
+        found, stale, notes = hold_against(found, rules, asked, configured, configuration.base)
     patch = None
     if mended:
         patch = mended.change.patch()
