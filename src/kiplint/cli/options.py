@@ -101,7 +101,7 @@ def _fields(options: type[Group]) -> Iterable[tuple[str, Any, Any]]:
     """Name, type and usual value of each field; msgspec keeps the usual values of the last ones."""
     names, usual = options.__struct_fields__, options.__struct_defaults__
     hints = options.__annotations__
-    if any(isinstance(hint, str) for hint in hints.values()):  # slow: modules of commands do without annotations as text
+    if any(isinstance(hint, str) for hint in hints.values()):  # slow: modules of commands do without
         hints = get_type_hints(options, include_extras=True)
     values = (*(msgspec.NODEFAULT,) * (len(names) - len(usual)), *usual)
     return [(name, hints[name], value) for name, value in zip(names, values, strict=True)]
