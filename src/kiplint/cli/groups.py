@@ -1,7 +1,5 @@
 """Options that several commands have, each said once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,6 +15,15 @@ ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in t
 FormOption = Annotated[Literal["text", "json"], Option("How to write the result.")]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("How to write the result.")]
 RepositoryOption = Annotated[str | None, Option("The repository of REV:, a directory or a bundle.", "REPO")]
+SetsOption = Annotated[
+    tuple[str, ...],
+    Option(
+        "Where the layouts are: a directory, an archive, REV: or REV:path. Repeatable: the first that has a version "
+        "counts.",
+        "SET",
+        usual=".",
+    ),
+]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
 LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote.", "LAKE")]
 
@@ -49,7 +56,7 @@ class Configuring(Group, frozen=True):
     isolated: Annotated[bool, Option("Read no configuration.")] = False
 
 
-def chosen(choosing: Choosing, configuring: Configuring) -> Chosen:
+def chosen(choosing: Choosing, configuring: Configuring) -> "Chosen":
     """What both say, as runs take it. Raises UsageError for a severity that is none."""
     return {
         "select": split(choosing.select),
