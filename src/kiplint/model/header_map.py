@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from kiplint.model.layout import intervals
-from kiplint.model.message import Message
+from typing import TYPE_CHECKING
+
 from kiplint.versions import VersionRange, boundaries
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
 
 OLDEST_HEADER_REQUEST = "ControlledShutdownRequest"
 HEADERLESS_RESPONSE = "ApiVersionsResponse"
@@ -26,15 +29,6 @@ def _derived(message: Message, version: int) -> int:
     if message.type == "request":
         return 2 if flexible else 0 if message.name == OLDEST_HEADER_REQUEST and version == 0 else 1
     return 1 if flexible and message.name != HEADERLESS_RESPONSE else 0
-
-
-def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
-    """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
-    found = intervals(message)
-    if not message.is_rpc:
-        return found
-    headed = header_map(message)
-    return tuple(shared for one in found for versions, _ in headed if (shared := one & versions))
 
 
 def header_map(message: Message) -> tuple[tuple[VersionRange, int], ...]:
