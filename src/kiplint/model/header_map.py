@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from kiplint.model.layout import intervals
 from kiplint.model.message import Message
 from kiplint.versions import VersionRange, boundaries
@@ -17,7 +19,9 @@ def header_of(message: Message, version: int) -> int:
     they are flexible, else 0, and ApiVersionsResponse always 0 (KIP-511).
     """
     if message.says_headers:
-        return next((entry.header for entry in message.header_ranges if entry.versions.covers(version)), -1)
+        at = bisect_right(message._header_starts, version, key=lambda one: one[0]) - 1
+        start, end, header = message._header_starts[at] if at >= 0 else (0, -1, -1)
+        return header if start <= version <= end else -1
     return _derived(message, version)
 
 
@@ -33,8 +37,8 @@ def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     found = intervals(message)
     if not message.is_rpc:
         return found
-    headed = header_map(message)
-    return tuple(shared for one in found for versions, _ in headed if (shared := one & versions))
+    headed = (versions for versions, _ in header_map(message))
+    return tuple(boundaries([*found, *headed], message.valid))
 
 
 def header_map(message: Message) -> tuple[tuple[VersionRange, int], ...]:
