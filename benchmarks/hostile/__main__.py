@@ -24,8 +24,8 @@ Written by `make bench-hostile`; do not edit.
 
 Each input is one that grew with the square of its size once, or might. It is read at n, 2n and 4n; time is that of the
 processor, the smallest of {ROUNDS} runs, without the start of `kiplint --version`; growth is the larger of the two
-doublings, and has to stay below {MOST_GROWTH}. `largest` is the size whose file has 1 MiB, the most that is read; it has
-to be done, or refused, within {MOST_SECONDS:.0f} s."""
+doublings, and has to stay below {MOST_GROWTH}. `largest` is the size whose file has 1 MiB, the most that is read; it
+has to be done, or refused, within {MOST_SECONDS:.0f} s."""
 
 
 class Measured(NamedTuple):
