@@ -264,17 +264,6 @@ class Message(WrittenMessage):
         return any(one.kind == "duplicate-key" and one.pointer.startswith("/headerVersions") for one in self.noted)
 
     @fact
-    def _header_starts(self) -> tuple[tuple[int, int, int], ...]:
-        """First and last version and header of each stretch, lowest first; where entries overlap, the first counts."""
-        found: list[tuple[int, int, int]] = []
-        reached = 0
-        for entry in self.header_ranges:
-            if entry.versions and entry.versions.highest >= reached:
-                found.append((max(entry.versions.lowest, reached), entry.versions.highest, entry.header))
-                reached = entry.versions.highest + 1
-        return tuple(found)
-
-    @fact
     def highest_header(self) -> int:
         """The header version that the highest valid version uses, -1 when not declared."""
         matching = [entry.header for entry in self.header_ranges if entry.versions.covers(self.valid.highest)]
