@@ -41,7 +41,11 @@ def check(
     paths: list[str] = []
     sources: dict[str, bytes] = {}
     messages = 0
-    for one in open_sets(names, configuration.keeps, stdin_filename, os.fspath(repository) if repository else None):
+    left_out: list[str] = []
+    empty: list[str] = []
+    place = os.fspath(repository) if repository else None
+    for one in open_sets(names, configuration.keeps, stdin_filename, place, empty):
+        left_out += one.left_out
         files = (Input(file.path, file.data, file.wanted) for file in one.files)
         paths += [file.path for file in one.files if file.wanted]
         result = check_set(files, rules, directory=one.directory, partial=one.lone)
@@ -51,14 +55,15 @@ def check(
     findings.sort(key=lambda one: one.path)
     found = tuple(findings)
     stale: tuple[Mapping[str, Any], ...] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = tuple(empty)
     if baseline or config.baseline or update_baseline or allow_new:
         from kiplint.runs.baseline import Asked, hold_against
 
         file = os.fspath(baseline) if baseline else ""
         asked = Asked(file, update_baseline, allow_new, names, stdin_filename)
         configured = config.baseline and os.path.join(configuration.base, config.baseline)
-        found, stale, notes = hold_against(found, rules, asked, configured)
+        found, stale, more = hold_against(found, rules, asked, configured)
+        notes = (*notes, *more)
     failing = _failing(found, fail_on or config.fail_on)
     shown = failing if only_failing else found
     return CheckResult(
@@ -72,6 +77,7 @@ def check(
         paths=tuple(paths),
         stale=stale,
         notes=notes,
+        left_out=tuple(left_out),
     )
 
 
