@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Unpack
+
+from msgspec.structs import replace
 
 from kiplint.engine.config import FailOn
 from kiplint.engine.finding import SEVERITIES, Finding
@@ -12,6 +14,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import CheckResult, rule_infos
 from kiplint.sources.open import STDIN, open_sets
+from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 
 IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
 
@@ -23,6 +26,8 @@ def check(
     baseline: Path | None = None,
     update_baseline: bool = False,
     allow_new: bool = False,
+    changed_since: str | None = None,
+    as_hook: bool = False,
     repository: Path | None = None,
     stdin_filename: str = "",
     **chosen: Unpack[Chosen],
@@ -30,9 +35,13 @@ def check(
     """Check directories, files, archives or revisions (`REV:path` of the `repository`); by default what is here.
 
     The status is `findings` when one is as severe as `fail_on` (else the configuration) says; `only_failing` keeps
-    no others. What is recorded in the `baseline` is left out. Raises UsageError for mistakes in the arguments, the
-    configuration or a pack, and SourceError for what cannot be opened.
+    no others. What is recorded in the `baseline` is left out. With `changed_since`, a revision of the repository around
+    the working directory, only what a change since then brought about counts, and what is on lines that it touches.
+    `as_hook` is for a commit: see `_of_commit`. Raises UsageError for mistakes in the arguments, the configuration or a
+    pack, and SourceError for what cannot be opened.
     """
+    if as_hook:
+        return _of_commit(sets, fail_on, only_failing, baseline, **chosen)
     names = tuple(os.fspath(one) for one in sets) or (".",)
     configuration = configure(stdin_filename if names[0] == STDIN else names[0], **chosen)
     config = configuration.config
@@ -44,7 +53,7 @@ def check(
     left_out: list[str] = []
     empty: list[str] = []
     place = os.fspath(repository) if repository else None
-    for one in open_sets(names, configuration.keeps, stdin_filename, place, empty):
+    for one in _opened(names, configuration.keeps, stdin_filename, place, empty, quiet=changed_since is not None):
         left_out += one.left_out
         files = (Input(file.path, file.data, file.wanted) for file in one.files)
         paths += [file.path for file in one.files if file.wanted]
@@ -54,6 +63,12 @@ def check(
         sources |= result.sources
     findings.sort(key=lambda one: one.path)
     found = tuple(findings)
+    older = 0
+    if changed_since is not None:
+        from kiplint.runs.since import brought_about, read_base
+
+        kept = brought_about(found, sources, read_base(changed_since, names, configuration.keeps, rules))
+        found, older = kept, len(found) - len(kept)
     stale: tuple[Mapping[str, Any], ...] | None = None
     notes: tuple[str, ...] = tuple(empty)
     if baseline or config.baseline or update_baseline or allow_new:
@@ -78,7 +93,57 @@ def check(
         stale=stale,
         notes=notes,
         left_out=tuple(left_out),
+        older=older,
     )
+
+
+def _of_commit(
+    sets: tuple[Path, ...], fail_on: FailOn | None, only_failing: bool, baseline: Path | None, **chosen: Unpack[Chosen]
+) -> CheckResult:
+    """The files that a commit changes, those that are no definitions left out, and what its deletions bring about.
+
+    Of the files only what is new since HEAD, or on lines that change; all of it when none of them differs from HEAD.
+    """
+    from kiplint.runs.committing import HEAD, bereft, definitions_among, is_changed
+
+    names = definitions_among(os.fspath(one) for one in sets)
+    since = HEAD if names and is_changed(names) else None
+    parts = [(names, since)] if names else []
+    parts += [((folder,), HEAD) for folder in bereft()]
+    done = [
+        check(*some, fail_on=fail_on, only_failing=only_failing, baseline=baseline, changed_since=base, **chosen)
+        for some, base in parts
+    ]
+    if len(done) < 2:
+        return done[0] if done else CheckResult(findings=())
+    first, *others = done
+    known = {one.identity for one in first.findings}
+    more = [one for result in others for one in result.findings if one.identity not in known]
+    return replace(
+        first,
+        findings=(*first.findings, *more),
+        sources={path: data for result in reversed(done) for path, data in result.sources.items()},
+        rules={name: rule for result in done for name, rule in result.rules.items()},
+        status="findings" if any(one.status == "findings" for one in done) else first.status,
+    )
+
+
+def _opened(
+    names: tuple[str, ...],
+    keeps: Callable[[str], bool],
+    stdin_filename: str,
+    place: str | None,
+    empty: list[str],
+    *,
+    quiet: bool,
+) -> Iterator[SchemaFiles]:
+    """The sets; with `quiet` it is no mistake that there is none."""
+    try:
+        yield from open_sets(names, keeps, stdin_filename, place, empty)
+    except NothingThereError:
+        if not quiet:
+            raise
+        empty.clear()
 
 
 def _failing(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
