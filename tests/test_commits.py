@@ -69,9 +69,7 @@ def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
 
 def test_a_first_commit_of_schemas_passes(repository: Path) -> None:
     write(repository, XRequest=half("request"), XResponse=half("response"))
-    assert {name: passed for name, (passed, _) in ran(repository).items()} == {
-        "kiplint-check": True, "kiplint-diff": True,
-    }  # fmt: skip
+    assert all(passed for passed, _ in ran(repository).values())
 
 
 def test_a_first_commit_with_a_mistake_does_not(repository: Path) -> None:
