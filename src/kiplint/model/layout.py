@@ -66,8 +66,8 @@ def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     found = intervals(message)
     if not message.is_rpc:
         return found
-    headed = header_map(message)
-    return tuple(shared for one in found for versions, _ in headed if (shared := one & versions))
+    headed = (versions for versions, _ in header_map(message))
+    return tuple(boundaries([*found, *headed], message.valid))
 
 
 def layout(
@@ -86,6 +86,15 @@ def layout(
         return Body(slots, None)
     tagged = sorted((one for one in present if one.tagged.covers(version)), key=lambda one: one.tag or 0)
     return Body(slots, tuple(slot(one, version, flexible, outer) for one in tagged))
+
+
+def known_layout(container: Container, version: int, flexible: bool | None = None) -> Body:
+    """The same as `layout`, made once for many questions about one version after the other."""
+    known: dict[tuple[int, bool | None], Body] = vars(container).setdefault("_layouts", {})
+    if (version, flexible) not in known:
+        known.clear()
+        known[version, flexible] = layout(container, version, flexible)
+    return known[version, flexible]
 
 
 def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
