@@ -11,6 +11,7 @@ COMMANDS = (
     "decode",
     "encode",
     "vectors",
+    "probe",
     "pipeline",
     "rules",
     "explain",

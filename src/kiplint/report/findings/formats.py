@@ -30,6 +30,7 @@ ROOMS = {
     "upgrade-path": "upgrade",
     "show": "layout",
     "decode": "bytes",
+    "probe": "probe",
 }
 """By command, the package that tells its results in a way of their own: as `text`, as `json`, and as `markdown`."""
 
