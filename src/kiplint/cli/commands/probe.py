@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Examples:  kiplint probe localhost:9092 --client clients/   |   kiplint probe b1:9093 b2:9093 --client 4.1.0: "
-    "--tls --sasl SCRAM-SHA-256 --user me.  The password is read from KIPLINT_SASL_PASSWORD. Exit codes: 0 all answered "
-    "rightly, 1 one did not, 2 something could not be read or understood."
+    "--tls --sasl SCRAM-SHA-256 --user me.  The password is read from KIPLINT_SASL_PASSWORD. Exit codes: 0 all "
+    "answered rightly, 1 one did not, 2 something could not be read or understood."
 )
 PASSWORD = "KIPLINT_SASL_PASSWORD"
 

@@ -8,6 +8,7 @@ from typing import TextIO
 from kiplint.compat.changes.judge import BREAKS, Judged
 from kiplint.engine.finding import SEVERITIES
 from kiplint.report.diff.text import summary_line
+from kiplint.report.diff.witness import sentence
 from kiplint.report.kit.markdown import inline, write_row
 from kiplint.runs.diff import DiffResult
 
@@ -26,4 +27,5 @@ def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None
     write_row(["---"] * 5, out)
     for one in sorted(changes, key=lambda one: (SEVERITIES.index(one.severity), BREAKS.index(one.breaks))):
         breaks = one.breaks if one.breaks != "none" else "nothing"
-        write_row(map(inline, (one.severity, breaks, one.rule, f"{one.path}:{one.span.line}", one.message)), out)
+        told = " ".join([one.message, *(f"Proof: {sentence(witness)}." for witness in one.proof[:1])])
+        write_row(map(inline, (one.severity, breaks, one.rule, f"{one.path}:{one.span.line}", told)), out)
