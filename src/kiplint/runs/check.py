@@ -58,7 +58,7 @@ def check(
         file = os.fspath(baseline) if baseline else ""
         asked = Asked(file, update_baseline, allow_new, names, stdin_filename)
         configured = config.baseline and os.path.join(configuration.base, config.baseline)
-        found, stale, notes = hold_against(found, rules, asked, configured)
+        found, stale, notes = hold_against(found, rules, asked, configured, configuration.base)
     failing = _failing(found, fail_on or config.fail_on)
     shown = failing if only_failing else found
     return CheckResult(
