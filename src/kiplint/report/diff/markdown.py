@@ -27,5 +27,9 @@ def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None
     write_row(["---"] * 5, out)
     for one in sorted(changes, key=lambda one: (SEVERITIES.index(one.severity), BREAKS.index(one.breaks))):
         breaks = one.breaks if one.breaks != "none" else "nothing"
-        told = " ".join([one.message, *(f"Proof: {sentence(witness)}." for witness in one.proof[:1])])
-        write_row(map(inline, (one.severity, breaks, one.rule, f"{one.path}:{one.span.line}", told)), out)
+        write_row(map(inline, (one.severity, breaks, one.rule, f"{one.path}:{one.span.line}", one.message)), out)
+    proofs = [(one, witness) for one in changes for witness in one.proof]
+    if proofs:
+        out.write("\nProof, by example messages:\n\n")
+    for one, witness in proofs:
+        out.write(f"- {inline(f'{one.message_name}, {one.rule}: {sentence(witness)}')}\n")
