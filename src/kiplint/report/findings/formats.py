@@ -29,6 +29,7 @@ ROOMS = {
     "negotiate": "negotiation",
     "upgrade-path": "upgrade",
     "show": "layout",
+    "migrate": "migration",
     "decode": "bytes",
     "probe": "probe",
 }
