@@ -41,8 +41,11 @@ def server(talk: Callable[[socket.socket], object]) -> Iterator[str]:
             except OSError:
                 continue
 
-    threading.Thread(target=serve, daemon=True).start()
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
     yield f"127.0.0.1:{listening.getsockname()[1]}"
+    listening.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
     listening.close()
     for one in held:
         one.close()
@@ -87,8 +90,8 @@ def test_ports_that_are_no_brokers(data: bytes, close: bool, said: str) -> None:
 
 
 def test_a_port_that_is_closed() -> None:
-    with server(lambda connection: None) as address:
-        pass
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
     assert ask(address).error == "no connection: Connection refused"
 
 

@@ -9,15 +9,19 @@ import msgspec
 from kiplint.compat.witness.find import Witness
 from kiplint.text.show import printable
 
+HEADER = "header"
+"""What a reader with another header takes the body's first bytes for."""
 MOST_HEX, MOST_TEXT = 40, 30
 """How many bytes of an example are shown, and how many characters of a value."""
 
 
 def sentence(one: Witness) -> str:
-    """`the new side reads 7 of version 3 as ... : 0000 ...`."""
+    """`old writes 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
     data = one.hex if len(one.hex) <= 2 * MOST_HEX else one.hex[: 2 * MOST_HEX] + "..."
     wrote = f"{one.field} {_short(one.wrote)}" if one.field else "nothing there"
-    if one.outcome == "refused":
+    if one.read_as == HEADER:
+        what = f"begins the body elsewhere: {printable(str(one.read))}"
+    elif one.outcome == "refused":
         what = f"refuses at byte {one.offset}, {printable(str(one.read))}"
     else:
         read = f"{one.read_as} {_short(one.read)}" if one.read_as else "nothing"
