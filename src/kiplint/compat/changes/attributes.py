@@ -13,7 +13,13 @@ from kiplint.model.field import Field
 from kiplint.model.types import INTEGERS
 from kiplint.versions import VersionRange
 
-PLAIN = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChanged, kinds.AboutChanged)
+PLAIN = (
+    kinds.EntityTypeChanged,
+    kinds.MapKeyChanged,
+    kinds.IgnorableChanged,
+    kinds.ZeroCopyChanged,
+    kinds.AboutChanged,
+)
 
 
 def compare_attributes(
