@@ -264,11 +264,6 @@ class Field(FieldStart):
         return self.owner.name_twins.get(self.index, "")
 
     @fact
-    def asks(self) -> bool:
-        """Whether `about` is a question."""
-        return self.about.rstrip().endswith("?")
-
-    @fact
     def about_twin(self) -> str:
         """The name of an earlier field of the same struct with the same `about`, or empty."""
         return self.owner.about_twins.get(self.index, "")

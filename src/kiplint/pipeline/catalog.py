@@ -18,7 +18,6 @@ from kiplint.pipeline.tables.sets import Roots, Sets
 from kiplint.pipeline.tables.sources import Sources
 from kiplint.pipeline.tables.spans import Spans
 from kiplint.pipeline.tables.trees import Trees
-from kiplint.pipeline.tables.types import Types
 
 TABLES: tuple[type[Frame], ...] = (
     Sources,
@@ -27,7 +26,6 @@ TABLES: tuple[type[Frame], ...] = (
     Files,
     Blobs,
     Messages,
-    Types,
     Fields,
     Layouts,
     Findings,

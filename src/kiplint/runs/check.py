@@ -33,7 +33,6 @@ def check(
     allow_new: bool = False,
     changed_since: str | None = None,
     as_hook: bool = False,
-    worst_first: bool = False,
     mending: Literal["fix", "diff"] | None = None,
     unsafe_fixes: bool = False,
     fixes: bool = True,
@@ -108,7 +107,7 @@ def check(
             mended.change.write(names)
         notes = (*notes, mended.told(written=mending == "fix", unsafe=unsafe_fixes))
     failing = _failing(found, fail_on or config.fail_on)
-    shown = _ordered(failing if only_failing else found, worst_first=worst_first)
+    shown = failing if only_failing else found
     return CheckResult(
         findings=shown,
         files=len(paths),
@@ -198,10 +197,6 @@ def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Ite
     for one in sets:
         files = (Input(file.path, file.data, file.wanted) for file in one.files)
         yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender)
-
-
-def _ordered(findings: tuple[Finding, ...], *, worst_first: bool) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda one: SEVERITIES.index(one.severity))) if worst_first else findings
 
 
 def _failing(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:

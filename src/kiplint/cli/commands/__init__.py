@@ -18,7 +18,6 @@ COMMANDS = (
     "rules",
     "explain",
     "schema",
-    "formats",
 )
 
 HELP = "Find mistakes in Apache Kafka message schemas before review: where, why, and how to fix them."

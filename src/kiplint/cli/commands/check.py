@@ -32,7 +32,6 @@ class Options(Group, frozen=True):
         Option("The lowest severity that makes the exit code 1.", usual="error"),
     ] = None
     only_failing: Annotated[bool, Option("Report only the findings that make the exit code 1.")] = False
-    worst_first: Annotated[bool, Option("List errors before warnings and notes.")] = False
     reporting: Reporting = Reporting()
     fix: Annotated[bool, Option("Put right what is certain, in the files; report what is left.")] = False
     unsafe_fixes: Annotated[
@@ -77,7 +76,6 @@ def run(options: Options) -> int:
             allow_new=options.allow_new,
             changed_since=options.changed_since,
             as_hook=options.as_hook,
-            worst_first=options.worst_first,
             mending="diff" if options.diff else "fix" if options.fix else None,
             unsafe_fixes=options.unsafe_fixes,
             fixes=any(one.format in WITH_FIXES for one in open_outputs(options.reporting)),

@@ -102,12 +102,6 @@ class IgnorableChanged(AttributeChanged, frozen=True, dict=True):
     wanted, attribute = "ignorable", "ignorable"
 
 
-class ZeroCopyChanged(AttributeChanged, frozen=True, dict=True):
-    """Generated code reads the field into memory of its own now, or no longer."""
-
-    wanted, attribute = "zeroCopy", "zero_copy"
-
-
 class AboutChanged(AttributeChanged, frozen=True, dict=True):
     """A field is described differently."""
 

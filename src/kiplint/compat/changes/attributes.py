@@ -13,13 +13,7 @@ from kiplint.model.field import Field
 from kiplint.model.types import INTEGERS
 from kiplint.versions import VersionRange
 
-PLAIN = (
-    kinds.EntityTypeChanged,
-    kinds.MapKeyChanged,
-    kinds.IgnorableChanged,
-    kinds.ZeroCopyChanged,
-    kinds.AboutChanged,
-)
+PLAIN = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChanged, kinds.AboutChanged)
 
 
 def compare_attributes(

@@ -23,7 +23,6 @@ from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.fields import Fields
 from kiplint.pipeline.tables.layouts import Layouts
 from kiplint.pipeline.tables.messages import Messages
-from kiplint.pipeline.tables.types import Types
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
 from kiplint.versions import VersionRange
@@ -56,7 +55,6 @@ def run(work: Work, context: Context) -> None:
     own = ["blob", "message.message_name"]
     frames = (
         Messages(told.select("blob", "message.*")),
-        Types(told.groupBy("message.type").agg(f.count("*").alias("messages"))),
         Fields(told.select(*own, f.explode("fields").alias("one")).select(*OWN, "one.*")),
         Layouts(told.select(*own, "message.type", f.explode("layouts").alias("one")).select(*OWN, "type", "one.*")),
     )
@@ -156,6 +154,6 @@ def _digest(value: object) -> str:
 STAGE = Stage(
     NAME,
     (Blobs.NAME,),
-    (Messages.NAME, Fields.NAME, Layouts.NAME, Types.NAME),
+    (Messages.NAME, Fields.NAME, Layouts.NAME),
     run,
 )

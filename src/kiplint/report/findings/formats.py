@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 FORMATS = {
     "text": "Findings with the line they are on, for people.",
     "concise": "One line for each finding: path:line:column: severity rule message.",
-    "csv": "A row of comma-separated values for each finding.",
     "json": "One JSON document with all findings and a summary (see `kiplint schema output`).",
     "jsonl": "One JSON object a line for each finding.",
     "github": "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
