@@ -149,3 +149,37 @@ def test_a_definition_without_a_change_is_compared_with_older_ones() -> None:
     same = definition(A, tagged("U", kind="string"))
     assert told(same, same) == []
     assert told(same, same, definition(A, tagged("T"))) == ["tag 0 belonged to T (int64); U needs a number of its own"]
+
+
+# Two fields with one tag
+
+
+def test_two_fields_that_share_a_tag_do_not_reuse_it() -> None:
+    both = definition(A, tagged("B"), tagged("C"))
+    assert told(both, both + b"\n") == []
+    assert told(both, both + b"\n", both) == []
+    assert told(definition(A, tagged("B")), both) == ["tag 0 belonged to B (int64); C needs a number of its own"]
+    assert told(both, definition(A, tagged("D", kind="string"), tagged("C"))) == [
+        "tag 0 belonged to C (int64); D needs a number of its own"
+    ]
+
+
+def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from kiplint.runs.diff import diff
+
+    with TemporaryDirectory() as folder:
+        sides = {"older": tagged("B"), "old": A, "new": tagged("C", kind="string")}
+        for name, one in sides.items():
+            (Path(folder) / name).mkdir()
+            (Path(folder) / name / "XRequest.json").write_bytes(definition(A, *([] if one is A else [one])))
+        old, new, older = (Path(folder) / name for name in ("old", "new", "older"))
+        result = diff(old, new, also=[older])
+        place = next(at for one, at in zip(result.changes, result.before, strict=True) if one.rule.endswith("reused"))
+        assert place is not None
+        path, span = place
+        assert Path(path) == older / "XRequest.json"
+        line = (older / "XRequest.json").read_text().splitlines()[span.line - 1]
+        assert line[span.column - 1 : span.end_column - 1] == '"tag": 0'

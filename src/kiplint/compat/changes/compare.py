@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kiplint.compat.changes import message_kinds as kinds
 from kiplint.compat.changes.change import Change
 from kiplint.compat.changes.messages import compare_messages
-from kiplint.compat.changes.pairing import MessagePair, pair_messages
+from kiplint.compat.changes.pairing import MessagePair, pair_messages, partner
 from kiplint.compat.changes.tags import reused_tags
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.model.message import Message
+from kiplint.versions import NONE, VersionRange
 
 RPCS = ("request", "response")
 
@@ -22,6 +23,7 @@ def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Chan
     A definition that cannot be read on one side is neither new nor gone.
     """
     pairs = list(_pairs(old, new))
+    became = {id(before): after for before, after in pairs if before and after}
     unknown = [{_file_name(one.file) for one in side.broken} for side in (old, new)]
     changes: list[Change] = []
     for before, after in pairs:
@@ -30,12 +32,19 @@ def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Chan
         if before and after:
             changes += compare_messages(before, after, old_unstable=_request_is_unstable(before))
         elif before and before.valid and _file_name(before.file) not in unknown[1]:
-            changes.append(kinds.MessageRemoved((before, None), before.valid))
+            changes.append(kinds.MessageRemoved((before, None), before.valid, _left(before, became)))
         elif after and after.valid and _file_name(after.file) not in unknown[0]:
             changes.append(kinds.NewMessage((None, after), after.valid))
     changes += _of_rpcs(pairs)
     changes += _of_tags(pairs, older)
     return changes
+
+
+def _left(message: Message, became: Mapping[int, Message]) -> VersionRange:
+    """The versions of a message that is gone in which the other half of its RPC lives on."""
+    other = partner(message)
+    lives = became.get(id(other)) if other else None
+    return message.valid & lives.valid if lives else NONE
 
 
 def _file_name(path: str) -> str:
@@ -72,24 +81,23 @@ def _pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
 
 
 def _request_is_unstable(message: Message) -> bool:
-    if message.type != "response" or message.api_key is None:
+    if message.type != "response":
         return False
-    request = message.schemas.key_owners.get(("request", message.api_key))
+    request = partner(message)
     return request is not None and request.unstable and request.valid.highest == message.valid.highest
 
 
 def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
     """What the two halves of an RPC do not do together, and RPCs that must never be bumped."""
     bumped = {
-        (new.type, new.api_key): new.valid - old.valid
+        id(new): new.valid - old.valid
         for old, new in pairs
         if old and new and new.is_rpc and new.valid.highest > old.valid.highest
     }
     for old, new in pairs:
         if not old or not new or not new.is_rpc:
             continue
-        other = "request" if new.type == "response" else "response"
-        missing = bumped.get((other, new.api_key))
+        missing = bumped.get(id(partner(new))) if bumped else None
         if missing and missing - new.valid:
             yield kinds.ResponseNotBumped((old, new), missing - new.valid)
         if new.valid - old.valid:
