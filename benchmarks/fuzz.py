@@ -14,8 +14,8 @@ import time
 from benchmarks.workspace import find_corpus
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.codec import Codec
+from kiplint.codec.sources import Definitions
 from kiplint.codec.values import rich
-from kiplint.compat.tree import make_tree
 from kiplint.model.layout import intervals
 from kiplint.sources.open import open_sets
 
@@ -78,10 +78,8 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 def _codecs() -> list[Codec]:
     top = find_corpus().clients.parent
-    directories: dict[str, list[tuple[str, bytes]]] = {}
-    for one in open_sets([str(top)], lambda path: True):
-        directories.setdefault(one.relative, []).extend((file.path, file.data) for file in one.files)
-    known = Catalog(make_tree("", directories.items()).messages)
+    sets = open_sets([str(top)], lambda path: True)
+    known = Catalog([Definitions([(file.path, file.data) for file in one.files]) for one in sets])
     messages = [message for name in known.names for message in known.named(name)]
     return [known.codec(message, piece.lowest) for message in messages for piece in intervals(message)]
 

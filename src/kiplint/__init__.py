@@ -10,9 +10,18 @@ if TYPE_CHECKING:
     from kiplint.compat.tree import Tree as Tree
     from kiplint.engine.errors import UsageError as UsageError
     from kiplint.engine.finding import Finding as Finding
+    from kiplint.runs.bytes.decode import DecodeResult as DecodeResult
+    from kiplint.runs.bytes.decode import decode as decode
+    from kiplint.runs.bytes.encode import EncodeResult as EncodeResult
+    from kiplint.runs.bytes.encode import encode as encode
+    from kiplint.runs.bytes.encode import vectors as vectors
     from kiplint.runs.check import check as check
     from kiplint.runs.diff import DiffResult as DiffResult
     from kiplint.runs.diff import diff as diff
+    from kiplint.runs.migrating import MigrationResult as MigrationResult
+    from kiplint.runs.migrating import migrate_bump as migrate_bump
+    from kiplint.runs.migrating import migrate_kip_1313 as migrate_kip_1313
+    from kiplint.runs.migrating import new_rpc as new_rpc
     from kiplint.runs.negotiate import NegotiationResult as NegotiationResult
     from kiplint.runs.negotiate import negotiate as negotiate
     from kiplint.runs.result import CheckResult as CheckResult
@@ -37,12 +46,21 @@ _PLACES = {
     "DiffResult": "runs.diff",
     "rollout": "runs.rollout",
     "RolloutResult": "runs.rollout",
+    "migrate_kip_1313": "runs.migrating",
+    "migrate_bump": "runs.migrating",
+    "new_rpc": "runs.migrating",
+    "MigrationResult": "runs.migrating",
     "negotiate": "runs.negotiate",
     "NegotiationResult": "runs.negotiate",
     "upgrade_path": "runs.upgrade",
     "UpgradeResult": "runs.upgrade",
     "show": "runs.show",
     "LayoutResult": "runs.show",
+    "decode": "runs.bytes.decode",
+    "DecodeResult": "runs.bytes.decode",
+    "encode": "runs.bytes.encode",
+    "EncodeResult": "runs.bytes.encode",
+    "vectors": "runs.bytes.encode",
     "load": "runs.trees",
     "Tree": "compat.tree",
     "Finding": "engine.finding",
@@ -53,9 +71,12 @@ _PLACES = {
 
 __all__ = [
     "CheckResult",
+    "DecodeResult",
     "DiffResult",
+    "EncodeResult",
     "Finding",
     "LayoutResult",
+    "MigrationResult",
     "NegotiationResult",
     "RolloutResult",
     "SourceError",
@@ -64,12 +85,18 @@ __all__ = [
     "UsageError",
     "__version__",
     "check",
+    "decode",
     "diff",
+    "encode",
     "load",
+    "migrate_bump",
+    "migrate_kip_1313",
     "negotiate",
+    "new_rpc",
     "rollout",
     "show",
     "upgrade_path",
+    "vectors",
 ]
 
 

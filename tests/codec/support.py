@@ -10,8 +10,8 @@ from typing import Any
 
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.shape import UNKNOWN_TAGS, key_of
+from kiplint.codec.sources import Definitions
 from kiplint.codec.wire import base64_text, float_json, uuid_text
-from kiplint.compat.tree import make_tree
 from kiplint.model.layout import Body, Slot
 from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS
@@ -25,10 +25,8 @@ FLOATS = [0.0, -1.5, 1e300, math.inf, -math.inf]
 @cache
 def catalog(name: str, history: Path | None = None) -> Catalog:
     """The messages of a directory, or of a tag of a history."""
-    directories: dict[str, list[tuple[str, bytes]]] = {}
-    for one in open_sets([name], lambda path: True, repository=str(history) if history else None):
-        directories.setdefault(one.relative, []).extend((file.path, file.data) for file in one.files if file.wanted)
-    return Catalog(make_tree(name, directories.items()).messages)
+    opened = open_sets([name], lambda path: True, repository=str(history) if history else None)
+    return Catalog([Definitions([(file.path, file.data) for file in one.files]) for one in opened])
 
 
 def random_message(rng: random.Random) -> Message:

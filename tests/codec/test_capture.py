@@ -31,9 +31,14 @@ seeds = st.integers(0, 2**63)
 @cache
 def echo() -> Catalog:
     """One RPC, Echo, with versions 0 and 1, neither flexible, and no fields."""
-    names = [field("Key", "int16"), field("Version", "int16"), field("CorrelationId"), field("ClientId", "string")]
+    names = [
+        field("RequestApiKey", "int16"),
+        field("RequestApiVersion", "int16"),
+        field("CorrelationId"),
+        field("ClientId", "string"),
+    ]
     headers = [message(*names, name="RequestHeader", **HEADER), message(names[2], name="ResponseHeader", **HEADER)]
-    return Catalog([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *headers])
+    return Catalog.of([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *headers])
 
 
 def request(correlation: int, version: int = 0) -> bytes:

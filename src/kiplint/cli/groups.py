@@ -17,6 +17,15 @@ ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in t
 FormOption = Annotated[Literal["text", "json"], Option("How to write the result.")]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("How to write the result.")]
 RepositoryOption = Annotated[str | None, Option("The repository of REV:, a directory or a bundle.", "REPO")]
+SetsOption = Annotated[
+    tuple[str, ...],
+    Option(
+        "Where the layouts are: a directory, an archive, REV: or REV:path. Repeatable: the first that has a version "
+        "counts.",
+        "SET",
+        usual=".",
+    ),
+]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
 LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote.", "LAKE")]
 

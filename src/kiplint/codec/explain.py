@@ -94,7 +94,7 @@ class _Walk:
 
     def null(self, nullable: bool, start: int, path: str) -> None:
         if not nullable:
-            self.at.note("null-not-allowed", start, f"{path} is null, which this version does not allow", path)
+            self.at.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
 
     def array(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
         start, what = self.at.pos, "the count of elements"
@@ -126,7 +126,7 @@ class _Walk:
     def tags(self, known: tuple[Slot, ...], out: dict[str, Any], path: str, depth: int) -> None:
         start, slots = self.at.pos, {slot.field.tag: slot for slot in known}
         count = self.at.varint("the count of tagged fields", path)
-        self.at.row(start, depth, _join(path, UNKNOWN_TAGS) if count else path, "tag section", count)
+        self.at.row(start, depth, path, "tag section", count)
         seen: set[int] = set()
         before = -1
         for _ in range(count):

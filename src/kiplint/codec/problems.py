@@ -79,6 +79,10 @@ RULES = {
     "codec/unknown-version": CodecRule(
         "A version that no set has", "Versions removed later are read with the set of an older release."
     ),
+    "codec/batch-invalid": CodecRule("A record batch that cannot be", "Its length, magic or compression is unknown."),
+    "codec/crc-mismatch": CodecRule("A record batch whose checksum is wrong", "Bytes changed after it was written."),
+    "codec/records-packed": CodecRule("Records that cannot be unpacked", "The packed bytes are damaged or too many."),
+    "codec/record-invalid": CodecRule("A record that is damaged", "A length in it does not fit."),
     "codec/fallback-version": CodecRule(
         "UNSUPPORTED_VERSION not answered in version 0",
         "KIP-511: a client that asked for a version too new can read the answer in version 0 only.",

@@ -61,10 +61,11 @@ def read_text(path: str, most: int = MAX_BYTES) -> str:
         raise OSError(errno.EILSEQ, "it is not UTF-8", path) from None
 
 
-def replace_file(path: str, data: bytes) -> None:
+def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     """Put a file in the place of another one or of none: whole, or not at all. A link there is replaced, not followed.
 
-    Raises OSError, also when something else than a file is there.
+    It has the mode of the file that was there, else `mode` as the umask leaves it. Raises OSError, also when something
+    else than a file is there.
     """
     folder, name = os.path.split(path)
     fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}")
@@ -74,7 +75,7 @@ def replace_file(path: str, data: bytes) -> None:
             _require_regular(there, path)
     except FileNotFoundError:
         there = 0
-    file = os.open(fresh, _WRITING, 0o666)
+    file = os.open(fresh, _WRITING, mode)
     try:
         with os.fdopen(file, "wb") as out:
             if stat.S_ISREG(there) and hasattr(os, "fchmod"):

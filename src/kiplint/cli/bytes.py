@@ -1,0 +1,120 @@
+"""What `encode` and `vectors` read and write."""
+
+from __future__ import annotations
+
+import base64
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kiplint.cli.output import CODES, finish
+from kiplint.cli.process import CLEAN, FINDINGS
+from kiplint.cli.terminal import label
+from kiplint.engine.errors import UsageError
+from kiplint.report.findings.json import encoded
+from kiplint.text.show import printable
+
+if TYPE_CHECKING:
+    from kiplint.cli.commands.encode import Options as EncodeOptions
+    from kiplint.cli.commands.vectors import Options as VectorsOptions
+
+
+def encode_one(options: EncodeOptions) -> int:
+    """Write the bytes of one message; what is wrong with its values goes to standard error."""
+    from kiplint.runs.bytes.encode import encode
+
+    made = encode(
+        options.message,
+        _values(options.json, options.value),
+        sets=options.set or (".",),
+        repository=options.repo,
+        header=_object(options.header_json, "--header-json") if options.header_json else None,
+        with_header=options.header,
+    )
+    data = len(made.data).to_bytes(4, "big") + made.data if options.length else made.data
+    if options.output_format == "json":
+        print(encoded(_document(made, data)))
+    elif not made.problems:
+        _write(data, options.output_format)
+    if options.output_format != "json":
+        for one in made.problems:
+            print(f"{label('error')}[{one['rule']}]: {printable(one['message'])}", file=sys.stderr)
+    return finish(made)
+
+
+def encode_lines(options: EncodeOptions) -> int:
+    """Write an object with `hex` for each line of standard input."""
+    from kiplint.codec.exchange import encode_object
+    from kiplint.runs.bytes.choice import open_catalog
+
+    catalog = open_catalog(options.set or (".",), options.repo)
+    code = CLEAN
+    for line in sys.stdin.buffer:
+        if line.strip():
+            try:
+                given: Any = msgspec.json.decode(line)
+            except (msgspec.DecodeError, RecursionError):
+                given = None
+            made = encode_object(catalog, given)
+            code = code or (FINDINGS if made["problems"] else CLEAN)
+            print(encoded(made))
+    return CODES["error"] if catalog.broken else code
+
+
+def write_vectors(options: VectorsOptions) -> int:
+    """Write the golden bytes, one object a line."""
+    from kiplint.runs.bytes.encode import vectors
+
+    encoder = msgspec.json.Encoder()
+    for one in vectors(*(options.sets or (".",)), repository=options.repo, messages=options.message):
+        sys.stdout.write(encoder.encode(one).decode() + "\n")
+    return CLEAN
+
+
+def _document(made: Any, data: bytes) -> dict[str, Any]:
+    return {
+        "message": made.message,
+        "version": made.version,
+        "header_version": made.header_version,
+        "hex": None if made.problems else data.hex(),
+        "length": 0 if made.problems else len(data),
+        "problems": [*made.problems],
+    }
+
+
+def _write(data: bytes, form: str) -> None:
+    if form == "binary":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+    else:
+        print(data.hex() if form == "hex" else base64.b64encode(data).decode())
+
+
+def _values(text: str | None, fields: Sequence[str]) -> dict[str, Any]:
+    found = _object(text, "--json") if text else {}
+    for one in fields:
+        name, equals, value = one.partition("=")
+        if not equals:
+            raise UsageError(f"--value takes FIELD=VALUE, such as groupId=g, not {one}")
+        try:
+            found[name] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[name] = value
+    return found
+
+
+def _object(text: str, option: str) -> dict[str, Any]:
+    """The JSON object that an option gives, or that the file has which it names."""
+    if not text.lstrip().startswith("{") and os.path.isfile(text):
+        with open(text, encoding="utf-8") as file:
+            text = file.read()
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{option}: {error}") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{option} takes a JSON object")
+    return found

@@ -1,0 +1,165 @@
+"""The JSON of bytes: an object with hexadecimal bytes for one with values, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.fill import filled
+from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
+from kiplint.codec.problems import Problem
+from kiplint.codec.records.fields import with_records
+from kiplint.model.message import Message
+
+
+class BadInput(Exception):  # noqa: N818
+    """The object cannot be understood; the text says why."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What to add to what the bytes have: the defaults of absent tagged fields, the record batches in records."""
+
+    defaults: bool = False
+    records: bool = False
+
+
+def decode_object(catalog: Catalog, given: Any, wanted: Wanted) -> dict[str, Any]:
+    """The answer to a body (`message`, `version`, `hex`) or a frame (`direction`, `api_key`, `api_version`, `hex`)."""
+    try:
+        frame, _ = _read(catalog, given, spans=wanted.records)
+    except BadInput as error:
+        frame = Frame("", -1, None, None, None, 0, (Problem("codec/input-invalid", 0, str(error)),))
+    return document(finished(catalog, frame, wanted))
+
+
+def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, bytes]:
+    """The frame or body of one line of JSON, and its bytes. Raises BadInput."""
+    try:
+        given = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"the line is not JSON: {error}") from None
+    return _read(catalog, given, spans=spans)
+
+
+def finished(catalog: Catalog, frame: Frame, wanted: Wanted) -> Frame:
+    """The frame with what was asked for in its value; records need a frame with spans."""
+    message = having(catalog.named(frame.message), frame.version)
+    if frame.value is None or message is None or not (wanted.defaults or wanted.records):
+        return frame
+    body = catalog.codec(message, frame.version).body
+    value, problems = frame.value, frame.problems
+    if wanted.records:
+        value, more = with_records(catalog, body, value, frame.spans)
+        problems = (*problems, *more)
+    value = filled(body, value) if wanted.defaults else value
+    return msgspec.structs.replace(frame, value=value, problems=problems)
+
+
+def document(frame: Frame) -> dict[str, Any]:
+    """A frame as JSON has it."""
+    return {
+        "message": frame.message or None,
+        "version": frame.version if frame.version >= 0 else None,
+        "header_version": frame.header_version,
+        "header": frame.header,
+        "value": frame.value,
+        "length": frame.length,
+        "problems": problem_rows(frame.problems),
+    }
+
+
+def problem_rows(problems: tuple[Problem, ...]) -> list[dict[str, Any]]:
+    """Problems as JSON has them."""
+    return [{"rule": p.rule, "offset": p.offset, "message": p.message, "field": p.path or None} for p in problems]
+
+
+def _read(catalog: Catalog, given: Any, *, spans: bool) -> tuple[Frame, bytes]:
+    if not isinstance(given, dict):
+        raise BadInput("a line has to be a JSON object")
+    data = hex_bytes(given.get("hex"))
+    if "direction" not in given:
+        frame = decode_body(catalog, _text(given, "message"), _number(given, "version"), data, spans=spans)
+    elif given["direction"] == "request":
+        frame = decode_request(catalog, data, spans=spans)
+    elif given["direction"] == "response":
+        key, version = _number(given, "api_key"), _number(given, "api_version")
+        frame = decode_response(catalog, key, version, data, spans=spans)
+    else:
+        raise BadInput('"direction" has to be "request" or "response"')
+    return frame, data
+
+
+def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
+    """The answer to the same objects with `value`, and for frames `header`, in place of `hex`."""
+    try:
+        message, version = _chosen(catalog, given)
+    except BadInput as error:
+        return _encoded("", -1, None, b"", (Problem("codec/input-invalid", 0, str(error)),))
+    codec = catalog.codec(message, version)
+    body, problems = codec.encode(given.get("value"))
+    if "direction" not in given and not isinstance(given.get("header"), dict):
+        return _encoded(message.name, version, None, body, problems)
+    number, header = catalog.header(message, version)
+    if header is None:
+        return _encoded(
+            message.name, version, number, b"", (Problem("codec/header-unknown", 0, "no set has its header"),)
+        )
+    named = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
+    front, more = header.encode({**named, **(given.get("header") or {})})
+    moved = tuple(msgspec.structs.replace(one, offset=one.offset + len(front)) for one in problems)
+    return _encoded(message.name, version, number, front + body, (*more, *moved))
+
+
+def _encoded(name: str, version: int, header: int | None, data: bytes, problems: tuple[Problem, ...]) -> dict[str, Any]:
+    return {
+        "message": name or None,
+        "version": version if version >= 0 else None,
+        "header_version": header,
+        "hex": None if problems else data.hex(),
+        "length": 0 if problems else len(data),
+        "problems": problem_rows(problems),
+    }
+
+
+def _chosen(catalog: Catalog, given: Any) -> tuple[Message, int]:
+    if not isinstance(given, dict):
+        raise BadInput("a line has to be a JSON object")
+    if "direction" in given:
+        if given["direction"] not in ("request", "response"):
+            raise BadInput('"direction" has to be "request" or "response"')
+        key, version = _number(given, "api_key"), _number(given, "api_version")
+        messages = catalog.keyed(given["direction"], key)
+        what = f"{given['direction']} with the API key {key}"
+    else:
+        name, version = _text(given, "message"), _number(given, "version")
+        messages = catalog.named(name)
+        what = name
+    message = having(messages, version)
+    if message is None:
+        raise BadInput(f"no set has {messages[0].name if messages else what}{f' {version}' if messages else ''}")
+    return message, version
+
+
+def hex_bytes(text: Any) -> bytes:
+    """The bytes of hexadecimal digits, blanks between them allowed. Raises BadInput."""
+    if not isinstance(text, str):
+        raise BadInput('"hex" has to be text')
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise BadInput('"hex" has to be pairs of hexadecimal digits') from None
+
+
+def _text(given: dict[str, Any], key: str) -> str:
+    if not isinstance(given.get(key), str):
+        raise BadInput(f'"{key}" has to be text')
+    return str(given[key])
+
+
+def _number(given: dict[str, Any], key: str) -> int:
+    value = given.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadInput(f'"{key}" has to be a number')
+    return value

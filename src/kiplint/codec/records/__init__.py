@@ -1,0 +1,1 @@
+"""Record batches, and what Kafka's own topics have in their records."""

@@ -1,0 +1,118 @@
+"""What Kafka's own topics keep in their records: the metadata log, offsets and groups, transactions, share state."""
+
+from __future__ import annotations
+
+import binascii
+import struct
+from typing import Any
+
+from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.problems import Malformed
+from kiplint.codec.wire import read_varint
+from kiplint.model.message import Message
+
+METADATA = "__cluster_metadata"
+METADATA_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+COORDINATORS = {
+    "__consumer_offsets": ("OffsetCommitKey", "GroupMetadataKey"),
+    "__transaction_state": ("TransactionLogKey",),
+    "__share_group_state": ("ShareSnapshotKey", "ShareUpdateKey"),
+}
+"""The topics whose keys say what a record is, and names of keys by which the set with their schemas is known."""
+CONTROL = {
+    0: "EndTxnMarker",
+    1: "EndTxnMarker",
+    2: "LeaderChangeMessage",
+    3: "SnapshotHeaderRecord",
+    4: "SnapshotFooterRecord",
+    5: "KRaftVersionRecord",
+    6: "VotersRecord",
+}
+"""The messages of control records by the type in their keys (abort, commit, leader change ...)."""
+FAILURES = (Malformed, UnusableLayout, IndexError, struct.error)
+
+
+class Meaning:
+    """Says what records of a topic mean; one that it does not understand is left as it is."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def explain(self, topic: str, batches: list[dict[str, Any]]) -> None:
+        """Add to each record its `keyMessage` and `valueMessage`: `{"message", "version", "value"}`."""
+        for batch in batches:
+            for record in batch["records"]:
+                try:
+                    record.update(self._meaning(topic, batch, record))
+                except FAILURES:
+                    continue
+
+    def _meaning(self, topic: str, batch: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+        if batch.get("isControl"):
+            return self._control(record)
+        if topic in (METADATA, METADATA_ID):
+            return self._metadata(record)
+        return self._coordinator(topic, record) if topic in COORDINATORS else {}
+
+    def _control(self, record: dict[str, Any]) -> dict[str, Any]:
+        _, kind = struct.unpack(">hh", _bytes(record["key"]))
+        data = _bytes(record["value"])
+        (version,) = struct.unpack_from(">h", data)
+        # Most control records begin with their version, which is a field of the message where the schema says so.
+        message = having(self._catalog.named(CONTROL.get(kind, "")), version)
+        if message is None:
+            raise Malformed
+        codec = self._catalog.codec(message, version)
+        own = bool(message.fields) and message.fields[0].name == "Version"
+        return {"valueMessage": _shown(codec, data if own else data[2:])}
+
+    def _metadata(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A frame version (1), the record's type and its version, as varints, and the message."""
+        data = _bytes(record["value"])
+        frame, pos = read_varint(data, 0)
+        kind, pos = read_varint(data, pos)
+        version, pos = read_varint(data, pos)
+        message = having(self._catalog.keyed("metadata", kind), version)
+        if frame != 1 or message is None:
+            raise Malformed
+        return {"valueMessage": _shown(self._catalog.codec(message, version), data[pos:])}
+
+    def _coordinator(self, topic: str, record: dict[str, Any]) -> dict[str, Any]:
+        """The key begins with the record's type, the value with its version; older keys have versions for types."""
+        data = _bytes(record["key"])
+        (kind,) = struct.unpack_from(">h", data)
+        for message in self._keys(topic):
+            version = 0 if message.type == "coordinator-key" else kind
+            if (message.api_key == kind or message.type == "data") and message.valid.covers(version):
+                found = {"keyMessage": _shown(self._catalog.codec(message, version), data[2:])}
+                return found | self._coordinator_value(message, record)
+        raise Malformed
+
+    def _coordinator_value(self, key: Message, record: dict[str, Any]) -> dict[str, Any]:
+        if record["value"] is None:
+            return {}
+        data = _bytes(record["value"])
+        (version,) = struct.unpack_from(">h", data)
+        name = key.name.removesuffix("Key") + "Value"
+        value = next((one for one in self._catalog.beside(key) if one.name == name), None)
+        if value is None or not value.valid.covers(version):
+            return {}
+        return {"valueMessage": _shown(self._catalog.codec(value, version), data[2:])}
+
+    def _keys(self, topic: str) -> list[Message]:
+        """The keys of the set that has the topic's schemas."""
+        for name in COORDINATORS[topic]:
+            for known in self._catalog.named(name):
+                return [one for one in self._catalog.beside(known) if one.name.endswith("Key")]
+        return []
+
+
+def _shown(codec: Codec, data: bytes) -> dict[str, Any]:
+    return {"message": codec.message.name, "version": codec.version, "value": codec.read(data)}
+
+
+def _bytes(text: str | None) -> bytes:
+    if text is None:
+        raise Malformed
+    return binascii.a2b_base64(text)

@@ -1,0 +1,131 @@
+"""The shortest example message that proves a break, in each direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.span import Span
+from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
+from kiplint.compat.witness.reading import Reading, first_difference
+from kiplint.model.layout import Body
+from kiplint.model.message import Message
+
+Side = Literal["old", "new"]
+MOST_TRIED = 400
+"""How many examples are tried for one direction; the shortest come first."""
+
+
+class Witness(msgspec.Struct, frozen=True):
+    """Bytes that one side writes and the other misreads or refuses.
+
+    `offset` is where they part; `field`, `wrote` and `read` say what the writer put there and what the reader takes it
+    for; a reader that refuses has the rule of its problem, and what it says in `read`.
+    """
+
+    version: int
+    writer: Side
+    outcome: Literal["misread", "refused"]
+    hex: str
+    value: dict[str, Any]
+    offset: int
+    field: str
+    wrote: Any
+    read_as: str
+    read: Any
+    rule: str | None = None
+
+    @property
+    def reader(self) -> Side:
+        """The side that reads."""
+        return "new" if self.writer == "old" else "old"
+
+
+class Example(NamedTuple):
+    """A value to try, and the field that is special in it."""
+
+    field: str
+    value: dict[str, Any]
+
+
+def witnesses(old: Message, new: Message, version: int, field: str = "") -> tuple[Witness, ...]:
+    """The best witness for each direction that has one, misreadings first.
+
+    Best are those about the field (a path in the words of the schema), if it is given; then misreadings, then the
+    shortest.
+    """
+    codecs = {"old": Codec(old, version), "new": Codec(new, version)}
+    found = [_one_way(codecs["old"], codecs["new"], "old", field), _one_way(codecs["new"], codecs["old"], "new", field)]
+    return tuple(sorted((one for one in found if one), key=lambda one: one.outcome != "misread"))
+
+
+def _one_way(writer: Codec, reader: Codec, side: Side, field: str) -> Witness | None:
+    wanted = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
+    best: tuple[tuple[bool, bool, int], Witness] | None = None
+    try:
+        for example, data in _examples(writer):
+            found = _try(writer, reader, side, example, data)
+            if found is None:
+                continue
+            about = bool(wanted) and (_is_about(example.field, wanted) or _is_about(found.field, wanted))
+            rank = (not about, found.outcome != "misread", len(data))
+            if best is None or rank < best[0]:
+                best = (rank, found)
+    except UnusableLayout:
+        return None
+    return best[1] if best else None
+
+
+def _examples(writer: Codec) -> list[tuple[Example, bytes]]:
+    """What to try, shortest first, each once."""
+    found: dict[bytes, Example] = {}
+    for example in _values(writer.body):
+        data, problems = writer.encode(example.value)
+        if not problems:
+            found.setdefault(data, example)
+    ordered = sorted(found.items(), key=lambda item: len(item[0]))
+    return [(example, data) for data, example in ordered[:MOST_TRIED]]
+
+
+def _values(body: Body) -> Iterator[Example]:
+    yield Example("", minimal(body))
+    for variants in (each_null(body), each_tag(body), each_rich(body)):
+        yield from (Example(path, value) for path, value in variants)
+    yield Example("", rich(body))
+
+
+def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes) -> Witness | None:
+    """The witness that an example is, if it is one."""
+    read = reader.decode(data, spans=True)
+    if read.problems:
+        problem = read.problems[0]
+        wrote = writer.decode(data, spans=True)
+        at = _at(wrote.spans, problem.offset)
+        said = (at.path if at else example.field, at.value if at else None)
+        return Witness(
+            writer.version, side, "refused", data.hex(), example.value, problem.offset, *said, problem.path,
+            problem.message, problem.rule,
+        )  # fmt: skip
+    own = Reading(writer.body, writer.decode(data, spans=True))
+    parted = first_difference(own, Reading(reader.body, read), on_disk=writer.message.is_record)
+    if parted is None:
+        return None
+    one, other = parted.one, parted.other
+    return Witness(
+        writer.version, side, "misread", data.hex(), example.value, parted.offset, one.path if one else "",
+        one.value if one else None, other.path if other else "", other.value if other else None,
+    )  # fmt: skip
+
+
+def _at(spans: tuple[Span, ...], offset: int) -> Span | None:
+    """The value that stands at an offset."""
+    return next((span for span in spans if span.offset <= offset < span.offset + span.length), None)
+
+
+def _is_about(path: str, wanted: list[str]) -> bool:
+    names = path.replace("]", "").replace("[", ".").split(".")
+    plain = [name for name in names if not name.isdigit()]
+    return bool(plain) and wanted[-1] in plain

@@ -1,0 +1,1 @@
+"""How decoded bytes are shown."""

@@ -1,0 +1,83 @@
+"""One frame as a table: where each value stands, its bytes, its field, how it is encoded, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from kiplint.codec.span import Span
+from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
+from kiplint.report.kit.table import table
+from kiplint.runs.bytes.decode import Entry
+from kiplint.text.show import printable
+
+MOST_BYTES, MOST_TEXT = 16, 60
+"""How many bytes of a value are shown, and how many characters."""
+HEAD = ("offset", "bytes", "field", "encoding", "value")
+
+
+def frame_lines(entry: Entry, color: bool) -> Iterator[str]:
+    """The lines of one frame: a title, the table, and what is wrong."""
+    frame = entry.frame
+    name = f"{frame.message} {frame.version}" if frame.message else "unknown frame"
+    header = f", header {frame.header_version}" if frame.header_version is not None else ""
+    yield paint(f"{printable(name)}{header}, {frame.length} bytes{_origin(entry)}", BOLD, color)
+    wrong = {problem.offset for problem in frame.problems}
+    cells = [_row(entry, span, wrong) for span in _spans(entry) if span.length]
+    yield from table(HEAD, cells, color)
+    if not frame.spans and frame.value is not None and "batches" in frame.value:
+        yield from msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode().splitlines()
+    for problem in frame.problems:
+        where = f"{problem.path}: " if problem.path else ""
+        label = paint(f"error[{problem.rule}]", SEVERITY["error"], color)
+        yield f"{label} at byte {problem.offset}: {printable(where + problem.message)}"
+
+
+def _origin(entry: Entry) -> str:
+    one = entry.captured
+    if one is not None:
+        arrow = ("from", "to") if one.direction == "request" else ("to", "from")
+        ends = f"{arrow[0]} {one.client[0]}:{one.client[1]} {arrow[1]} {one.server[0]}:{one.server[1]}"
+        return f", {ends}, byte {one.stream_offset} of its stream"
+    if entry.start > 4:
+        return f", at byte {entry.start}"
+    return f", line {entry.line}" if entry.line else ""
+
+
+def _spans(entry: Entry) -> list[Span]:
+    """The values, and the bytes that nothing was read from."""
+    spans = [*entry.frame.spans]
+    end = max((span.offset + span.length for span in spans), default=0)
+    if entry.frame.problems and end < len(entry.data):
+        spans.append(Span(end, len(entry.data) - end, 0, "", "not read", None))
+    return spans
+
+
+def _row(entry: Entry, span: Span, wrong: set[int]) -> list[tuple[str, str]]:
+    data = entry.data[span.offset : span.offset + span.length]
+    shown = data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
+    hit = SEVERITY["error"] if any(span.offset <= place < span.offset + span.length for place in wrong) else ""
+    return [
+        (str(span.offset).rjust(6), hit or DIM),
+        (shown, hit),
+        ("  " * span.depth + span.path.rpartition(".")[2], hit),
+        (span.type, DIM),
+        (_value(span), hit),
+    ]
+
+
+def _value(span: Span) -> str:
+    if span.type in ("not read", "tag section") or span.type.startswith("tag "):
+        return "" if span.value is None else f"{span.value} bytes" if span.type != "tag section" else str(span.value)
+    if "array" in span.type.split() and span.value is not None:
+        return f"{span.value} elements" if span.value != 1 else "1 element"
+    return _short(span.value)
+
+
+def _short(value: Any) -> str:
+    if value == {}:
+        return ""
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."

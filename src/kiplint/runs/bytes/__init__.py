@@ -1,0 +1,1 @@
+"""Runs about bytes: decode, encode, vectors."""

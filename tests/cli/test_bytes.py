@@ -1,0 +1,211 @@
+"""`kiplint decode`, `encode` and `vectors`, in every form that bytes are given and written."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from tools import kiplint
+
+SET = str(ROOT / "fixtures" / "sets" / "broker")
+GOOD = bytes.fromhex("0003000c0000000700036162630000010100")
+BAD = GOOD + b"\x09"
+DRAWN = """\
+MetadataRequest 12, header 2, 19 bytes
+  offset  bytes           field                             encoding                                        value
+       0  00 03           requestApiKey                     int16                                           3
+       2  00 0c           requestApiVersion                 int16                                           12
+       4  00 00 00 07     correlationId                     int32                                           7
+       8  00 03 61 62 63  clientId                          nullable string                                 "abc"
+      13  00                                                tag section                                     0
+      14  00              topics                            compact nullable array of MetadataRequestTopic  null
+      15  01              allowAutoTopicCreation            bool                                            true
+      16  01              includeTopicAuthorizedOperations  bool                                            true
+      17  00                                                tag section                                     0
+      18  09                                                not read
+error[codec/trailing-bytes] at byte 18: 1 byte follows after the end of the message
+"""
+
+
+def test_a_frame_is_drawn(tmp_path: Path) -> None:
+    ran = kiplint("decode", "--set", SET, BAD.hex(), cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err) == (1, DRAWN, "")
+
+
+def forms(folder: Path) -> list[tuple[list[str], bytes]]:
+    (folder / "frame.bin").write_bytes(GOOD)
+    (folder / "frames.bin").write_bytes(len(GOOD).to_bytes(4, "big") + GOOD)
+    (folder / "frame.hex").write_text(f"\n0x{GOOD.hex(':')}\n")
+    (folder / "frame.b64").write_bytes(base64.encodebytes(GOOD))
+    given = json.dumps({"direction": "request", "api_key": 3, "api_version": 12, "hex": GOOD.hex()})
+    return [
+        ([GOOD.hex()], b""),
+        ([GOOD.hex(" ")], b""),
+        ([len(GOOD).to_bytes(4, "big").hex() + GOOD.hex()], b""),
+        ([base64.b64encode(GOOD).decode()], b""),
+        (["frame.bin"], b""),
+        (["frames.bin"], b""),
+        (["frames.bin", "--input-format", "stream"], b""),
+        (["frame.hex"], b""),
+        (["frame.b64"], b""),
+        ([], GOOD),
+        (["-"], given.encode()),
+    ]
+
+
+@pytest.mark.parametrize("number", range(11))
+def test_bytes_are_given_in_many_ways(tmp_path: Path, number: int) -> None:
+    words, stdin = forms(tmp_path)[number]
+    ran = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path, stdin=stdin)
+    assert (ran.code, ran.err) == (0, "")
+    (found,) = map(json.loads, ran.out.splitlines())
+    assert (found["message"], found["version"], found["header"]["clientId"]) == ("MetadataRequest", 12, "abc")
+
+
+def test_json_lines_answer_in_order(tmp_path: Path) -> None:
+    lines = [
+        {"message": "MetadataRequest", "version": 12, "hex": "00010100", "note": "kept out"},
+        {"message": "MetadataRequest", "version": 12, "hex": "0001010000"},
+        {"direction": "response", "api_key": 17, "api_version": 1, "hex": "0000000100000000000100045343524d"[:24]},
+    ]
+    stdin = "\n".join(map(json.dumps, lines)).encode()
+    words = ["--input-format", "jsonl", "-", "--output-format", "jsonl"]
+    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=stdin)
+    assert ran.code == 1
+    first, second, third = map(json.loads, ran.out.splitlines())
+    assert list(first) == ["message", "version", "header_version", "header", "value", "length", "problems"]
+    value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": True}
+    assert (first["header"], first["value"], first["length"], first["problems"]) == (None, value, 4, [])
+    assert [one["rule"] for one in second["problems"]] == ["codec/trailing-bytes"]
+    assert third["message"] == "SaslHandshakeResponse"
+
+
+def test_findings_go_into_every_format(tmp_path: Path) -> None:
+    (tmp_path / "bad.bin").write_bytes(BAD)
+    for form in ("concise", "github", "sarif", "junit", "gitlab", "markdown", "json"):
+        ran = kiplint("decode", "--set", SET, "bad.bin", "--output-format", form, cwd=tmp_path)
+        assert (ran.code, ran.err) == (1, "")
+        assert "codec/trailing-bytes" in ran.out
+    ran = kiplint("decode", "--set", SET, "bad.bin", "--output-format", "concise", cwd=tmp_path)
+    text = "1 byte follows after the end of the message (byte 18)"
+    assert ran.out == f"bad.bin:1:19: error codec/trailing-bytes MetadataRequest 12: {text}\n"
+
+
+def test_responses_and_bodies_are_told_what_they_are(tmp_path: Path) -> None:
+    made = kiplint(
+        "encode", "SaslHandshakeResponse@1", "--set", SET, "--value", 'mechanisms=["PLAIN"]', "--header", cwd=tmp_path
+    )
+    for name in ("17@1", "SaslHandshake@1", "SaslHandshakeResponse@1"):
+        words = ["--response", name, made.out.strip(), "--output-format", "jsonl"]
+        found = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
+        assert found["value"] == {"errorCode": 0, "mechanisms": ["PLAIN"]}
+    ran = kiplint(
+        "decode", "--set", SET, "--body", "MetadataRequest@12", "00010100", "--output-format", "json", cwd=tmp_path
+    )
+    document = json.loads(ran.out)
+    assert document["summary"] == {"frames": 1, "problems": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere.bin"], "nowhere.bin is no file, and not hexadecimal or base64"),
+        (["--response", "Metadata", "00"], "Metadata is not KEY@VERSION, such as Metadata@12 or 3@12"),
+        (["--response", "Metdata@1", "00"], "no set has Metdata"),
+        (["--response", "Metadata@99", "00"], "MetadataResponse has no version 99; its valid versions are 0-13"),
+        (["--body", "MetadataRequst@1", "00"], "no set has MetadataRequst; did you mean MetadataRequest?"),
+        (["--body", "X@1", "--response", "3@1", "00"], "--response and --body exclude each other"),
+        (["--input-format", "capture", "plain.txt"], "plain.txt: no capture that dpkt can read"),
+        (["."], ". is no file"),
+    ],
+)
+def test_what_cannot_be_understood(tmp_path: Path, words: list[str], said: str) -> None:
+    (tmp_path / "plain.txt").write_text("hello, world!\n")
+    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"error: {said}")
+
+
+def test_the_real_capture_is_told_in_brief(corpus: Path, shared_bytes: Path, tmp_path: Path) -> None:
+    capture = shared_bytes / "capture.pcapng"
+    ran = kiplint("decode", "--set", corpus / "kafka-trunk-2026-08" / "clients", capture, cwd=tmp_path)
+    lines = ran.out.splitlines()
+    assert ran.code == 1
+    assert lines[0] == "739 frames in 58 connections to 127.0.0.1:29092: 372 requests, 367 responses, 73.5 s"
+    assert "2 frames with problems" in lines
+    assert [line.partition(":")[0] for line in lines if line.startswith("error")] == [
+        "error[codec/trailing-bytes] at byte 22",
+        "error[codec/null-not-allowed] at byte 9",
+        "error[codec/truncated] at byte 10",
+    ]
+
+
+def test_records_of_a_log(corpus: Path, shared_bytes: Path, tmp_path: Path) -> None:
+    from codec.test_records import batch, record
+
+    (tmp_path / "log").write_bytes(batch([record(0, b"k", b"v")]))
+    words = ["--input-format", "records", "log", "--output-format", "json"]
+    found = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
+    assert found["frames"][0]["value"]["batches"][0]["records"][0]["key"] == "aw=="
+
+
+# encode
+
+
+@pytest.mark.parametrize(
+    ("words", "out"),
+    [
+        (["--value", "topics=null"], "00010000"),
+        (["--value", "topics=null", "--length"], "0000000400010000"),
+        (["--json", '{"topics": [], "allowAutoTopicCreation": true}'], "01010000"),
+        (["--header"], "0003000c0000000000000001010000"),
+        (["--output-format", "base64"], "AQEAAA=="),
+    ],
+)
+def test_values_become_bytes(tmp_path: Path, words: list[str], out: str) -> None:
+    ran = kiplint("encode", "MetadataRequest@12", "--set", SET, *words, cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err) == (0, f"{out}\n", "")
+
+
+def test_values_that_have_no_bytes(tmp_path: Path) -> None:
+    ran = kiplint("encode", "MetadataRequest@12", "--set", SET, "--value", "topic=1", cwd=tmp_path)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "error[codec/unknown-field]: MetadataRequest has no field topic; did you mean topics?\n"
+
+
+def test_lines_of_values_become_lines_of_bytes(tmp_path: Path) -> None:
+    first = {"message": "MetadataRequest", "version": 12, "value": {"topics": None}}
+    ran = kiplint("encode", "-", "--set", SET, cwd=tmp_path, stdin=f"{json.dumps(first)}\n7\n".encode())
+    found = [json.loads(line) for line in ran.out.splitlines()]
+    assert (ran.code, [one["hex"] for one in found]) == (1, ["00010000", None])
+
+
+# vectors
+
+
+def test_vectors_are_stable_and_read_by_decode(tmp_path: Path) -> None:
+    one, two = (kiplint("vectors", SET, cwd=tmp_path).out for _ in range(2))
+    assert one == two
+    rows = [json.loads(line) for line in one.splitlines()]
+    assert {row["kind"] for row in rows} == {"minimal", "rich-field", "null", "tag", "rich"}
+    messages = {path.stem for path in Path(SET).rglob("*.json")}
+    assert {row["message"] for row in rows} | {"LeaderAndIsrRequest", "LeaderAndIsrResponse"} == messages
+    words = ["--input-format", "jsonl", "-", "--output-format", "jsonl"]
+    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=one.encode())
+    assert ran.code == 0
+    for row, line in zip(rows, ran.out.splitlines(), strict=True):
+        assert json.loads(line)["value"] == row["value"]
+
+
+def test_vectors_of_one_message(tmp_path: Path) -> None:
+    out = kiplint("vectors", SET, "--message", "SaslHandshakeRequest", cwd=tmp_path).out
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["version"], row["kind"], row["hex"]) for row in rows[:2]] == [
+        (0, "minimal", "0000"),
+        (0, "rich-field", "000b4d656368616e69736d2d31"),
+    ]
+    assert rows[0]["header_hex"].startswith("00110000")

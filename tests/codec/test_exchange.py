@@ -1,0 +1,141 @@
+"""The JSON of bytes, in both directions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiplint
+from codec.support import catalog
+from codec.test_capture import echo
+from conftest import ROOT
+from kiplint.codec.catalog import Catalog
+from kiplint.codec.exchange import Wanted, decode_object, encode_object
+from tools import field, message
+
+PLAIN = Wanted()
+
+
+def simple() -> Catalog:
+    tagged = field("Tagged", "int32", "3+", tag=0, taggedVersions="3+", default="7")
+    return Catalog.of([message(field("Name", "string"), tagged)])
+
+
+def test_a_body() -> None:
+    found = decode_object(simple(), {"message": "XRequest", "version": 3, "hex": "02 61 00", "more": 1}, PLAIN)
+    assert found == {
+        "message": "XRequest",
+        "version": 3,
+        "header_version": None,
+        "header": None,
+        "value": {"name": "a"},
+        "length": 3,
+        "problems": [],
+    }
+
+
+def test_defaults_are_added_when_asked_for() -> None:
+    given = {"message": "XRequest", "version": 3, "hex": "026100"}
+    assert decode_object(simple(), given, Wanted(defaults=True))["value"] == {"name": "a", "tagged": 7}
+
+
+def test_frames_go_both_ways() -> None:
+    frame = {"direction": "request", "api_key": 7, "api_version": 1, "hex": "00070001000000050003 6d6521"}
+    found = decode_object(echo(), frame, PLAIN)
+    header = {"requestApiKey": 7, "requestApiVersion": 1, "correlationId": 5, "clientId": "me!"}
+    assert (found["message"], found["header_version"], found["header"]) == ("EchoRequest", 1, header)
+    for given in (found, {**frame, "header": found["header"], "value": {}}):
+        assert encode_object(echo(), given)["hex"] == "000700010000000500036d6521"
+
+
+@pytest.mark.parametrize(
+    ("given", "rule", "offset", "text"),
+    [
+        ([], "input-invalid", 0, "a line has to be a JSON object"),
+        ({"message": "XRequest", "version": 3}, "input-invalid", 0, '"hex" has to be text'),
+        (
+            {"message": "XRequest", "version": 3, "hex": "0"},
+            "input-invalid",
+            0,
+            '"hex" has to be pairs of hexadecimal digits',
+        ),
+        ({"message": "XRequest", "version": "3", "hex": ""}, "input-invalid", 0, '"version" has to be a number'),
+        (
+            {"message": "XReqest", "version": 3, "hex": ""},
+            "unknown-message",
+            0,
+            "no set has XReqest; did you mean XRequest?",
+        ),
+        (
+            {"message": "XRequest", "version": 9, "hex": ""},
+            "unknown-version",
+            0,
+            "no set has XRequest 9; the versions are 0-5",
+        ),
+        ({"direction": "up", "hex": ""}, "input-invalid", 0, '"direction" has to be "request" or "response"'),
+        ({"direction": "request", "hex": "00"}, "truncated", 0, "the frame has 1 bytes; API key and version take 4"),
+        ({"direction": "request", "hex": "00630000"}, "unknown-api-key", 0, "no set has a request with the API key 99"),
+        (
+            {"direction": "request", "hex": "00010009"},
+            "unknown-version",
+            2,
+            "no set has XRequest 9; the versions are 0-5",
+        ),
+        ({"direction": "request", "hex": "00010003"}, "header-unknown", 0, "no set has request header 2"),
+        (
+            {"direction": "response", "api_key": 1, "api_version": 0, "hex": ""},
+            "unknown-api-key",
+            0,
+            "no set has a response with the API key 1",
+        ),
+    ],
+)
+def test_what_cannot_be_read(given: Any, rule: str, offset: int, text: str) -> None:
+    (found,) = decode_object(simple(), given, PLAIN)["problems"]
+    assert found == {"rule": f"codec/{rule}", "offset": offset, "message": text, "field": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (7, "a line has to be a JSON object"),
+        ({"message": "Y", "version": 1}, "no set has Y"),
+        ({"message": "XRequest", "version": 8}, "no set has XRequest 8"),
+        ({"message": "XRequest", "version": 1, "value": {"nam": ""}}, "XRequest has no field nam; did you mean name?"),
+        ({"direction": "request", "api_key": 1, "api_version": 3, "value": {}}, "no set has its header"),
+    ],
+)
+def test_what_cannot_be_written(given: Any, text: str) -> None:
+    found = encode_object(simple(), given)
+    assert ([one["message"] for one in found["problems"]], found["hex"]) == ([text], None)
+
+
+def test_real_frames_come_back(corpus: Path, shared_bytes: Path) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    lines = (json.loads(line) for line in (shared_bytes / "traffic.jsonl").read_text().splitlines())
+    rows = [row for row in lines if (row["schema"], row["verdict"]) == ("trunk", "ok")]
+    again = [encode_object(known, decode_object(known, row, PLAIN))["hex"] == row["hex"] for row in rows]
+    assert again.count(False) == 2  # tagged fields that were written with their defaults
+
+
+def test_a_wrong_fallback_is_told(corpus: Path) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    wrong = {"direction": "response", "api_key": 18, "api_version": 3, "hex": "000000010023010000000000"}
+    (problem,) = decode_object(known, wrong, PLAIN)["problems"]
+    assert (problem["rule"], problem["offset"]) == ("codec/fallback-version", 6)
+    right = {**wrong, "hex": "00000001002300000001001200000003"}
+    found = decode_object(known, right, PLAIN)
+    assert (found["version"], found["problems"], found["value"]["errorCode"]) == (0, [], 35)
+
+
+def test_the_library_reads_and_writes() -> None:
+    sets = [ROOT / "fixtures" / "sets" / "broker"]
+    made = kiplint.encode("MetadataRequest@12", {"topics": None}, sets=sets, with_header=True)
+    assert (made.status, made.header_version, len(made.data)) == ("ok", 2, 15)
+    found = kiplint.decode(made.data, sets=sets)
+    value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": False}
+    assert (found.status, found.values) == ("ok", [value])
+    assert next(iter(kiplint.vectors(*sets))).kind == "minimal"

@@ -1,0 +1,224 @@
+"""Record batches of all compressions and ages, what is wrong in them, and what Kafka's own topics keep in them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import random
+import struct
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import cramjam
+import pytest
+from crc32c import crc32c
+
+from codec.support import catalog, random_body
+from kiplint.codec.capture import read_capture
+from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.records.batch import read_batches
+from kiplint.codec.records.compression import MOST_UNPACKED, XERIAL, Unpackable, unpack
+from kiplint.codec.records.fields import with_records
+from kiplint.codec.records.topics import Meaning
+from kiplint.codec.wire import varint
+
+
+def signed(value: int) -> bytes:
+    return varint((value << 1) ^ (value >> 63))
+
+
+def sized(data: bytes | None) -> bytes:
+    return signed(-1) if data is None else signed(len(data)) + data
+
+
+def record(
+    offset: int, key: bytes | None, value: bytes | None, headers: dict[str, bytes | None] | None = None
+) -> bytes:
+    own = b"".join(sized(name.encode()) + sized(one) for name, one in (headers or {}).items())
+    body = b"\0" + signed(5 * offset) + signed(offset) + sized(key) + sized(value) + signed(len(headers or {})) + own
+    return signed(len(body)) + body
+
+
+def packed(codec: int, data: bytes) -> bytes:
+    if codec == 2:
+        raw = bytes(cramjam.snappy.compress_raw(data))
+        return XERIAL + struct.pack(">iii", 1, 1, len(raw)) + raw
+    makers: list[Any] = [bytes, gzip.compress, None, cramjam.lz4.compress, cramjam.zstd.compress]
+    return bytes(makers[codec](data))
+
+
+def batch(records: list[bytes], codec: int = 0, flags: int = 0, crc: int | None = None) -> bytes:
+    data = packed(codec, b"".join(records))
+    covered = struct.pack(">hiqqqhii", codec | flags, len(records) - 1, 1000, 2000, -1, -1, -1, len(records)) + data
+    check = crc32c(covered) if crc is None else crc
+    return struct.pack(">qiibI", 40, len(covered) + 9, 3, 2, check) + covered
+
+
+def shown(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+@pytest.mark.parametrize("codec", range(5))
+def test_batches_of_all_compressions(codec: int) -> None:
+    data = batch([record(0, b"k", b"v" * 100, {"h": b"x", "n": None}), record(1, None, None)], codec)
+    (found,), problems = read_batches(data + data[:30])
+    assert problems == ()
+    assert found["compression"] == ("none", "gzip", "snappy", "lz4", "zstd")[codec]
+    assert (found["baseOffset"], found["lastOffset"], found["maxTimestamp"], found["count"]) == (40, 41, 2000, 2)
+    assert found["records"] == [
+        {
+            "offset": 40,
+            "timestamp": 1000,
+            "key": "aw==",
+            "value": shown(b"v" * 100),
+            "headers": [{"key": "h", "value": "eA=="}, {"key": "n", "value": None}],
+        },
+        {"offset": 41, "timestamp": 1005, "key": None, "value": None, "headers": []},
+    ]
+
+
+def test_a_damaged_batch_is_told_where_it_is() -> None:
+    good = batch([record(0, b"k", b"v")])
+    bad = batch([record(0, b"k", b"v")], crc=7)
+    found, problems = read_batches(good + bad, 100)
+    assert len(found) == 2
+    assert [(one.rule, one.offset) for one in problems] == [("codec/crc-mismatch", 100 + len(good) + 17)]
+    assert "checksum is 0x00000007" in problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("data", "rule", "offset"),
+    [
+        (batch([record(0, b"k", b"v")[:-1]]), "codec/record-invalid", 61),
+        (batch([record(0, b"k", b"v"), b"\x80"]), "codec/record-invalid", 61 + 9),
+        (batch([record(0, b"k", b"v") + b"\0"]), "codec/record-invalid", 61 + 9),
+        (batch([record(0, b"k", b"v")], 0, 5), "codec/batch-invalid", 61),
+        (batch([record(0, b"k", b"v")])[:16] + b"\x07" + batch([record(0, b"k", b"v")])[17:], "codec/batch-invalid", 0),
+        (struct.pack(">qi", 0, -5) + b"\0" * 20, "codec/batch-invalid", 0),
+        (batch([])[:57] + b"\x7f\xff\xff\xff", "codec/too-many-elements", 57),
+    ],
+    ids=["short", "cut-varint", "surplus", "compression", "magic", "length", "count"],
+)
+def test_records_that_are_damaged(data: bytes, rule: str, offset: int) -> None:
+    assert (rule, offset) in [(one.rule, one.offset) for one in read_batches(data)[1]]
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_bombs_are_not_unpacked(codec: str) -> None:
+    bomb = b"\0" * (MOST_UNPACKED + 1)
+    number = ("none", "gzip", "snappy", "lz4", "zstd").index(codec)
+    with pytest.raises(Unpackable):
+        unpack(codec, packed(number, bomb))
+    with pytest.raises(Unpackable):
+        unpack(codec, packed(number, b"abc" * 100)[:-7])
+
+
+def old_message(offset: int, value: bytes, magic: int, flags: int = 0) -> bytes:
+    time = struct.pack(">q", 77) if magic else b""
+    body = struct.pack(">bb", magic, flags) + time + struct.pack(">i", -1) + struct.pack(">i", len(value)) + value
+    return struct.pack(">qiI", offset, len(body) + 4, zlib.crc32(body)) + body
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_messages_of_old_versions(magic: int) -> None:
+    inner = old_message(0, b"a", magic) + old_message(1, b"b", magic)
+    found, problems = read_batches(old_message(5, b"v", magic) + old_message(6, gzip.compress(inner), magic, 1))
+    assert problems == ()
+    assert [[one["value"] for one in batch["records"]] for batch in found] == [["dg=="], ["YQ==", "Yg=="]]
+    assert found[0]["records"][0]["timestamp"] == (77 if magic else -1)
+
+
+def test_random_bytes_are_no_batches() -> None:
+    rng = random.Random(3)
+    for _ in range(2000):
+        made = bytearray(batch([record(0, b"k", b"v" * 50), record(1, None, b"")], rng.randrange(5)))
+        for _ in range(rng.randint(1, 8)):
+            made[rng.randrange(len(made))] = rng.randrange(256)
+        read_batches(bytes(made))
+
+
+def test_records_of_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    packings: Counter[str] = Counter()
+    for one in read_capture(known, (shared_bytes / "capture.pcapng").read_bytes()).frames:
+        frame = one.decode(known, spans=True)
+        message = having(known.keyed(one.direction, one.api_key), frame.version)
+        assert message is not None and frame.value is not None
+        value, problems = with_records(known, known.codec(message, frame.version).body, frame.value, frame.spans)
+        assert problems == ()
+        packings.update(found["compression"] for found in batches_in(value))
+    assert packings == {"none": 58, "gzip": 20, "lz4": 20, "zstd": 12, "snappy": 12}
+
+
+def batches_in(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, list):
+        return [found for one in value for found in batches_in(one)]
+    if not isinstance(value, dict):
+        return []
+    own = [value] if "lastOffset" in value and "records" in value else []
+    return own + [found for one in value.values() for found in batches_in(one)]
+
+
+def explained(known: Catalog, topic: str, key: bytes | None, value: bytes | None, flags: int = 0) -> dict[str, Any]:
+    found, problems = read_batches(batch([record(0, key, value)], flags=flags))
+    assert problems == ()
+    Meaning(known).explain(topic, found)
+    only: dict[str, Any] = found[0]["records"][0]
+    return only
+
+
+def written(known: Catalog, name: str, version: int) -> tuple[bytes, dict[str, Any]]:
+    message = having(known.named(name), version)
+    assert message is not None
+    codec = known.codec(message, version)
+    value = random_body(codec.body, random.Random(1))
+    return codec.write(value), {"message": name, "version": version, "value": codec.read(codec.write(value))}
+
+
+def test_records_of_the_metadata_log(corpus: Path) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    data, wanted = written(known, "TopicRecord", 0)
+    kind = known.named("TopicRecord")[0].api_key or 0
+    prefix = varint(1) + varint(kind) + varint(0)
+    assert explained(known, "__cluster_metadata", None, prefix + data)["valueMessage"] == wanted
+    assert "valueMessage" not in explained(known, "__cluster_metadata", None, prefix + data + b"\0")
+    assert "valueMessage" not in explained(known, "plain", None, prefix + data)
+
+
+@pytest.mark.parametrize(
+    ("topic", "name", "version"),
+    [
+        ("__consumer_offsets", "OffsetCommit", 4),
+        ("__consumer_offsets", "GroupMetadata", 3),
+        ("__consumer_offsets", "ConsumerGroupMemberMetadata", 0),
+        ("__transaction_state", "TransactionLog", 1),
+        ("__share_group_state", "ShareUpdate", 0),
+    ],
+)
+def test_records_of_coordinators(corpus: Path, topic: str, name: str, version: int) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    key, wanted_key = written(known, f"{name}Key", 0)
+    value, wanted = written(known, f"{name}Value", version)
+    kind = struct.pack(">h", known.named(f"{name}Key")[0].api_key or 0)
+    found = explained(known, topic, kind + key, struct.pack(">h", version) + value)
+    assert (found["keyMessage"], found["valueMessage"]) == (wanted_key, wanted)
+    assert explained(known, topic, kind + key, None)["keyMessage"] == wanted_key
+
+
+def test_records_of_coordinators_before_keys_had_types(corpus: Path) -> None:
+    known = catalog("3.3.2:", corpus / "kafka-schema-history.bundle")
+    key, wanted = written(known, "GroupMetadataKey", 2)
+    value, wanted_value = written(known, "GroupMetadataValue", 3)
+    found = explained(known, "__consumer_offsets", struct.pack(">h", 2) + key, struct.pack(">h", 3) + value)
+    assert (found["keyMessage"], found["valueMessage"]) == (wanted, wanted_value)
+
+
+def test_control_records(corpus: Path) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    found = explained(known, "any", struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 9), flags=32)
+    assert found["valueMessage"] == {"message": "EndTxnMarker", "version": 0, "value": {"coordinatorEpoch": 9}}
+    data, _ = written(known, "LeaderChangeMessage", 0)
+    made = explained(known, "any", struct.pack(">hh", 0, 2), b"\0\0" + data[2:], flags=32)
+    assert made["valueMessage"]["message"] == "LeaderChangeMessage"
