@@ -29,7 +29,7 @@ _LEAST: Final = 1 << 12
 
 def open_file(path: str) -> BinaryIO:
     """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon."""
-    return os.fdopen(_opened(path), "rb")
+    return os.fdopen(_opened(path)[0], "rb")
 
 
 def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False) -> bytes:
@@ -37,15 +37,17 @@ def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False) -> bytes:
 
     One that may be `cut` has its beginning read then: `most` bytes.
     """
-    file = _opened(path)
+    file, size = _opened(path)
     try:
         pieces: list[bytes] = []
         left = most if cut else most + 1
-        expected = os.fstat(file).st_size + 1
+        expected = size + 1
         while left > 0 and (piece := os.read(file, min(left, max(expected, _LEAST)))):
             pieces.append(piece)
             left -= len(piece)
             expected -= len(piece)
+            if size and expected == 1:  # all of it, and one byte more was asked for
+                break
     finally:
         os.close(file)
     if left <= 0 and not cut:
@@ -89,18 +91,20 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
         raise
 
 
-def _opened(path: str) -> int:
+def _opened(path: str) -> tuple[int, int]:
+    """The descriptor of a file, and the size that the system tells."""
     try:
         _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
         file = os.open(path, _READING)
     except ValueError:
         raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
     try:
-        _require_regular(os.fstat(file).st_mode, path)
+        there = os.fstat(file)
+        _require_regular(there.st_mode, path)
     except OSError:
         os.close(file)
         raise
-    return file
+    return file, there.st_size
 
 
 def _require_regular(mode: int, path: str) -> None:

@@ -1,7 +1,5 @@
 """`kiplint check`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
