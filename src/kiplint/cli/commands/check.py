@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
 from kiplint.cli.options import Argument, Group, Option
 
-WITH_FIXES = ("json", "jsonl", "sarif", "rdjson")
-"""The formats that say how a finding is put right."""
+WITH_FIXES = ("json", "jsonl", "github", "sarif", "rdjson")
+"""The formats that say how a finding is put right, or how many are."""
 
 EPILOG = (
     "Examples:  kiplint check clients/src/main/resources/common/message   |   "
@@ -54,7 +54,7 @@ def run(options: Options) -> int:
     taken as Kafka's generator takes them: the definitions of one directory are one schema set. --fix keeps every
     comment; with --diff the exit code is 1 when there is something to mend.
     """
-    from kiplint.cli.output import report, write_patch
+    from kiplint.cli.output import open_outputs, report, write_patch
     from kiplint.engine.errors import UsageError
     from kiplint.runs.check import check
     from kiplint.runs.result import CheckResult
@@ -69,7 +69,7 @@ def run(options: Options) -> int:
             allow_new=options.allow_new,
             mending="diff" if options.diff else "fix" if options.fix else None,
             unsafe_fixes=options.unsafe_fixes,
-            fixes=any(text.partition("=")[0] in WITH_FIXES for text in options.reporting.output_format),
+            fixes=any(one.format in WITH_FIXES for one in open_outputs(options.reporting)),
             repository=options.repo,
             stdin_filename=options.stdin_filename or "",
             **chosen(options.choosing, options.configuring),
