@@ -408,36 +408,6 @@ def test_a_frozen_rpc_bumped_alone_gets_one_finding() -> None:
     assert told(request("1"), request("0-1")) == ["new-version none 0"]
 
 
-def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
-    old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
-    bumped = {"XRequest.json": definition(A, validVersions="0-6"), "XResponse.json": response(A, validVersions="0-6")}
-    alone = {**old, "XRequest.json": bumped["XRequest.json"]}
-
-    def sets(one: Files, other: Files) -> Files:
-        return {f"{name}/{path}": data for name, files in (("a", one), ("b", other)) for path, data in files.items()}
-
-    both = ["new-version none 6", "new-version none 6"]
-    assert told(sets(old, old), sets(bumped, old)) == both
-    assert told(sets(old, old), sets(old, bumped)) == both
-    lagging = ["new-version none 6", "response-not-bumped support 6"]
-    assert told(sets(old, old), sets(alone, old)) == lagging
-    assert sorted(told(sets(old, old), sets(alone, bumped))) == sorted([*lagging, *both])
-    assert sorted(told(sets(old, old), sets(bumped, alone))) == sorted([*lagging, *both])
-
-
-def test_a_live_rpc_that_loses_one_half_is_an_error() -> None:
-    request, answer = {"XRequest.json": definition(A)}, {"XResponse.json": response(A)}
-    (one,) = changes({**request, **answer}, request)
-    assert (one.rule, one.severity, one.breaks) == ("compat/message-removed", "error", "support")
-    assert one.message == "XResponse is gone, and its request still has versions 0-5"
-    (one,) = changes({**request, **answer}, answer)
-    assert (one.severity, one.message) == ("error", "XRequest is gone, and its response still has versions 0-5")
-    both = changes({**request, **answer}, {})
-    assert [(one.rule, one.severity) for one in both] == [("compat/message-removed", "warning")] * 2
-    dead = {"XRequest.json": definition(validVersions="none", flexibleVersions="none")}
-    assert [one.severity for one in changes({**request, **answer}, dead)] == ["warning", "warning"]
-
-
 def test_a_live_rpc_whose_one_half_drops_versions_is_an_error() -> None:
     old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
     (one,) = changes(old, {**old, "XResponse.json": response(A, validVersions="2-5")})
@@ -522,11 +492,6 @@ def test_a_new_version_says_that_it_is_the_first_flexible_one() -> None:
     later = definition(A, validVersions="0-9", flexibleVersions="7+", headerVersions={"0-6": "1", "7": "2", "8+": "3"})
     (one,) = changes(old, later)
     assert one.said == "versions 6-9 are new, flexible from 7 on, with request header 3 from 8 on"
-
-
-def test_a_gap_between_distant_releases_is_in_neither_of_the_two() -> None:
-    (gap,) = (one for one in changes(definition(A), definition(A, validVersions="8-9")) if "gap" in one.rule)
-    assert gap.message == "XRequest: versions 6-7 are in neither of the two: the new ones start at 8"
 
 
 # Coordinator records
@@ -681,3 +646,44 @@ def test_structs_that_stand_too_deep_inside_one_another() -> None:
     for depth in (DEEPEST + 1, 280, 2_000):
         said = complaint(lambda depth=depth: changes(chain(depth, "int32"), chain(depth, "int64")))  # type: ignore[misc]
         assert said == "old/XRequest.json: too deep: its structs stand inside one another more than 64 deep"
+
+
+# Sets that share an API key, and RPCs that lose a half
+
+
+def both(request: str, answer: str) -> dict[str, bytes]:
+    return {"XRequest.json": definition(A, validVersions=request), "XResponse.json": response(A, validVersions=answer)}
+
+
+def in_two(one: dict[str, bytes], two: dict[str, bytes]) -> dict[str, bytes]:
+    return {f"{folder}/{name}": data for folder, files in (("a", one), ("b", two)) for name, data in files.items()}
+
+
+def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
+    old = in_two(both("0-5", "0-5"), both("0-5", "0-5"))
+    good = in_two(both("0-6", "0-6"), both("0-5", "0-5"))
+    assert [one.rule for one in changes(old, good) if one.severity == "error"] == []
+    bad = in_two(both("0-6", "0-5"), both("0-6", "0-6"))
+    (wrong,) = (one for one in changes(old, bad) if one.severity == "error")
+    assert (wrong.rule, wrong.path) == ("compat/response-not-bumped", "new/a/XResponse.json")
+
+
+@pytest.mark.parametrize(("gone", "left"), [("XResponse", "XRequest"), ("XRequest", "XResponse")])
+def test_a_live_rpc_that_loses_one_half_is_an_error(gone: str, left: str) -> None:
+    old = both("0-5", "0-5")
+    new = {name: data for name, data in old.items() if name != f"{gone}.json"}
+    (one,) = changes(old, new)
+    assert (one.rule, one.severity, one.message) == (
+        "compat/message-removed", "error", f"{gone} is gone, but {left} goes on without it",
+    )  # fmt: skip
+    whole = changes(old, {"YRequest.json": definition(B, name="YRequest", apiKey=7)})
+    assert {one.severity for one in whole if one.rule == "compat/message-removed"} == {"warning"}
+
+
+def test_a_gap_between_distant_releases_is_in_neither_of_the_two() -> None:
+    (one,) = (
+        one
+        for one in changes(definition(A, validVersions="0-2"), definition(A, validVersions="5"))
+        if "gap" in one.rule
+    )
+    assert one.message == "XRequest: versions 3-4 are in neither of the two: the new ones start at 5"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from kiplint.compat.changes import message_kinds as kinds
 from kiplint.compat.changes.change import Change
@@ -12,7 +12,6 @@ from kiplint.compat.changes.pairing import MessagePair, pair_messages, partner
 from kiplint.compat.changes.tags import reused_tags
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.model.message import Message
-from kiplint.versions import NONE, VersionRange
 
 RPCS = ("request", "response")
 
@@ -23,7 +22,6 @@ def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Chan
     A definition that cannot be read on one side is neither new nor gone.
     """
     pairs = list(_pairs(old, new))
-    became = {id(before): after for before, after in pairs if before and after}
     unknown = [{_file_name(one.file) for one in side.broken} for side in (old, new)]
     changes: list[Change] = []
     for before, after in pairs:
@@ -32,19 +30,12 @@ def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Chan
         if before and after:
             changes += compare_messages(before, after, old_unstable=_request_is_unstable(before))
         elif before and before.valid and _file_name(before.file) not in unknown[1]:
-            changes.append(kinds.MessageRemoved((before, None), before.valid, _left(before, became)))
+            changes.append(kinds.MessageRemoved((before, None), before.valid, _left_alone(before, pairs)))
         elif after and after.valid and _file_name(after.file) not in unknown[0]:
             changes.append(kinds.NewMessage((None, after), after.valid))
     changes += _of_rpcs(pairs)
     changes += _of_tags(pairs, older)
     return changes
-
-
-def _left(message: Message, became: Mapping[int, Message]) -> VersionRange:
-    """The versions of a message that is gone in which the other half of its RPC lives on."""
-    other = partner(message)
-    lives = became.get(id(other)) if other else None
-    return message.valid & lives.valid if lives else NONE
 
 
 def _file_name(path: str) -> str:
@@ -78,6 +69,18 @@ def _pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
             elif one[1]:
                 gained.append(one[1])
     yield from pair_messages(lost, gained, RPCS)
+
+
+def _left_alone(gone: Message, pairs: list[MessagePair]) -> str:
+    """The name of the other half of an RPC, where it is still live without the one that is gone; else empty."""
+    if not gone.is_rpc or gone.api_key is None:
+        return ""
+    halves = (
+        after
+        for before, after in pairs
+        if before and after and before.schemas is gone.schemas and before.api_key == gone.api_key and after.is_rpc
+    )
+    return next((one.name for one in halves if one.valid and one.type != gone.type), "")
 
 
 def _request_is_unstable(message: Message) -> bool:

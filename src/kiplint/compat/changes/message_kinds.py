@@ -13,19 +13,10 @@ from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
 
 
-class Lost(Change, frozen=True, dict=True):
-    """Versions are gone, or all of a message."""
-
-    left: Annotated[VersionRange, "Those of the versions that the other half of the RPC still has."] = NONE
-
-    @fact
-    def other(self) -> str:
-        """The other half of the RPC: request or response."""
-        return "request" if self.message.type == "response" else "response"
-
-
-class MessageRemoved(Lost, frozen=True, dict=True):
+class MessageRemoved(Change, frozen=True, dict=True):
     """A message is gone."""
+
+    left: Annotated[str, "The other half of the RPC, where it goes on alone; else empty."] = ""
 
 
 class NewMessage(Change, frozen=True, dict=True):
@@ -108,8 +99,15 @@ class Ranged(Change, frozen=True, dict=True):
         return _valid(self.messages[1])
 
 
-class VersionDropped(Lost, Ranged, frozen=True, dict=True):
+class VersionDropped(Ranged, frozen=True, dict=True):
     """Released versions are no longer valid."""
+
+    held: Annotated[VersionRange, "Those of them that the other half of the RPC still has."] = NONE
+
+    @fact
+    def other(self) -> str:
+        """The other half of the RPC: request or response."""
+        return "request" if self.message.type == "response" else "response"
 
 
 class NewVersion(Ranged, frozen=True, dict=True):
