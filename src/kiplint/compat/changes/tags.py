@@ -51,17 +51,16 @@ def _kept(old: Message, new: Message) -> set[int]:
 
 
 def _reused(pairs: list[FieldPair], kept: set[int] | None) -> Iterator[tuple[Field, Field]]:
-    by_tag: dict[int | None, list[FieldPair]] = {}
-    for pair in pairs:
-        if pair[1]:
-            by_tag.setdefault(pair[1].tag, []).append(pair)
-    for before, _ in pairs:
-        for was, holder in by_tag.get(before.tag, ()) if before and before.tag is not None else ():
-            assert before is not None
-            assert holder is not None
-            had_it = was is not None and was.tag == before.tag  # with a tag that two fields share, not only `before`
-            if not (was and had_it and (kept is None or id(holder) in kept or _is_back(was, holder))):
-                yield before, holder
+    by_tag = {after.tag: after for _, after in pairs if after and after.tag is not None}
+    for before, after in pairs:
+        holder = by_tag.get(before.tag) if before and before.tag is not None else None
+        if before and after and holder and after.tag == before.tag:
+            holder = after  # of several with one tag, the field's own
+        if before is None or holder is None:
+            continue
+        same = holder is after and (kept is None or id(holder) in kept or _is_back(before, holder))
+        if not same:
+            yield before, holder
 
 
 def _is_back(old: Field, new: Field) -> bool:
