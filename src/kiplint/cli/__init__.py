@@ -29,7 +29,8 @@ def main() -> None:
         from kiplint.cli.completing import know_shells
 
         know_shells()
-    attempt(lambda: make_app()(prog_name="kiplint"))
+    words = () if COMPLETE in os.environ else sys.argv[1:]
+    attempt(lambda: make_app(words=words)(prog_name="kiplint"))
 
 
 def _import_msgspec_alone() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any, Literal
 
@@ -18,17 +18,22 @@ from kiplint.cli.reader import COMMANDS, Command
 Do = Callable[[Command, Group], object]
 """What is done with a command and its options, once typer has read them."""
 
+VERSION = ("--version", "-V")
+
 
 def execute(command: Command, options: Group) -> None:
     """Run the command, and exit with its code."""
     run(lambda: command.run(options))
 
 
-def make_app(do: Do = execute) -> typer.Typer:
-    """All commands."""
+def make_app(do: Do = execute, words: Sequence[str] = ()) -> typer.Typer:
+    """All commands; of a command line whose words are known, only those that it can be about: to make all is slow."""
+    package: Any = import_module(COMMANDS)
+    first = words[0] if words else ""
     app = _group(
-        import_module(COMMANDS),
+        package,
         do,
+        (first,) if first in package.COMMANDS else () if first in VERSION else package.COMMANDS,
         name="kiplint",
         add_completion=False,  # typer's own options know only the shell that runs them
         pretty_exceptions_enable=False,
@@ -38,13 +43,13 @@ def make_app(do: Do = execute) -> typer.Typer:
     return app
 
 
-def _group(package: Any, do: Do, **settings: Any) -> typer.Typer:
-    """The commands of a package; without `rich_markup_mode` rich would double the time of --help."""
+def _group(package: Any, do: Do, names: Sequence[str], **settings: Any) -> typer.Typer:
+    """Commands of a package; without `rich_markup_mode` rich would double the time of --help."""
     app = typer.Typer(help=package.HELP, epilog=package.EPILOG, no_args_is_help=True, rich_markup_mode=None, **settings)
-    for name in package.COMMANDS:
+    for name in names:
         module: Any = import_module(f"{package.__name__}.{name.replace('-', '_')}")
         if hasattr(module, "COMMANDS"):
-            app.add_typer(_group(module, do), name=name)
+            app.add_typer(_group(module, do, module.COMMANDS), name=name)
         else:
             app.command(name, epilog=module.EPILOG)(_function(module, do))
     return app
@@ -111,7 +116,7 @@ def _completion(shell: str | None) -> None:
 
 def kiplint(
     version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option(*VERSION, callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     show_completion: Annotated[
         Literal["bash", "zsh", "fish", "powershell"] | None,

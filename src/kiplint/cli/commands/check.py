@@ -1,12 +1,16 @@
 """`kiplint check`."""
 
-from typing import Annotated, Literal
+import os
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
 from kiplint.cli.options import Argument, Group, Option
 
-WITH_FIXES = ("json", "jsonl", "github", "sarif", "rdjson")
-"""The formats that say how a finding is put right, or how many are."""
+if TYPE_CHECKING:
+    from kiplint.cli.output import Output
+
+WITH_FIXES = ("json", "jsonl", "sarif", "rdjson")
+"""The formats that say how a finding is put right."""
 
 EPILOG = (
     "Examples:  kiplint check clients/src/main/resources/common/message   |   "
@@ -78,7 +82,7 @@ def run(options: Options) -> int:
             as_hook=options.as_hook,
             mending="diff" if options.diff else "fix" if options.fix else None,
             unsafe_fixes=options.unsafe_fixes,
-            fixes=any(one.format in WITH_FIXES for one in open_outputs(options.reporting)),
+            fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
             repository=options.repo,
             stdin_filename=options.stdin_filename or "",
             **chosen(options.choosing, options.configuring),
@@ -89,3 +93,12 @@ def run(options: Options) -> int:
     if options.diff:
         return write_patch(work(), quiet=options.reporting.quiet)
     return report("check", options.reporting, work, statistics=options.statistics)
+
+
+def _tells_fixes(output: "Output") -> bool:
+    """Whether a report says how findings are put right; of GitHub's only the job summary does."""
+    if output.format != "github":
+        return output.format in WITH_FIXES
+    from kiplint.cli.github_run import SUMMARY
+
+    return SUMMARY in os.environ
