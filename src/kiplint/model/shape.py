@@ -7,7 +7,7 @@ as `"ignorable": "true"`; those are noted and coerced here too, the rest is note
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from kiplint.model.coerce import REFUSED, WORDS, coerced, wanted_at
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, message_schema
 from kiplint.text.problem import Problem
@@ -25,8 +26,6 @@ from kiplint.text.suggest import did_you_mean
 MOST_PROBLEMS = 100
 MOST_ROUNDS = 4
 _STAND_INS: dict[str, Any] = {"name": "Unnamed", "type": "string", "versions": "0+"}
-_TRUE = ("true", "True", "TRUE")
-_FALSE = ("false", "False", "FALSE", "")
 
 # JSON Schema takes 2.0 for an integer, the decoder does not.
 _integers_only = Draft202012Validator.TYPE_CHECKER.redefine(
@@ -65,32 +64,11 @@ def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Proble
     return tuple(one for one in problems.values() if one.kind != "missing-property" or one.pointer not in meant)
 
 
-_GONE: Any = object()
-REFUSED: Any = _GONE
-"""What `coerced` gives for a value that Kafka's reader does not take."""
-
-
-def coerced(path: Sequence[str | int], value: Any) -> Any:
-    """What Kafka's reader makes of a value of another JSON type than the property at `path` has; None for nothing.
-
-    `REFUSED` when it takes it for an error.
-    """
-    wanted = _wanted(path)
-    if path and isinstance(path[-1], int):
-        return str(value) if wanted == "strings" and isinstance(value, (int, float)) else _GONE
-    return _COERCIONS[wanted](value) if wanted in _COERCIONS else _GONE
-
-
-def _wanted(path: Sequence[str | int]) -> str:
-    named = next((token for token in reversed(path) if isinstance(token, str)), "")
-    return "enum" if list(path) == ["type"] else _WANTED.get(named, "string")
-
-
 def _without_gone(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_gone(one) for one in value if one is not _GONE]
+        return [_without_gone(one) for one in value if one is not REFUSED]
     if isinstance(value, dict):
-        return {key: _without_gone(one) for key, one in value.items() if one is not _GONE}
+        return {key: _without_gone(one) for key, one in value.items() if one is not REFUSED}
     return value
 
 
@@ -122,16 +100,16 @@ class _Repair:
         self.holder: Any = None
         self.value: Any = document
         for token in self.path:
-            if self.value is _GONE:
+            if self.value is REFUSED:
                 break
             self.holder, self.value = self.value, self.value[token]
         self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
         self.named = next((str(token) for token in reversed(self.path) if isinstance(token, str)), "")
-        self.wanted = _wanted(self.path)
+        self.wanted = wanted_at(self.path)
 
     def run(self) -> bool:
         """Whether a message can still be made of the document."""
-        if self.value is _GONE:
+        if self.value is REFUSED:
             return True
         if self.error.validator == "additionalProperties":
             return self._unknown_properties()
@@ -173,7 +151,7 @@ class _Repair:
 
     def _wrong_value(self) -> bool:
         read = coerced(self.path, self.value)
-        if read is not _GONE:
+        if read is not REFUSED:
             shown = _quote(self.value)
             self._note("coerced-value", f"{shown} is read as {_quote(read)}; write {_json(read)}")
         elif self.error.validator == "enum" and not isinstance(self.value, (dict, list)):
@@ -184,15 +162,15 @@ class _Repair:
             return False
         self.holder[self.path[-1]] = read
         required = ("name", "type", "validVersions")
-        return not (read is _GONE and len(self.path) == 1 and self.path[0] in required) and self._stand_in(read)
+        return not (read is REFUSED and len(self.path) == 1 and self.path[0] in required) and self._stand_in(read)
 
     def _stand_in(self, read: Any) -> bool:
-        if read is _GONE and self.path[-1] in _STAND_INS:
+        if read is REFUSED and self.path[-1] in _STAND_INS:
             self.holder[self.path[-1]] = _STAND_INS[str(self.path[-1])]
         return True
 
     def _enum_detail(self) -> str:
-        allowed = _ENUMS.get(self.named, ())
+        allowed = WORDS.get(self.named, ())
         near = did_you_mean(self.value.strip(), allowed, 0.5) if isinstance(self.value, str) else ""
         hint = near or f"; it is one of {', '.join(allowed)}"
         return f"{_quote(self.value)} is no value of {_quote(self.named)}{hint}"
@@ -203,65 +181,6 @@ class _Repair:
         return _EXPECTED.get(self.wanted, "a string")
 
 
-def _to_bool(value: Any) -> Any:
-    if isinstance(value, str):
-        text = value.strip()
-        return True if text in _TRUE else False if text in _FALSE else _GONE
-    return bool(value) if value is None or isinstance(value, int) else _GONE
-
-
-def _to_int(value: Any) -> Any:
-    if isinstance(value, float) and abs(value) < 2**31:
-        return int(value)
-    if isinstance(value, str):
-        text = value.strip()
-        if not text:
-            return None
-        digits = text.lstrip("+-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 6 else _GONE
-    return _GONE
-
-
-def _to_string(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if abs(value) < 10**40 else _GONE
-    return repr(value) if isinstance(value, float) else _GONE
-
-
-def _to_enum(value: Any) -> Any:
-    if isinstance(value, str) and value != value.strip() and value.strip() in {*_ENUMS["type"], *_ENUMS["entityType"]}:
-        return value.strip()
-    return _GONE
-
-
-def _to_list(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else _GONE
-
-
-def _to_strings(value: Any) -> Any:
-    return [value] if isinstance(value, str) else _GONE
-
-
-_COERCIONS = {
-    "bool": _to_bool,
-    "int": _to_int,
-    "string": _to_string,
-    "enum": _to_enum,
-    "list": _to_list,
-    "strings": _to_strings,
-}
-_WANTED = {
-    **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),
-    **dict.fromkeys(("apiKey", "tag"), "int"),
-    "entityType": "enum",
-    "listeners": "strings",
-    "fields": "list",
-    "commonStructs": "list",
-    "headerVersions": "map",
-    "default": "default",
-}
 _EXPECTED = {
     "bool": "true or false",
     "int": "a whole number in range",
@@ -269,10 +188,6 @@ _EXPECTED = {
     "strings": "a list of strings",
     "map": "an object",
     "default": "a string, a number, a boolean or null",
-}
-_ENUMS = {
-    "type": ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"),
-    "entityType": ("unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId"),
 }
 
 

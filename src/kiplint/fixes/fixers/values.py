@@ -8,8 +8,8 @@ from typing import Final
 
 from kiplint.engine.finding import Fix
 from kiplint.fixes.mend import Case, as_json
+from kiplint.model.coerce import REFUSED, coerced
 from kiplint.model.field import Field
-from kiplint.model.shape import REFUSED, coerced
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.types import PRIMITIVES
 from kiplint.text.edit_delete import delete_item
