@@ -152,7 +152,7 @@ def test_files_and_silence(releases: Path) -> None:
 
 def test_colours_are_asked_for() -> None:
     assert "\x1b[" not in rollout(HEAD).out
-    assert "\x1b[1;31mwrong \x1b[0m" in rollout(HEAD, "--color", "always").out
+    assert "\x1b[1;31mwrong\x1b[0m" in rollout(HEAD, "--color", "always").out
 
 
 # What is compared

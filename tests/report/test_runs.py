@@ -342,7 +342,8 @@ def test_a_diff_as_markdown(releases: Path) -> None:
     head, _, columns, *rows = ran.out.splitlines()
     assert head.startswith("### 3 changes in 2 messages: ")
     assert columns == "| severity | breaks | rule | place | what |"
-    assert [row.split(" | ")[1] for row in rows[1:]] == ["wire", "nothing", "nothing"]
+    assert [row.split(" | ")[1] for row in rows[1:4]] == ["wire", "nothing", "nothing"]
+    assert rows[4:7] == ["", "Proof, by example messages:", ""] and rows[7].startswith("- XRequest, compat/")
     assert kiplint("diff", "old", "old", "--output-format", "markdown", cwd=releases) == (0, "", "")
 
 

@@ -24,6 +24,10 @@ SetsOption = Annotated[
         usual=".",
     ),
 ]
+MessageOption = Annotated[
+    tuple[str, ...],
+    Option("Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.", "GLOB"),
+]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
 LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote.", "LAKE")]
 

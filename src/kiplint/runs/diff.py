@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from fnmatch import fnmatchcase
 from typing import Unpack
 
 from kiplint.compat.changes.compare import compare_trees
@@ -14,6 +15,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.model.message import Message
 from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import Report, rule_infos
 from kiplint.runs.trees import broken, load, load_base
@@ -36,11 +38,13 @@ def diff(
     *,
     also: Sequence[Path] = (),
     fail_on_breaks: Collection[str] = GRAVE,
+    messages: Collection[str] = (),
     repository: Path | None = None,
     **chosen: Unpack[Chosen],
 ) -> DiffResult:
     """What changed from one set to another, and what that breaks; the tags of sets in `also` must not come back.
 
+    With `messages`, globs of names of messages or RPCs, only what changed in these.
     The status is `findings` when a change breaks one of `fail_on_breaks`, or is an error. Raises UsageError for
     mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be opened.
     """
@@ -53,27 +57,48 @@ def diff(
     names = (old, new, *also)
     before = load_base(old, repository, configuration.keeps)
     trees = [before, *(load(name, repository, configuration.keeps) for name in names[1:])]
-    return _compare(names, trees, rules, fail_on_breaks)
+    return _compare(names, trees, rules, fail_on_breaks, messages)
 
 
-def diff_all(old: Path, new: Path, *, repository: Path | None = None) -> DiffResult:
+def diff_all(old: Path, new: Path, *, messages: Collection[str] = (), repository: Path | None = None) -> DiffResult:
     """The same, whatever rules the configuration selects: everything that comes with kiplint."""
     keeps, plain = configure(os.fspath(new)).keeps, Config()
     rules = make_ruleset(plain, load_rules(plain, ""))
-    return _compare((old, new), [load(name, repository, keeps) for name in (old, new)], rules, GRAVE)
+    return _compare((old, new), [load(name, repository, keeps) for name in (old, new)], rules, GRAVE, messages)
 
 
-def _compare(names: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str]) -> DiffResult:
+def _chosen(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message | None], bool]:
+    """Which messages are meant; raises UsageError for a glob that fits none."""
+    if not globs:
+        return lambda message: True
+
+    def fits(message: Message | None, glob: str) -> bool:
+        return message is not None and any(fnmatchcase(name, glob) for name in (message.name, message.base_name))
+
+    for glob in globs:
+        if not any(fits(one, glob) for tree in (before, after) for one in tree.messages):
+            known = {name for one in after.messages for name in (one.name, one.base_name)}
+            raise UsageError(f"--message {glob}: neither of the two has such a message{did_you_mean(glob, known)}")
+    return lambda message: any(fits(message, glob) for glob in globs)
+
+
+def _compare(
+    names: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str], globs: Collection[str]
+) -> DiffResult:
     before, after, *older = trees
+    chosen = _chosen(globs, before, after)
+    found = compare_trees(before, after, older)
+    if globs:
+        found = [one for one in found if any(map(chosen, one.messages))]
     known = dict(ChainMap(*(dict(one.sources) for one in (before, *older))))
-    changes = judge(compare_trees(before, after, older), rules, known, after.sources)
+    changes = judge(found, rules, known, after.sources)
     failing = any(one.breaks in grave or one.severity == "error" for one in changes)
     unread = broken(before, after)
     findings = tuple(map(as_finding, changes))
     return DiffResult(
         findings=findings,
         files=len(after.sources),
-        messages=sum(1 for _ in after.messages),
+        messages=sum(map(chosen, after.messages)),
         sources={**before.sources, **after.sources},
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(os.fspath(one) for one in names[:2]),

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.groups import RepositoryOption
+from kiplint.cli.groups import MessageOption, RepositoryOption
 from kiplint.cli.options import Argument, Group
 
 EPILOG = "Example:  kiplint changelog 4.0.0: 4.1.0: > CHANGES-4.1.md"
@@ -13,6 +13,7 @@ class Options(Group, frozen=True):
 
     old: Annotated[str, Argument("The base: a directory, an archive, REV: or REV:path.")]
     new: Annotated[str, Argument("What came after it, in any of the same forms.")]
+    message: MessageOption = ()
     repo: RepositoryOption = None
 
 
@@ -25,7 +26,7 @@ def run(options: Options) -> int:
     from kiplint.report.diff.changelog import write_changelog
     from kiplint.runs.diff import diff_all
 
-    found = diff_all(options.old, options.new, repository=options.repo)
+    found = diff_all(options.old, options.new, messages=options.message, repository=options.repo)
     write_changelog(found.changes, options.old.removesuffix(":"), options.new.removesuffix(":"), sys.stdout)
     finish(found)
     return USAGE if found.broken else CLEAN

@@ -3,7 +3,16 @@
 from typing import Annotated
 
 from kiplint.cli import completing
-from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen, split
+from kiplint.cli.groups import (
+    Choosing,
+    Configuring,
+    MessageOption,
+    Reporting,
+    RepositoryOption,
+    StatisticsOption,
+    chosen,
+    split,
+)
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
@@ -20,6 +29,7 @@ class Options(Group, frozen=True):
     also: Annotated[
         tuple[str, ...], Option("An older set whose tag numbers must not come back. Repeatable.", "OLDER")
     ] = ()
+    message: MessageOption = ()
     repo: RepositoryOption = None
     fail_on_breaks: Annotated[
         str, Option("What a change must break to make the exit code 1.", "WHAT", complete=completing.breaks)
@@ -46,6 +56,7 @@ def run(options: Options) -> int:
             options.new,
             also=options.also,
             fail_on_breaks=split([options.fail_on_breaks]),
+            messages=options.message,
             repository=options.repo,
             **chosen(options.choosing, options.configuring),
         )

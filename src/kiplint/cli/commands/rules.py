@@ -22,7 +22,10 @@ class Options(Group, frozen=True):
 
 def run(options: Options) -> int:
     """List the rules, or verify a pack of your own."""
+    import sys
+
     from kiplint.cli.process import CLEAN, FINDINGS
+    from kiplint.report.kit.table import table, width_of
     from kiplint.runs.rules import selected, verify_pack
 
     if options.verify:
@@ -31,7 +34,7 @@ def run(options: Options) -> int:
             print(problem)
         return FINDINGS if problems else CLEAN
     shown = selected(options.selectors)
-    width = max((len(rule.id) for rule in shown), default=0)
-    for rule in shown:
-        print(f"{rule.id:<{width}}  {'-' if rule.severity == 'off' else rule.severity:<8} {rule.title}")
+    rows = [[(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in shown]
+    for line in table((), rows, False, width_of(sys.stdout), indent=""):
+        print(line)
     return CLEAN

@@ -12,8 +12,10 @@ from kiplint.compat.changes.judge import BREAKS, Judged
 from kiplint.report.diff.witness import sentence
 from kiplint.report.findings.text import excerpt
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
+from kiplint.report.kit.table import table, width_of
 from kiplint.runs.diff import GRAVE, DiffResult, as_finding
 from kiplint.text.lines import Lines, decode_text
+from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
 
 
@@ -27,13 +29,15 @@ def write_diff(
 ) -> None:
     """Write the changes and a line that counts them; nothing when nothing changed."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(sources.get(path, b""))))
+    width = width_of(out)
     for one in changes:
         if one.breaks in GRAVE or one.severity == "error":
-            out.write(excerpt(as_finding(one), lines(one.path), color).rstrip() + "\n" + _proof(one, color) + "\n")
+            said = excerpt(as_finding(one), lines(one.path), color, width)
+            out.write(said.rstrip() + "\n" + _proof(one, color) + "\n")
     rest = [one for one in changes if one.breaks not in GRAVE and one.severity != "error"]
-    rest.sort(key=lambda one: (one.message_name, BREAKS.index(one.breaks), one.rule))
-    for name, group in groupby(rest, key=lambda one: one.message_name):
-        out.write(f"{paint(name, BOLD, color)}\n{_rows(list(group), color)}\n")
+    rest.sort(key=lambda one: (_heading(one), BREAKS.index(one.breaks), one.rule, one.message_type))
+    for name, group in groupby(rest, key=_heading):
+        out.write(f"{paint(name, BOLD, color)}\n{_rows(list(group), color, width)}\n")
     if changes:
         out.write(summary_line(changes, compared) + "\n")
 
@@ -55,10 +59,29 @@ def _proof(one: Judged, color: bool) -> str:
     return "".join(rows)
 
 
-def _rows(group: list[Judged], color: bool) -> str:
-    width = max(len(one.rule) for one in group)
-    rows = []
+def _heading(one: Judged) -> str:
+    """The RPC of a request or response, else the message."""
+    message = one.change.message
+    return printable(message.base_name) if message.is_rpc else one.message_name
+
+
+def _rows(group: list[Judged], color: bool, width: int | None) -> str:
+    """The changes below a heading; what is said of request and response alike is one line."""
+    halves: dict[tuple[str, str, str], list[str]] = {}
     for one in group:
-        severity = paint(f"{one.severity:<7}", SEVERITY[one.severity], color)
-        rows.append(f"  {severity}  {one.rule:<{width}}  {one.message.removeprefix(f'{one.message_name}: ')}\n")
-    return "".join(rows)
+        said = halves.setdefault((one.severity, one.rule, _told(one)), [])
+        if one.change.message.is_rpc and one.message_type not in said:
+            said.append(one.message_type)
+    rows = [
+        [(severity, SEVERITY[severity]), (rule, ""), (f"{' and '.join(types)}{told}".lstrip(": "), "")]
+        for (severity, rule, told), types in halves.items()
+    ]
+    return "".join(f"{line}\n" for line in table((), rows, color, width))
+
+
+def _told(one: Judged) -> str:
+    """A change's sentence behind `request` or `response`, without the name that stands in the heading."""
+    if one.field:
+        return f" {one.versions}, {one.field}: {one.said}" if one.versions else f" {one.field}: {one.said}"
+    said = one.said.removeprefix(f"{one.message_name} ")
+    return f": {said}" if said == one.said else f" {said}"

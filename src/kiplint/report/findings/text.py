@@ -7,32 +7,36 @@ from typing import TextIO
 
 from kiplint.engine.finding import Finding
 from kiplint.report.kit.colors import BLUE, BOLD, DIM, SEVERITY, paint
+from kiplint.report.kit.table import width_of
 from kiplint.runs.result import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import listed, plural
 
 WIDEST = 140
+MIN_WIDTH = 20
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, a line that counts them."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
+    width = width_of(out)
     for finding in report.findings:
-        out.write(excerpt(finding, lines(finding.path), color) + "\n")
+        out.write(excerpt(finding, lines(finding.path), color, width) + "\n")
     if report.findings:
         out.write(_summary(report) + "\n")
 
 
-def excerpt(finding: Finding, lines: Lines, color: bool) -> str:
-    """One finding with the line that it is on."""
+def excerpt(finding: Finding, lines: Lines, color: bool, width: int | None = None) -> str:
+    """One finding with the line that it is on, cut around the place to what fits into `width` columns."""
     severity = paint(f"{finding.severity}[{finding.rule}]", SEVERITY[finding.severity], color)
     span = finding.span
     margin = " " * len(str(span.line))
     arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
     number = paint(str(span.line), BLUE, color)
     end = span.end_column if span.end_line == span.line else None
-    source, marks = _excerpt(lines.line(span.line), span.column, end)
+    widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
+    source, marks = _excerpt(lines.line(span.line), span.column, end, widest)
     about = [paint(f"= {finding.source}", DIM, color)] if finding.source else []
     if finding.instead:
         about.insert(0, f"= write: {paint(finding.instead, BOLD, color)}")
@@ -47,15 +51,16 @@ def excerpt(finding: Finding, lines: Lines, color: bool) -> str:
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
 
-def _excerpt(line: str, column: int, end: int | None) -> tuple[str, str]:
+def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str, str]:
     """The part of a line that fits, and the marks below it; columns are 1-based, the end exclusive."""
     start = column - 1
     stop = min(len(line), max(start + 1, (end or len(line) + 1) - 1))
-    first = max(0, min(start - 20, len(line) - WIDEST)) if len(line) > WIDEST else 0
-    shown = line[first : first + WIDEST]
+    size = widest if len(line) <= widest or widest == WIDEST else widest - 8  # for the dots on both sides
+    first = max(0, min(start - min(20, size // 4), len(line) - size)) if len(line) > size else 0
+    shown = line[first : first + size]
     before = "... " if first else ""
-    after = " ..." if first + WIDEST < len(line) else ""
-    width = max(1, min(stop, first + WIDEST) - start)
+    after = " ..." if first + size < len(line) else ""
+    width = max(1, min(stop, first + size) - start)
     tabs = shown[: start - first]
     return before + printable(shown, as_sign) + after, " " * len(before) + _blanks(tabs) + "^" * width
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from kiplint.report.kit.colors import BOLD, DIM, paint
 from kiplint.text.show import printable
@@ -11,12 +13,87 @@ from kiplint.text.show import printable
 WIDTH = 100
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]], color: bool) -> list[str]:
-    """The lines of a table, columns two blanks apart; a cell is its text and its colour, or empty."""
-    cells = [[(printable(text), code) for text, code in row] for row in rows]
-    widths = [max(len(title), *(len(row[n][0]) for row in cells)) for n, title in enumerate(head)] if cells else []
-    lines = [_line([(title, DIM) for title in head], widths, color)] if cells else []
-    return lines + [_line(row, widths, color) for row in cells]
+Cell = tuple[str, str]
+
+
+def width_of(out: TextIO) -> int | None:
+    """The columns of the terminal that `out` writes to (COLUMNS counts); None where it is none, which has no end."""
+    return shutil.get_terminal_size().columns if out.isatty() else None
+
+
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    color: bool,
+    width: int | None = None,
+    *,
+    indent: str = "  ",
+    code: str = DIM,
+) -> list[str]:
+    """The lines of a table, columns two blanks apart; a cell is its text and its colour, or empty.
+
+    In a `width` that is too small, the widest columns are wrapped between words; columns that do not fit even then
+    stand below their row. No word is ever broken. `code` is the colour of the head; an empty head is left out.
+    """
+    cells = [[(printable(text), paint_with) for text, paint_with in row] for row in rows]
+    if not cells:
+        return []
+    titled = [[(one, code) for one in head], *cells] if head else cells
+    room = None if width is None else width - len(indent)
+    columns = list(zip(*titled, strict=True))
+    widths = [max(len(text) for text, _ in column) for column in columns]
+    least = [max(_least(text) for text, _ in column) for column in columns]
+    beside = _beside(least, room)
+    fitted = _fitted(widths[:beside], least[:beside], room)
+    lines: list[str] = []
+    for row in titled:
+        lines += [f"{indent}{line}".rstrip() for line in _row(row[:beside], fitted, color)]
+        for text, paint_with in row[beside:]:
+            lines += [f"{indent}    {paint(one, paint_with, color)}" for one in _folded(text, (room or 0) - 4)]
+    return lines
+
+
+def _least(text: str) -> int:
+    """The length of the longest word of a text, with the blanks that it begins with."""
+    first = len(text) - len(text.lstrip())
+    return first + max(map(len, text.split()), default=0)
+
+
+def _beside(least: Sequence[int], width: int | None) -> int:
+    """How many columns fit beside one another, at least one."""
+    number = len(least)
+    while width is not None and number > 1 and sum(least[:number]) + 2 * (number - 1) > width:
+        number -= 1
+    return number
+
+
+def _fitted(widths: Sequence[int], least: Sequence[int], width: int | None) -> list[int]:
+    """The widths of columns that fit, the widest made narrower first."""
+    found = list(widths)
+    while width is not None and sum(found) + 2 * (len(found) - 1) > width:
+        loose = [n for n, one in enumerate(found) if one > least[n]]
+        if not loose:
+            break
+        found[max(loose, key=lambda n: found[n])] -= 1
+    return found
+
+
+def _row(row: Sequence[Cell], widths: Sequence[int], color: bool) -> list[str]:
+    """The lines of a row, as many as its highest cell has."""
+    folded = [_folded(text, width) for (text, _), width in zip(row, widths, strict=True)]
+    height = max(1, *map(len, folded))
+    parts = [
+        [(part[n] if n < len(part) else "", code) for part, (_, code) in zip(folded, row, strict=True)]
+        for n in range(height)
+    ]
+    return [_line(part, widths, color) for part in parts]
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """A text in lines of a width, broken at blanks alone."""
+    if len(text) <= width:
+        return [text] if text else []
+    return textwrap.wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False)
 
 
 def title(text: str, color: bool) -> str:
@@ -24,11 +101,16 @@ def title(text: str, color: bool) -> str:
     return paint(printable(text), BOLD, color)
 
 
-def paragraph(items: Iterable[str], indent: str = "  ") -> list[str]:
-    """Items separated by commas, wrapped between them where the line is full."""
+def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
+    """Items separated by commas, wrapped between them where the line is full; lines are never longer than `WIDTH`."""
     glued = ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
     lines = textwrap.wrap(
-        glued, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        glued,
+        min(WIDTH, width or WIDTH),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
@@ -46,4 +128,4 @@ def _line(row: Sequence[tuple[str, str]], widths: Sequence[int], color: bool) ->
     for n, (text, code) in enumerate(row):
         blanks = " " * (widths[n] - len(text)) if n < last else ""
         parts.append(paint(text, code, color) + blanks if code else text + blanks)
-    return ("  " + "  ".join(parts)).rstrip()
+    return "  ".join(parts)

@@ -7,7 +7,7 @@ from typing import Protocol, TextIO
 
 from kiplint.report.kit.colors import DIM, paint
 from kiplint.report.kit.markdown import inline, write_row
-from kiplint.report.kit.table import table, title
+from kiplint.report.kit.table import table, title, width_of
 from kiplint.text.show import printable
 
 NEXT = "\n"
@@ -39,7 +39,7 @@ def write_text(grids: Iterable[GridLike], out: TextIO, *, color: bool) -> None:
     for one in grids:
         lines = [
             title(one.title, color),
-            *table(one.columns, ([(cell, "") for cell in row] for row in one.rows), color),
+            *table(one.columns, ([(cell, "") for cell in row] for row in one.rows), color, width_of(out)),
         ]
         parts.append("\n".join([*lines, *([paint(f"  {printable(one.note)}", DIM, color)] if one.note else [])]))
     out.write("\n\n".join(parts) + "\n")

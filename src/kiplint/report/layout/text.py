@@ -8,6 +8,7 @@ from kiplint.model.header_map import header_of
 from kiplint.model.layout import layout, lines
 from kiplint.model.message import Message
 from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.report.kit.table import table, width_of
 from kiplint.runs.show import LayoutResult
 from kiplint.text.show import printable
 
@@ -24,12 +25,9 @@ def write(result: LayoutResult, out: TextIO, *, color: bool) -> None:
         rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
         head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
         flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
-        first = max((len(name) for name, _, _ in rows), default=0)
-        second = max((len(encoding) for _, encoding, _ in rows), default=0)
-        drawn = [
-            f"  {name:<{first}}  {encoding:<{second}}  {paint(size, DIM, color)}".rstrip()
-            for name, encoding, size in rows
-        ]
+        drawn = table(
+            (), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width_of(out)
+        )
         drawings.append("\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])]))
     out.write("\n\n".join(drawings) + "\n")
 

@@ -7,7 +7,7 @@ from typing import Final, TextIO
 
 from kiplint.compat.negotiation.result import TROUBLE, FeatureUse, Negotiation, Outcome, RpcRow
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, table, title
+from kiplint.report.kit.table import paragraph, table, title, width_of
 from kiplint.report.negotiation.exchange import connection
 from kiplint.runs.negotiate import NegotiationResult
 from kiplint.text.show import printable
@@ -35,7 +35,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         *(list(connection(*three, color)) for three in zip(found.exchanges, found.telemetry, found.modes, strict=True)),
         *_attention(found, color),
         *([_features(found.features, color)] if found.features else []),
-        _all(found, color),
+        _all(found, color, width_of(out)),
         [_summary(found, color)],
     ]
     out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
@@ -86,12 +86,12 @@ def _features(features: tuple[FeatureUse, ...], color: bool) -> list[str]:
     return lines
 
 
-def _all(found: Negotiation, color: bool) -> list[str]:
+def _all(found: Negotiation, color: bool, width: int | None) -> list[str]:
     several = len(found.brokers) > 1
     head = ("key", "RPC", "client", *found.brokers, *(("usable",) if several else ()), "version", "headers", "")
     if not several:
         head = ("key", "RPC", "client", "broker", "version", "headers", "")
-    lines = table(head, (_cells(row, several) for row in found.rpcs), color)
+    lines = table(head, (_cells(row, several) for row in found.rpcs), color, width)
     key = paint("  headers: of request and response; +id where the request carries ClientInstanceId", DIM, color)
     return [title("All RPCs", color), *lines, key] if lines else []
 

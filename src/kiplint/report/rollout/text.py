@@ -7,6 +7,7 @@ from typing import TextIO
 
 from kiplint.compat.rollout import STATUSES, Row, summary
 from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.report.kit.table import Cell, table, width_of
 from kiplint.runs.rollout import RolloutResult
 from kiplint.text.words import listed
 
@@ -22,15 +23,8 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
 def write_rollout(rows: Sequence[Row], header: int, out: TextIO, *, color: bool) -> None:
     """Write the table: what is missing or wrong first, then the rest, then how many there are of each."""
     ordered = sorted(rows, key=lambda row: (row.status not in ("wrong", "missing"), row.status != "wrong", row.name))
-    cells = [_cells(row) for row in ordered]
-    widths = [max(map(len, column)) for column in zip(COLUMNS, *cells, strict=True)]
-    out.write(paint(_line(COLUMNS, widths), BOLD, color) + "\n")
-    for row, line in zip(ordered, cells, strict=True):
-        before, status, after = _line(line[:2], widths[:2]), line[2], _line(line[3:], widths[3:])
-        padded = (
-            f"{before:<{sum(widths[:2]) + 2}}  {paint(f'{status:<{widths[2]}}', COLORS[row.status], color)}  {after}"
-        )
-        out.write(padded.rstrip() + "\n")
+    lines = table(COLUMNS, map(_cells, ordered), color, width_of(out), indent="", code=BOLD)
+    out.write("".join(f"{line}\n" for line in lines or [paint("  ".join(COLUMNS).rstrip(), BOLD, color)]))
     out.write(f"\n{closing(rows, header)}\n")
 
 
@@ -41,10 +35,8 @@ def closing(rows: Sequence[Row], header: int) -> str:
     return f"Request header {header}: {listed(parts)}." if parts else f"Request header {header}: no RPCs."
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row) -> list[Cell]:
     headers = ", ".join(f"{versions}: {number}" for versions, number in row.header_versions.items())
-    return row.name, str(row.api_key), row.status, row.base_versions, row.versions, headers, row.message
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+    status = (row.status, COLORS[row.status])
+    plain = (row.base_versions, row.versions, headers, row.message)
+    return [(row.name, ""), (str(row.api_key), ""), status, *((text, "") for text in plain)]

@@ -7,7 +7,7 @@ from typing import TextIO
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.upgrade.result import Blocker, Step, UpgradePath
 from kiplint.report.kit.colors import BOLD, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, table, title
+from kiplint.report.kit.table import paragraph, table, title, width_of
 from kiplint.runs.upgrade import UpgradeResult
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -18,13 +18,13 @@ _RED = SEVERITY["error"]
 def write(result: UpgradeResult, out: TextIO, *, color: bool) -> None:
     """Write the path, or that there is none."""
     found = result.path
-    sections = [_path(found, color)]
+    sections = [_path(found, color, width_of(out))]
     if not found.direct.possible and found.source != found.target:
         sections.append(_direct(found, color))
     out.write("\n\n".join("\n".join(section) for section in sections) + "\n")
 
 
-def _path(found: UpgradePath, color: bool) -> list[str]:
+def _path(found: UpgradePath, color: bool, width: int | None) -> list[str]:
     ends = f"{found.source} to {found.target}"
     if not found.found:
         furthest = "" if found.furthest in ("", found.source) else f"; one gets as far as {found.furthest}"
@@ -33,7 +33,7 @@ def _path(found: UpgradePath, color: bool) -> list[str]:
         return [title(f"From {ends}: nothing to do", color)]
     head = title(f"From {ends} in {plural(len(found.steps), 'step')}", color)
     rows = ([(f"{number}.", ""), *_cells(step)] for number, step in enumerate(found.steps, 1))
-    return [head, *table(("", "", "", ""), rows, color)[1:], *_assumed(found)]
+    return [head, *table((), rows, color, width), *_assumed(found)]
 
 
 def _assumed(found: UpgradePath) -> list[str]:

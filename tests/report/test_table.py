@@ -1,0 +1,94 @@
+"""Tables and excerpts in a terminal of any width."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplint.engine.finding import Finding, Span
+from kiplint.report.findings.text import excerpt
+from kiplint.report.kit.table import table, width_of
+from kiplint.text.lines import Lines
+
+ROWS = [["Fetch", "0-17", "no version in common with the broker"], ["OffsetForLeaderEpoch", "4", ""]]
+
+
+def drawn(width: int | None, head: tuple[str, ...] = ("RPC", "versions", "")) -> list[str]:
+    return table(head, [[(cell, "") for cell in row] for row in ROWS], color=False, width=width)
+
+
+def test_a_table_without_a_width_is_as_wide_as_it_is() -> None:
+    assert drawn(None) == [
+        "  RPC                   versions",
+        "  Fetch                 0-17      no version in common with the broker",
+        "  OffsetForLeaderEpoch  4",
+    ]
+    assert drawn(70) == drawn(None)
+    assert drawn(None, ())[0] == "  Fetch                 0-17  no version in common with the broker"
+
+
+def test_a_table_folds_its_widest_column_between_words() -> None:
+    assert drawn(50) == [
+        "  RPC                   versions",
+        "  Fetch                 0-17      no version in",
+        "                                  common with the",
+        "                                  broker",
+        "  OffsetForLeaderEpoch  4",
+    ]
+
+
+def test_columns_that_do_not_fit_stand_below_their_row() -> None:
+    assert drawn(34) == [
+        "  RPC                   versions",
+        "  Fetch                 0-17",
+        "      no version in common with",
+        "      the broker",
+        "  OffsetForLeaderEpoch  4",
+    ]
+
+
+CELLS = st.lists(st.text("abc", min_size=1, max_size=9), max_size=6).map(" ".join)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), st.integers(24, 60))
+def test_no_word_is_ever_broken(rows: list[tuple[str, str, str]], width: int) -> None:
+    lines = table((), [[(cell, "") for cell in row] for row in rows], color=False, width=width)
+    assert max(map(len, lines)) <= width
+    words = sorted(word for row in rows for cell in row for word in cell.split())
+    assert sorted(word for line in lines for word in line.split()) == words
+
+
+def test_what_is_no_terminal_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "72")
+    assert (width_of(io.StringIO()), width_of(Terminal())) == (None, 72)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("start", [0, 5, 60, 118, 190])
+def test_an_excerpt_is_cut_around_its_place(width: int, start: int) -> None:
+    line = "".join(chr(33 + n % 90) for n in range(200))
+    finding: Any = Finding(
+        rule="a/b",
+        severity="error",
+        message="m",
+        path="p",
+        span=Span(1, start + 1, 1, start + 9),
+        pointer="",
+        message_name="M",
+        source="",
+        identity="",
+    )
+    rows = excerpt(finding, Lines(line), False, width).splitlines()
+    source, marks = rows[3], rows[4]
+    assert len(source) <= width
+    at, length = marks.index("^"), marks.count("^")
+    assert source[at : at + length] == line[start : start + 8]
+    assert length == 8

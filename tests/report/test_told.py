@@ -1,0 +1,64 @@
+"""A diff as people read it: one heading for an RPC, and only the messages that were asked for."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from kiplint.engine.errors import UsageError
+from kiplint.report.diff.text import write
+from kiplint.runs.diff import diff, diff_all
+from tools import definition, field
+
+A = field("A")
+
+
+def sides(folder: Path) -> tuple[Path, Path]:
+    """Two sets: an RPC that was bumped, and a record that got a version."""
+    for side, versions in (("old", "0-5"), ("new", "0-6")):
+        (folder / side).mkdir()
+        default = field("D", default="1" if side == "old" else "2")
+        (folder / side / "XRequest.json").write_bytes(definition(A, default, validVersions=versions))
+        (folder / side / "XResponse.json").write_bytes(
+            definition(A, name="XResponse", type="response", validVersions=versions)
+        )
+        (folder / side / "YRecord.json").write_bytes(
+            definition(A, name="YRecord", type="metadata", apiKey=7, validVersions=versions)
+        )
+    return folder / "old", folder / "new"
+
+
+def test_one_heading_for_an_rpc_whose_lines_do_not_repeat_its_name(tmp_path: Path) -> None:
+    out = io.StringIO()
+    write(diff(*sides(tmp_path)), out, color=False)
+    assert (
+        out.getvalue()
+        == """\
+X
+  warning  compat/default-changed  request 0-6, D: the default of D was "1" and is "2"
+  info     compat/new-version      request and response: version 6 is new
+
+YRecord
+  info  compat/new-version  version 6 is new
+
+4 changes in 3 messages: 1 breaks semantics and 3 nothing.
+"""
+    )
+
+
+def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
+    old, new = sides(tmp_path)
+
+    def named(*globs: str) -> list[str]:
+        found = diff(old, new, messages=globs)
+        return sorted({one.message_name for one in found.changes})
+
+    assert named("X") == ["XRequest", "XResponse"]
+    assert named("*Response") == ["XResponse"]
+    assert named("*Response", "Y*") == ["XResponse", "YRecord"]
+    assert diff(old, new, messages=["Y*"]).messages == 1
+    assert {one.message_name for one in diff_all(old, new, messages=["Y*"]).changes} == {"YRecord"}
+    with pytest.raises(UsageError, match="--message YRecrd: neither of the two has such a message"):
+        diff(old, new, messages=["YRecrd"])
