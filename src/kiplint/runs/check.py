@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 from kiplint.engine.config import FailOn
+from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.run import Input, check_set
 from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import CheckResult, rule_infos
 from kiplint.sources.open import STDIN, open_sets
+from kiplint.text.show import printable
 
 IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
 
@@ -33,6 +35,8 @@ def check(
     no others. What is recorded in the `baseline` is left out. Raises UsageError for mistakes in the arguments, the
     configuration or a pack, and SourceError for what cannot be opened.
     """
+    if fail_on not in (None, *get_args(FailOn)):
+        raise UsageError(f"fail_on: {printable(str(fail_on))} is none of {', '.join(get_args(FailOn))}")
     names = tuple(os.fspath(one) for one in sets) or (".",)
     configuration = configure(stdin_filename if names[0] == STDIN else names[0], **chosen)
     config = configuration.config

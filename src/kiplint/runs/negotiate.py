@@ -7,6 +7,7 @@ import os
 from kiplint.compat.negotiation.features import read_features
 from kiplint.compat.negotiation.negotiate import negotiate as agree
 from kiplint.compat.negotiation.result import Negotiation
+from kiplint.engine.errors import UsageError
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import RunResult, Status
 from kiplint.runs.trees import broken, load_rpcs
@@ -38,6 +39,8 @@ def negotiate(
     `feature` is a file that says which RPCs the features of a client need. With `unstable` the brokers offer unstable
     versions too. Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
     """
+    if not brokers:
+        raise UsageError("negotiate takes a client and at least one broker")
     features = read_features(os.fspath(feature), read(os.fspath(feature))) if feature else {}
     trees = [load_rpcs(name, repository) for name in (client, *brokers)]
     one, *others = ((tree.name, tree.main) for tree in trees)
