@@ -76,7 +76,9 @@ def test_pre_commit_takes_the_manifest() -> None:
 
 
 def test_the_hooks_are_what_they_have_to_be() -> None:
-    check, diff = MANIFEST["kiplint-check"], MANIFEST["kiplint-diff"]
+    check, diff, fix = MANIFEST["kiplint-check"], MANIFEST["kiplint-diff"], MANIFEST["kiplint-fix"]
+    assert (fix["entry"], fix["files"]) == ("kiplint check --fix --only-failing", check["files"])
+    assert fix["require_serial"] is True
     assert check["entry"] == "kiplint check --only-failing"
     assert (check["types"], check["require_serial"]) == (["file"], True)
     assert (diff["entry"], diff["args"]) == ("kiplint diff", ["HEAD:", "."])

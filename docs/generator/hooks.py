@@ -34,6 +34,11 @@ HOOKS = (
         "kiplint check --only-failing",
     ),
     Hook(
+        "kiplint-fix",
+        "Put right what is certain in the Kafka message schemas that a commit changes; every comment stays.",
+        "kiplint check --fix --only-failing",
+    ),
+    Hook(
         "kiplint-diff",
         "Find what a commit breaks in the versions that HEAD has; `args` names another base.",
         "kiplint diff",

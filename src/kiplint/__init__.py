@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from kiplint.runs.check import check as check
     from kiplint.runs.diff import DiffResult as DiffResult
     from kiplint.runs.diff import diff as diff
+    from kiplint.runs.migrating import MigrationResult as MigrationResult
+    from kiplint.runs.migrating import migrate_bump as migrate_bump
+    from kiplint.runs.migrating import migrate_kip_1313 as migrate_kip_1313
+    from kiplint.runs.migrating import new_rpc as new_rpc
     from kiplint.runs.negotiate import NegotiationResult as NegotiationResult
     from kiplint.runs.negotiate import negotiate as negotiate
     from kiplint.runs.result import CheckResult as CheckResult
@@ -42,6 +46,10 @@ _PLACES = {
     "DiffResult": "runs.diff",
     "rollout": "runs.rollout",
     "RolloutResult": "runs.rollout",
+    "migrate_kip_1313": "runs.migrating",
+    "migrate_bump": "runs.migrating",
+    "new_rpc": "runs.migrating",
+    "MigrationResult": "runs.migrating",
     "negotiate": "runs.negotiate",
     "NegotiationResult": "runs.negotiate",
     "upgrade_path": "runs.upgrade",
@@ -68,6 +76,7 @@ __all__ = [
     "EncodeResult",
     "Finding",
     "LayoutResult",
+    "MigrationResult",
     "NegotiationResult",
     "RolloutResult",
     "SourceError",
@@ -80,7 +89,10 @@ __all__ = [
     "diff",
     "encode",
     "load",
+    "migrate_bump",
+    "migrate_kip_1313",
     "negotiate",
+    "new_rpc",
     "rollout",
     "show",
     "upgrade_path",

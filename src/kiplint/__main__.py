@@ -6,7 +6,11 @@ import sys
 if __name__ == "__main__":
     # `python -m` looks for modules in the working directory first, unless it is told not to. That is often a checkout
     # with a stranger's change in it, whose code is not to run: neither as a module nor as a package with rules.
-    if not sys.flags.safe_path and sys.path[:1] == [os.getcwd()]:
+    try:
+        here = os.getcwd()
+    except OSError:  # it is gone; what is to be said of that is said later
+        here = ""
+    if not sys.flags.safe_path and sys.path[:1] in ([here], [""]):
         del sys.path[0]
 
     from kiplint.cli import main

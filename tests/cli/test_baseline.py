@@ -187,6 +187,13 @@ def test_the_configuration_may_name_it(known: Path) -> None:
         1,
         "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it",
     )
+    before = (known / "known.json").read_bytes()
+    told = kiplint(*words, "--update-baseline", cwd=known).err
+    assert told == (
+        f"error: cannot write the baseline known.json: it is outside {known}/conf; name it by --baseline to allow that\n"
+    )
+    assert (known / "known.json").read_bytes() == before
+    (known / ".git").mkdir()  # the configuration and the baseline are in one work tree now
     assert kiplint(*words, "--update-baseline", cwd=known).err == "known.json holds 199 findings: 0 new, 1 dropped\n"
     (known / "kiplint.toml").write_text('baseline = "known.json"\n')
     assert kiplint("check", "a", "b", cwd=known).out.count(RULE) == 1

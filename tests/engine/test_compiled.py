@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-import kiplint.compat.changes.change  # noqa: F401 - so that rules about changes are known
+import kiplint.compat.changes.kinds  # noqa: F401 - so that rules about changes are known
 from kiplint.engine import compiled, stamps
 from kiplint.engine.building import module_text
 from kiplint.engine.config import Config

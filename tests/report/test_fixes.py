@@ -10,6 +10,7 @@ from kiplint.engine.finding import FileEdit, Fix
 from kiplint.report.output_schema import FindingObject
 
 from .findings import finding, report, written
+from .test_github import summary
 
 TEXT = '\ufeff{\r\n  "é": "ü", "tag": 1,\r\n  "x": 2\r\n}'.encode()
 TAG = TEXT.index(b"1,")
@@ -86,3 +87,10 @@ def test_rdjson_suggests_nothing_across_files() -> None:
 
 def test_rdjson_without_findings_is_one_document() -> None:
     assert json.loads(written("rdjson", report())) == {"source": {"name": "kiplint"}, "diagnostics": []}
+
+
+def test_the_job_summary_counts_what_can_be_mended() -> None:
+    unsafe = Fix("unsafe", FIX.edits)
+    page = summary(report(FOUND, finding(fix=unsafe), finding(), sources=SOURCES))
+    assert "`kiplint check --fix` mends 1 of them, `--fix --unsafe-fixes` 1 more.\n\n| severity" in page
+    assert "--fix" not in summary(report(finding()))

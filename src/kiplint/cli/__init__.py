@@ -6,12 +6,15 @@ import gc
 import os
 import sys
 
+from kiplint.cli.surroundings import settle
+
 COMPLETE = "_KIPLINT_COMPLETE"
 """Set by the scripts of `--show-completion` when they ask what may come next."""
 
 
 def main() -> None:
     """Run `kiplint` with the process's arguments."""
+    settle()
     gc.disable()  # the objects of a set are taken apart when it is done
     _import_msgspec_alone()
     from kiplint.cli.process import attempt, run

@@ -1,7 +1,5 @@
 """Options that several commands have, each said once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -58,7 +56,7 @@ class Configuring(Group, frozen=True):
     isolated: Annotated[bool, Option("Read no configuration.")] = False
 
 
-def chosen(choosing: Choosing, configuring: Configuring) -> Chosen:
+def chosen(choosing: Choosing, configuring: Configuring) -> "Chosen":
     """What both say, as runs take it. Raises UsageError for a severity that is none."""
     return {
         "select": split(choosing.select),

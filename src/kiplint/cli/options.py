@@ -11,6 +11,7 @@ the first and the Literal also with None, and tuple[str, str] | None (two words 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -95,10 +96,13 @@ def make(options: type[Made], values: Mapping[str, Any]) -> Made:
     return options(**given)
 
 
+@cache
 def _fields(options: type[Group]) -> Iterable[tuple[str, Any, Any]]:
     """Name, type and usual value of each field; msgspec keeps the usual values of the last ones."""
     names, usual = options.__struct_fields__, options.__struct_defaults__
-    hints = get_type_hints(options, include_extras=True)
+    hints = options.__annotations__
+    if any(isinstance(hint, str) for hint in hints.values()):  # slow: modules of commands do without
+        hints = get_type_hints(options, include_extras=True)
     values = (*(msgspec.NODEFAULT,) * (len(names) - len(usual)), *usual)
     return [(name, hints[name], value) for name, value in zip(names, values, strict=True)]
 

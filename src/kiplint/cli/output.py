@@ -17,7 +17,8 @@ from kiplint.text.suggest import did_you_mean
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
-    from kiplint.runs.result import Report, RunResult
+    from kiplint.runs.migrating import MigrationResult
+    from kiplint.runs.result import CheckResult, Report, RunResult
 
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
@@ -52,6 +53,29 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
     for note in result.notes if not asked.quiet else ():
         warn(note)
     return finish(result)
+
+
+def write_patch(result: CheckResult, *, quiet: bool) -> int:
+    """Write the patch of a check, and say what it is about; the exit code is 1 when there is one."""
+    if not quiet:
+        _write_bytes(result.patch or b"")
+        for note in result.notes:
+            warn(note)
+    return FINDINGS if result.patch else CLEAN
+
+
+def present_change(result: MigrationResult, form: str, color: str, *, as_patch: bool) -> int:
+    """Write what a migration did, or its patch."""
+    if not as_patch:
+        return present(result, form, color)
+    _write_bytes(result.change.patch())
+    return finish(result)
+
+
+def _write_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def present(result: RunResult, form: str, color: str) -> int:

@@ -81,11 +81,15 @@ def read_config(file: str) -> Config:
         tool = values.get("tool")
         values = tool.get("kiplint", {}) if isinstance(tool, dict) else {}
     try:
-        return msgspec.convert(values, Config)
+        found = msgspec.convert(values, Config)
     except RecursionError:
         raise UsageError(f"{file}: values stand too deep inside one another") from None
     except msgspec.ValidationError as error:
         raise UsageError(_explain(file, text, str(error))) from None
+    for name, paths in (("baseline", [found.baseline]), ("rule-packs", found.rule_packs), ("exclude", found.exclude)):
+        if any("\0" in path for path in paths):
+            raise UsageError(f"{file}:{_line(text, name)}: {name}: no path holds a NUL")
+    return found
 
 
 def place_of(word: str, file: str) -> str:

@@ -52,11 +52,13 @@ class RuleSet:
         self._by_kind: dict[str, list[Compiled]] = {}
 
     def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
-        """Each rule of the kind that an element breaks."""
+        """Each rule of the kind that an element breaks. Without elements nothing is compiled, nor imported for it."""
+        elements = tuple(elements)
+        if not elements:
+            return []
         if kind not in self._by_kind:
             self._by_kind[kind] = list(compile_rules(kind, (rule for rule in self.rules if rule.each == kind)))
         hits: list[Hit] = []
-        elements = tuple(elements)
         try:
             for compiled in self._by_kind[kind]:
                 compiled.walk(elements, hits.append)

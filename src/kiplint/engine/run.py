@@ -62,7 +62,7 @@ def check_set(
     messages = tuple(one.message for one in definitions if one.message)
     unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
-    breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules)]
+    breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
     by_file: dict[str, list[Breach]] = {}
     for breach in (at_reported_half(one, reported) for one in breaches):
         if breach.anchor.file in reported:
@@ -100,8 +100,9 @@ def at_reported_half(breach: Breach, reported: set[str]) -> Breach:
 def take_apart(schemas: SchemaSet) -> None:
     """Break the circles between the elements of a set, so that its memory is free for the next one at once."""
     for message in schemas.messages:
-        for element in (*message.structs, *message.all_fields):
-            vars(element).clear()
+        if "fields" in vars(message) or "common_structs" in vars(message):  # else no element of it was ever made
+            for element in (*message.structs, *message.all_fields):
+                vars(element).clear()
         vars(message).clear()
     vars(schemas).clear()
 
@@ -132,7 +133,10 @@ def _fields(messages: list[Message]) -> Iterator[object]:
         yield from message.all_fields
 
 
-def set_breaches(schemas: SchemaSet, rules: RuleSet) -> Iterator[Breach]:
-    """What breaks the rules about RPCs and the set as a whole."""
-    yield from rules.breaches("rpc", schemas.rpcs)
+def set_breaches(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None = None) -> Iterator[Breach]:
+    """What breaks the rules about RPCs, of which a file that is reported has a half, and the set as a whole."""
+    rpcs = schemas.rpcs
+    if reported is not None:
+        rpcs = tuple(one for one in rpcs if any(half and half.file in reported for half in (one.request, one.response)))
+    yield from rules.breaches("rpc", rpcs)
     yield from rules.breaches("set", (schemas,))

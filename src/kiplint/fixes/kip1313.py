@@ -173,4 +173,4 @@ def _row(
     if version is not None and after != before:
         headers = (*headers, (after - before, HEADER))
     shown = {str(versions): header for versions, header in headers}
-    return Row(rpc.name, rpc.api_key, state, str(before), str(after), shown, tuple(done), tuple(look))
+    return Row(rpc.name, rpc.api_key, state, str(before), str(after), shown, tuple(dict.fromkeys(done)), tuple(look))

@@ -12,7 +12,7 @@ from kiplint.model.spec import DECODER, ENCODER
 from kiplint.text.decode import decode
 from kiplint.text.problem import Problem
 
-_NAME: Final = re.compile(rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"')
+_NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class Definition(msgspec.Struct, frozen=True):
     def likely_names(self) -> tuple[str, ...]:
         """What the message is probably called, where none could be made of the file: by its file name and text."""
         stem = self.file.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
-        written = _NAME.search(self.data)
+        written = re.search(_NAME, self.data)
         return (stem, *((written[1].decode(),) if written else ()))
 
 

@@ -130,9 +130,11 @@ class SchemaSet:
     @fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """By message type and API key: the message that has them, of several the one that was probably there first."""
-        keyed = [one for one in _oldest_last(self._messages) if not one.is_mistyped]
-        alone = [one for one in keyed if one.api_key != self.key_of_partner(one)]
-        keyed = [*alone, *(one for one in keyed if one not in alone)] if alone else keyed
+        keyed = [one for one in self._messages if one.api_key is not None and not one.is_mistyped]
+        if len({(one.type, one.api_key) for one in keyed}) < len(keyed):
+            keyed = _oldest_last(keyed)
+            alone = [one for one in keyed if one.api_key != self.key_of_partner(one)]
+            keyed = [*alone, *(one for one in keyed if one not in alone)]
         return {(one.type, one.api_key): one for one in keyed if one.api_key is not None}
 
     @fact

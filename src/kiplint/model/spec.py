@@ -1,9 +1,9 @@
 """The JSON shape of a definition file, defined once: the decoder and the published schema come from it.
 
 Source: Kafka's message definitions (KIP-482 for tags and flexible versions, KIP-1313 for headerVersions).
-"""
 
-from __future__ import annotations
+The annotations are no strings, as `from __future__ import annotations` would make them: to evaluate those takes time.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -57,7 +57,7 @@ class FieldSpec(_Shape, kw_only=True):
         UNSET
     )
     fields: Annotated[
-        list[FieldSpec] | UnsetType | None, Meta(description="The fields of the struct that this field defines.")
+        "list[FieldSpec] | UnsetType | None", Meta(description="The fields of the struct that this field defines.")
     ] = UNSET
 
 

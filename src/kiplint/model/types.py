@@ -51,7 +51,7 @@ def parse_type(text: str) -> TypeRef:
 
 def respelt(text: str) -> str:
     """The type that one in the notation of another language means (`string[]`, `List<string>`), or empty."""
-    found = _FOREIGN_ARRAY.fullmatch(text.strip())
+    found = re.fullmatch(_FOREIGN_ARRAY, text.strip())
     if not found or text.strip().lower() in _ALIASES:
         return ""
     inner = next(one for one in found.groups() if one)
@@ -66,7 +66,7 @@ def nearest_primitive(text: str) -> str:
     return known if text not in PRIMITIVES else ""
 
 
-_FOREIGN_ARRAY = re.compile(
+_FOREIGN_ARRAY = (
     r"(?!\[\])(?:(\w+)\s*\[\s*\]|\[\s*(\w+)\s*\]|(?i:array|list|vector|vec|seq|set|slice|collection)\s*[<(\[{]\s*(\w+)\s*[>)\]}]|"
     r"(?i:array|list)\s+of\s+(\w+)|repeated\s+(\w+)|\*(\w+))"
 )

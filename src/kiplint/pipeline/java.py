@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from kiplint.engine.errors import UsageError
+from kiplint.text.files import replace_file
 
 OLDEST = 17
 LAUNCHER = """#!/bin/sh
@@ -81,7 +82,5 @@ def _key(java: Path) -> str:
 def _write_launcher(target: Path, java: Path, version: int) -> None:
     dropped = INCUBATOR if version < GONE[0] else f"{INCUBATOR} | {GONE[1]}"
     target.parent.mkdir(parents=True, exist_ok=True)
-    staged = target.with_name(f"java.{os.getpid()}")
-    staged.write_text(LAUNCHER.format(dropped=dropped, java=str(java).replace("'", "'\\''")))
-    staged.chmod(0o755)
-    staged.replace(target)
+    text = LAUNCHER.format(dropped=dropped, java=str(java).replace("'", "'\\''"))
+    replace_file(str(target), text.encode("utf-8", "surrogateescape"), mode=0o755)

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.cache import cache_directory
 from kiplint.pipeline.java import java_home
+from kiplint.text.files import replace_file
 
 LOG4J = """\
 # The gateway's own level becomes that of the root, and is only announced where it differs.
@@ -149,8 +150,5 @@ def _log4j() -> Path:
     text = LOG4J + "".join(f"logger.{key}.name = {name}\nlogger.{key}.level = off\n" for key, name in NOISY.items())
     file = cache_directory() / "log4j2.properties"
     if not file.exists() or file.read_text() != text:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        staged = file.with_suffix(f".{os.getpid()}")
-        staged.write_text(text)
-        staged.replace(file)
+        replace_file(str(file), text.encode())
     return file

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from kiplint.engine.baseline import Baseline, Entry, Stale, compare, extended, parse, render, without
+from kiplint.engine.baseline import Baseline, Entry, Stale, compare, extended, without
+from kiplint.engine.baseline_file import read_baseline, write_baseline
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.sources.open import STDIN
+from kiplint.sources.tree import home_of
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 
@@ -38,13 +40,16 @@ class Held(NamedTuple):
     notes: tuple[str, ...]
 
 
-def hold_against(findings: tuple[Finding, ...], rules: RuleSet, asked: Asked, configured: str = "") -> Held:
+def hold_against(
+    findings: tuple[Finding, ...], rules: RuleSet, asked: Asked, configured: str = "", tree: str = ""
+) -> Held:
     """The findings without what is recorded.
 
-    `configured` is the file unless another one was asked for. An entry is stale when this run would have found what it
-    records: when its rule ran, on a file that could be read, and everything was checked that the baseline is about.
-    Raises UsageError for options that do not go together, when the file cannot be read or written, and when its stale
-    entries should go but not all of it was checked.
+    `configured` is the file unless another one was asked for, and `tree` the directory of the configuration; outside
+    its work tree a configured file is not written. An entry is stale when this run would have found what it records:
+    when its rule ran, on a file that could be read, and everything was checked that the baseline is about. Raises
+    UsageError for options that do not go together, when the file cannot be read or written, and when its stale entries
+    should go but not all of it was checked.
     """
     file = _file(asked, configured)
     before = _read(file, asked)
@@ -59,7 +64,7 @@ def hold_against(findings: tuple[Finding, ...], rules: RuleSet, asked: Asked, co
     after, new = without(before, verdict.stale), verdict.new
     if asked.allow_new:
         after, new = extended(after, new, checked), ()
-    _write(after, file)
+    write_baseline(after, file, None if asked.file else home_of(tree) or tree)
     added = len(verdict.new) - len(new)
     told = f"{plural(after.total, 'finding')}: {added:,} new, {_mended(verdict.stale):,} dropped"
     return Held(new, (), (f"{printable(file)} holds {told}",))
@@ -77,26 +82,13 @@ def _file(asked: Asked, configured: str) -> str:
 
 
 def _read(file: str, asked: Asked) -> Baseline:
-    try:
-        with open(file, "rb") as stored:
-            return parse(stored.read(), file)
-    except FileNotFoundError:
-        if asked.update and asked.allow_new:
-            return Baseline()
-        needed = "--allow-new" if asked.update else "--update-baseline --allow-new"
-        raise UsageError(f"there is no baseline {file}; to make one of what is found now, add {needed}") from None
-    except OSError as error:
-        raise UsageError(f"cannot read the baseline {file}: {error.strerror}") from None
-
-
-def _write(baseline: Baseline, name: str) -> None:
-    file = os.path.realpath(name)
-    try:
-        with open(f"{file}.new", "wb") as out:
-            out.write(render(baseline))
-        os.replace(f"{file}.new", file)
-    except OSError as error:
-        raise UsageError(f"cannot write the baseline {name}: {error.strerror}") from None
+    found = read_baseline(file)
+    if found is not None:
+        return found
+    if asked.update and asked.allow_new:
+        return Baseline()
+    needed = "--allow-new" if asked.update else "--update-baseline --allow-new"
+    raise UsageError(f"there is no baseline {file}; to make one of what is found now, add {needed}")
 
 
 def _shown(path: str, file: str) -> str:

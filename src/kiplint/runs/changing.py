@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.patch import patch
-from kiplint.fixes.writing import NotWritten, Replacement, replace_files
 from kiplint.sources.open import ARCHIVES, STDIN
 
 
@@ -22,16 +19,41 @@ class Change(msgspec.Struct, frozen=True):
 
     def patch(self) -> bytes:
         """The change as a unified diff, empty when there is none."""
+        if not self.after:
+            return b""
+        from kiplint.fixes.patch import patch
+
         return "".join(patch(self.before, self.after)).encode("utf-8", "surrogateescape")
 
     def write(self, names: Iterable[str]) -> None:
         """Write the files, which were found by these SETs; raises UsageError when one cannot be, and why."""
+        if not self.after:
+            return
+        from pathlib import Path
+
+        from kiplint.fixes.writing import NotWritten, Replacement, replace_files
+
         within = [Path(name) if os.path.isdir(name) else Path(name).parent for name in names]
         made = [Replacement(Path(path), self.before[path], data) for path, data in self.after.items()]
         try:
             replace_files([one for one in made if one.before != one.after], within)
         except NotWritten as error:
             raise UsageError(str(error)) from None
+
+
+def create_files(files: Mapping[str, bytes]) -> None:
+    """Write files that are not there yet, or none; raises UsageError when one is there or cannot be written."""
+    made: list[str] = []
+    try:
+        for path, data in files.items():
+            with open(path, "xb") as file:
+                made.append(path)
+                file.write(data)
+    except OSError as error:
+        for path in made:
+            os.unlink(path)
+        reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
+        raise UsageError(f"{error.filename} was not written: {reason}") from None
 
 
 def refuse_what_is_fixed(names: Iterable[str]) -> None:

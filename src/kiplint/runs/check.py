@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any, Unpack, get_args
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from kiplint.engine.config import FailOn
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import Result as Checked
 from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import CheckResult, rule_infos
 from kiplint.sources.open import STDIN, open_sets
+from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.show import printable
+
+if TYPE_CHECKING:
+    from kiplint.engine.place import Mender
 
 IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
 
@@ -25,6 +31,9 @@ def check(
     baseline: Path | None = None,
     update_baseline: bool = False,
     allow_new: bool = False,
+    mending: Literal["fix", "diff"] | None = None,
+    unsafe_fixes: bool = False,
+    fixes: bool = True,
     repository: Path | None = None,
     stdin_filename: str = "",
     **chosen: Unpack[Chosen],
@@ -32,8 +41,10 @@ def check(
     """Check directories, files, archives or revisions (`REV:path` of the `repository`); by default what is here.
 
     The status is `findings` when one is as severe as `fail_on` (else the configuration) says; `only_failing` keeps
-    no others. What is recorded in the `baseline` is left out. Raises UsageError for mistakes in the arguments, the
-    configuration or a pack, and SourceError for what cannot be opened.
+    no others. What is recorded in the `baseline` is left out. `mending` puts right what is certain, and with
+    `unsafe_fixes` what is likely: in the files (`fix`), or only in the result's `patch` (`diff`); what is found is then
+    what is left. Without `fixes` findings do not say how they are put right. Raises UsageError for mistakes in the
+    arguments, the configuration or a pack, and for files that cannot be written; SourceError for what cannot be opened.
     """
     if fail_on not in (None, *get_args(FailOn)):
         raise UsageError(f"fail_on: {printable(str(fail_on))} is none of {', '.join(get_args(FailOn))}")
@@ -45,10 +56,18 @@ def check(
     paths: list[str] = []
     sources: dict[str, bytes] = {}
     messages = 0
-    for one in open_sets(names, configuration.keeps, stdin_filename, os.fspath(repository) if repository else None):
-        files = (Input(file.path, file.data, file.wanted) for file in one.files)
-        paths += [file.path for file in one.files if file.wanted]
-        result = check_set(files, rules, directory=one.directory, partial=one.lone)
+    if mending == "fix":
+        from kiplint.runs.changing import refuse_what_is_fixed
+
+        refuse_what_is_fixed(names)
+    opened = open_sets(names, configuration.keeps, stdin_filename, os.fspath(repository) if repository else None)
+    sets_of_files = _noted(opened, paths)
+    mended = None
+    if mending:
+        from kiplint.runs.mending import mend_sets
+
+        mended = mend_sets(sets_of_files, rules, unsafe=unsafe_fixes)
+    for result in mended.results if mended else _checked(sets_of_files, rules, fixes=fixes):
         findings += result.findings
         messages += result.messages
         sources |= result.sources
@@ -62,7 +81,13 @@ def check(
         file = os.fspath(baseline) if baseline else ""
         asked = Asked(file, update_baseline, allow_new, names, stdin_filename)
         configured = config.baseline and os.path.join(configuration.base, config.baseline)
-        found, stale, notes = hold_against(found, rules, asked, configured)
+        found, stale, notes = hold_against(found, rules, asked, configured, configuration.base)
+    patch = None
+    if mended:
+        patch = mended.change.patch()
+        if mending == "fix":
+            mended.change.write(names)
+        notes = (*notes, mended.told(written=mending == "fix", unsafe=unsafe_fixes))
     failing = _failing(found, fail_on or config.fail_on)
     shown = failing if only_failing else found
     return CheckResult(
@@ -76,7 +101,26 @@ def check(
         paths=tuple(paths),
         stale=stale,
         notes=notes,
+        patch=patch,
     )
+
+
+def _noted(sets: Iterable[SchemaFiles], paths: list[str]) -> Iterator[SchemaFiles]:
+    """The same sets; the paths of the files that were asked for are added to `paths`."""
+    for one in sets:
+        paths += [file.path for file in one.files if file.wanted]
+        yield one
+
+
+def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
+    mender: Mender | None = None
+    if fixes:
+        from kiplint.runs import mending
+
+        mender = mending.mender
+    for one in sets:
+        files = (Input(file.path, file.data, file.wanted) for file in one.files)
+        yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender)
 
 
 def _failing(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:

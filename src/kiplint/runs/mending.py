@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.finding import Finding, Fix
+from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.fixes.mending import mend_set
-from kiplint.fixes.registry import mend
 from kiplint.runs.changing import Change
 from kiplint.sources.schema_files import SchemaFiles
+from kiplint.text.words import plural
 
 
 class Mending(msgspec.Struct, frozen=True):
@@ -28,7 +27,8 @@ class Mending(msgspec.Struct, frozen=True):
         counts = Counter(one.rule for one in self.mended)
         rules = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items()))
         verb = "mended" if written else "would mend"
-        head = f"{verb} {_number(len(self.mended), 'finding')} in {_number(len(self.change.after), 'file')}"
+        number, files = plural(len(self.mended), "finding"), plural(len(self.change.after), "file")
+        head = f"{verb} {number} in {files}" if self.mended else "nothing to mend"
         left = [one for result in self.results for one in result.findings]
         doubtful = 0 if unsafe else sum(one.fix is not None for one in left)
         parts = [f"{head}: {rules}" if rules else head, f"{len(left):,} left"]
@@ -44,12 +44,24 @@ def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool) -> M
     for one in sets:
         files = {file.path: file.data for file in one.files}
         check = _Check(one, rules)
+        if not any(finding.fix for finding in check(files)):
+            results.append(check.result(files))
+            continue
+        from kiplint.fixes.mending import mend_set  # most sets have nothing to mend
+
         found = mend_set(files, check, unsafe=unsafe)
         before |= found.before
         after |= found.after
         mended += found.mended
         results.append(check.result({**files, **found.after}))
     return Mending(tuple(results), Change(before, after), tuple(mended))
+
+
+def mender(breach: Breach, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+    """The fix of a broken rule. The fixers are imported with the first rule that has one."""
+    from kiplint.fixes.registry import mend
+
+    return mend(breach, pointer, files)
 
 
 class _Check:
@@ -69,10 +81,6 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.wanted) for file in self._set.files)
-        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, mender=mend)
+        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, mender=mender)
         self._done.append((dict(files), result))
         return result
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -103,9 +103,13 @@ class Report(RunResult, frozen=True):
 
 
 class CheckResult(Report, frozen=True):
-    """What `check` found. `stale` are the entries of the baseline that have been paid, None where there is none."""
+    """What `check` found. `stale` are the entries of the baseline that have been paid, None where there is none.
+
+    `patch` is what mending changed, or would, as a unified diff; None where nothing was to be mended.
+    """
 
     stale: tuple[Mapping[str, Any], ...] | None = None
+    patch: bytes | None = None
 
     command = "check"
 

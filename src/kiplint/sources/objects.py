@@ -68,6 +68,17 @@ def start(command: Sequence[str], env: dict[str, str]) -> Any:
         raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
 
 
+def finish(process: Any) -> tuple[bytes, bytes]:
+    """What a process writes on its two outputs until it ends; it does not survive us when we are interrupted."""
+    try:
+        out, err = process.communicate()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return out, err
+
+
 def complaint(stderr: bytes) -> str:
     """The line of git's that says what is wrong."""
     lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
@@ -145,7 +156,7 @@ class Objects:
     def run(self, *command: str) -> str:
         """What another git command prints about the repository, or empty if it fails."""
         process = start([*self._options, *command], self._env)
-        out, _ = process.communicate()
+        out, _ = finish(process)
         return "" if process.returncode else out.decode("utf-8", "surrogateescape")
 
     def _missing(self, name: str) -> SourceError:

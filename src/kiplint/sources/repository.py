@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.objects import NoRepositoryError, Objects, complaint, environment, start
+from kiplint.sources.objects import NoRepositoryError, Objects, complaint, environment, finish, start
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import read_file
 
@@ -59,7 +59,7 @@ def unpack(repository: str, bundle: str, directory: str) -> None:
     """Make an empty directory a bare repository with all that a bundle holds; raises SourceError for a broken one."""
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     process = start(command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
-    _, stderr = process.communicate()
+    _, stderr = finish(process)
     if process.returncode:
         raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
 

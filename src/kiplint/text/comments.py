@@ -21,13 +21,11 @@ _COMMENT: Final = r"""
     //[^\r\n]*+
   | /\*.*?(?:\*/|\Z)
 """
-_TOKEN: Final = f"{_STRING} | (?P<comment>{_COMMENT})"
-_TEXT_TOKEN: Final = re.compile(_TOKEN, re.VERBOSE | re.DOTALL)
-_BYTES_TOKEN: Final = re.compile(_TOKEN.encode(), re.VERBOSE | re.DOTALL)
+_TOKEN: Final = f"(?xs){_STRING} | (?P<comment>{_COMMENT})"  # compiled when needed: clean definitions never do
 _LINE_COMMENTS: Final = re.compile(rb"//[^\r\n]*+(?:[ \t\r\n]++//[^\r\n]*+)*+")
 
 _BLANKS: Final = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
-_NOT_LINE_END: Final = re.compile(r"[^\r\n]")
+_NOT_LINE_END: Final = r"[^\r\n]"
 
 
 class Comment(msgspec.Struct, frozen=True):
@@ -45,7 +43,7 @@ class Comment(msgspec.Struct, frozen=True):
 
 def comments(text: str) -> Iterator[Comment]:
     """Every comment of a text, in order; in linear time."""
-    for match in _TEXT_TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         if match["comment"] is not None:
             start, end = match.span()
             yield Comment(start, end, block=text[start + 1] == "*")
@@ -83,11 +81,11 @@ def blank_line_comments(data: bytes) -> bytes:
 
 def blank_text(text: str) -> str:
     """`blank_comments` for a decoded text."""
-    return _TEXT_TOKEN.sub(_blank_text_match, text)
+    return re.sub(_TOKEN, _blank_text_match, text)
 
 
 def _blank_text_match(match: re.Match[str]) -> str:
-    return match.group() if match["comment"] is None else _NOT_LINE_END.sub(" ", match.group())
+    return match.group() if match["comment"] is None else re.sub(_NOT_LINE_END, " ", match.group())
 
 
 def _blank_exactly(data: bytes, *, keep_blocks: bool = False) -> bytes:
@@ -97,4 +95,4 @@ def _blank_exactly(data: bytes, *, keep_blocks: bool = False) -> bytes:
             return found
         return found.translate(_BLANKS)
 
-    return _BYTES_TOKEN.sub(replacement, data)
+    return re.sub(_TOKEN.encode(), replacement, data)

@@ -12,8 +12,8 @@ from kiplint.text.limits import MAX_BYTES, MAX_DEPTH
 
 T = TypeVar("T")
 
-_ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
-_STRING: Final = re.compile(rb'"[^"]*+"')
+_ESCAPE: Final = rb"(?s)\\."
+_STRING: Final = rb'"[^"]*+"'
 _ONE_BRACKET: Final = bytes.maketrans(b"[]", b"{}")
 _NEITHER_BRACKET_NOR_QUOTE: Final = bytes(set(range(256)) - set(b'"{}[]'))
 
@@ -47,7 +47,7 @@ def _drops_key(blanked: bytes, encoded: bytes) -> bool:
     there are fewer quotes now.
     """
     if b"\\" in blanked:
-        blanked, encoded = _ESCAPE.sub(b"", blanked), _ESCAPE.sub(b"", encoded)
+        blanked, encoded = re.sub(_ESCAPE, b"", blanked), re.sub(_ESCAPE, b"", encoded)
     return blanked.count(b'"') != encoded.count(b'"')
 
 
@@ -56,8 +56,8 @@ def _is_too_deep(encoded: bytes) -> bool:
     if encoded.count(b"{") + encoded.count(b"[") <= MAX_DEPTH:
         return False
     if b"\\" in encoded:
-        encoded = _ESCAPE.sub(b"", encoded)
-    brackets = _STRING.sub(b"", encoded.translate(_ONE_BRACKET, _NEITHER_BRACKET_NOR_QUOTE))
+        encoded = re.sub(_ESCAPE, b"", encoded)
+    brackets = re.sub(_STRING, b"", encoded.translate(_ONE_BRACKET, _NEITHER_BRACKET_NOR_QUOTE))
     for _ in range(MAX_DEPTH):
         if not brackets:
             return False

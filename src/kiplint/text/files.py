@@ -29,7 +29,7 @@ _LEAST: Final = 1 << 12
 
 def open_file(path: str) -> BinaryIO:
     """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon."""
-    return os.fdopen(_opened(path), "rb")
+    return os.fdopen(_opened(path)[0], "rb")
 
 
 def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False) -> bytes:
@@ -37,15 +37,17 @@ def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False) -> bytes:
 
     One that may be `cut` has its beginning read then: `most` bytes.
     """
-    file = _opened(path)
+    file, size = _opened(path)
     try:
         pieces: list[bytes] = []
         left = most if cut else most + 1
-        expected = os.fstat(file).st_size + 1
+        expected = size + 1
         while left > 0 and (piece := os.read(file, min(left, max(expected, _LEAST)))):
             pieces.append(piece)
             left -= len(piece)
             expected -= len(piece)
+            if size and expected == 1:  # all of it, and one byte more was asked for
+                break
     finally:
         os.close(file)
     if left <= 0 and not cut:
@@ -61,10 +63,11 @@ def read_text(path: str, most: int = MAX_BYTES) -> str:
         raise OSError(errno.EILSEQ, "it is not UTF-8", path) from None
 
 
-def replace_file(path: str, data: bytes) -> None:
+def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     """Put a file in the place of another one or of none: whole, or not at all. A link there is replaced, not followed.
 
-    Raises OSError, also when something else than a file is there.
+    It has the mode of the file that was there, else `mode` as the umask leaves it. Raises OSError, also when something
+    else than a file is there.
     """
     folder, name = os.path.split(path)
     fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}")
@@ -74,7 +77,7 @@ def replace_file(path: str, data: bytes) -> None:
             _require_regular(there, path)
     except FileNotFoundError:
         there = 0
-    file = os.open(fresh, _WRITING, 0o666)
+    file = os.open(fresh, _WRITING, mode)
     try:
         with os.fdopen(file, "wb") as out:
             if stat.S_ISREG(there) and hasattr(os, "fchmod"):
@@ -88,18 +91,20 @@ def replace_file(path: str, data: bytes) -> None:
         raise
 
 
-def _opened(path: str) -> int:
+def _opened(path: str) -> tuple[int, int]:
+    """The descriptor of a file, and the size that the system tells."""
     try:
         _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
         file = os.open(path, _READING)
     except ValueError:
         raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
     try:
-        _require_regular(os.fstat(file).st_mode, path)
+        there = os.fstat(file)
+        _require_regular(there.st_mode, path)
     except OSError:
         os.close(file)
         raise
-    return file
+    return file, there.st_size
 
 
 def _require_regular(mode: int, path: str) -> None:

@@ -4,6 +4,8 @@ COMMANDS = (
     "check",
     "diff",
     "rollout",
+    "migrate",
+    "new",
     "negotiate",
     "upgrade-path",
     "show",

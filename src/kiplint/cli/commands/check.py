@@ -1,15 +1,16 @@
 """`kiplint check`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
 from kiplint.cli.options import Argument, Group, Option
 
+WITH_FIXES = ("json", "jsonl", "github", "sarif", "rdjson")
+"""The formats that say how a finding is put right, or how many are."""
+
 EPILOG = (
     "Examples:  kiplint check clients/src/main/resources/common/message   |   "
-    "kiplint check Fetch*.json   |   kiplint check . --select kip-1313 --output-format json"
+    "kiplint check Fetch*.json   |   kiplint check . --select kip-1313 --output-format json   |   kiplint check . --fix"
 )
 
 
@@ -32,6 +33,11 @@ class Options(Group, frozen=True):
     ] = None
     only_failing: Annotated[bool, Option("Report only the findings that make the exit code 1.")] = False
     reporting: Reporting = Reporting()
+    fix: Annotated[bool, Option("Put right what is certain, in the files; report what is left.")] = False
+    unsafe_fixes: Annotated[
+        bool, Option("With --fix or --diff: also write what is most likely meant. Look at it afterwards.")
+    ] = False
+    diff: Annotated[bool, Option("Change nothing: print what --fix would change as a patch.")] = False
     baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
     update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
@@ -45,9 +51,11 @@ def run(options: Options) -> int:
     """Check message definitions.
 
     Every finding says what is wrong, in which version and field, why, and what to write instead. Directories are
-    taken as Kafka's generator takes them: the definitions of one directory are one schema set.
+    taken as Kafka's generator takes them: the definitions of one directory are one schema set. --fix keeps every
+    comment; with --diff the exit code is 1 when there is something to mend.
     """
-    from kiplint.cli.output import report
+    from kiplint.cli.output import open_outputs, report, write_patch
+    from kiplint.engine.errors import UsageError
     from kiplint.runs.check import check
     from kiplint.runs.result import CheckResult
 
@@ -59,9 +67,16 @@ def run(options: Options) -> int:
             baseline=options.baseline,
             update_baseline=options.update_baseline,
             allow_new=options.allow_new,
+            mending="diff" if options.diff else "fix" if options.fix else None,
+            unsafe_fixes=options.unsafe_fixes,
+            fixes=any(one.format in WITH_FIXES for one in open_outputs(options.reporting)),
             repository=options.repo,
             stdin_filename=options.stdin_filename or "",
             **chosen(options.choosing, options.configuring),
         )
 
+    if options.unsafe_fixes and not (options.fix or options.diff):
+        raise UsageError("--unsafe-fixes goes with --fix or --diff")
+    if options.diff:
+        return write_patch(work(), quiet=options.reporting.quiet)
     return report("check", options.reporting, work, statistics=options.statistics)

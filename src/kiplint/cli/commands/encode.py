@@ -1,7 +1,5 @@
 """`kiplint encode`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from kiplint.cli.groups import RepositoryOption, SetsOption

@@ -1,7 +1,5 @@
 """`kiplint explain`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from kiplint.cli import completing

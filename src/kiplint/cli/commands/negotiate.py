@@ -1,7 +1,5 @@
 """`kiplint negotiate`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from kiplint.cli.groups import ColorOption, FormOption, RepositoryOption

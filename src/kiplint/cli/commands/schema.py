@@ -1,7 +1,5 @@
 """`kiplint schema`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from kiplint.cli.options import Argument, Group

@@ -29,6 +29,7 @@ ROOMS = {
     "negotiate": "negotiation",
     "upgrade-path": "upgrade",
     "show": "layout",
+    "migrate": "migration",
     "decode": "bytes",
 }
 """By command, the package that tells its results in a way of their own: as `text`, as `json`, and as `markdown`."""

@@ -40,12 +40,21 @@ def write_summary(report: Report, out: TextIO, room: int = LIMIT) -> None:
         return
     cut = _Cut(out, room - CLOSING)
     broken = "; something could not be read" if report.status == "error" else ""
-    cut.write(f"## kiplint {report.command}\n\n{report.told}{broken}.\n\n")
+    cut.write(f"## kiplint {report.command}\n\n{report.told}{broken}.\n\n{_mending(report)}")
     write("markdown", report, cast("TextIO", cut))
     if cut.left_out:
         out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {LIMIT >> 20} MiB.\n")
     else:
         cut.write("\n")
+
+
+def _mending(report: Report) -> str:
+    """How many findings kiplint can put right, and how; empty when there are none."""
+    safe = sum(one.fix is not None and one.fix.applicability == "safe" for one in report.findings)
+    unsafe = sum(one.fix is not None for one in report.findings) - safe
+    parts = [f"`kiplint check --fix` mends {safe:,} of them"] if safe else []
+    parts += [f"`--fix --unsafe-fixes` {unsafe:,} more"] if unsafe else []
+    return f"{', '.join(parts)}.\n\n" if parts else ""
 
 
 def write_failure(command: str, message: str, out: TextIO) -> None:

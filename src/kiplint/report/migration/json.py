@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from kiplint.fixes.result import FileEdits, Row
+from kiplint.fixes.result import Row
 from kiplint.report.migration.text import STATES
+from kiplint.runs.migrating import MigrationResult
 from kiplint.text.show import encodable
 
 VERSION = 1
 
 
-def document(rows: Sequence[Row], files: Sequence[FileEdits]) -> dict[str, Any]:
+def rows(result: MigrationResult) -> Iterator[dict[str, Any]]:
+    """The RPCs, an object each."""
+    return map(row_object, result.rows)
+
+
+def document(result: MigrationResult) -> dict[str, Any]:
     """What `kiplint migrate ... --output-format json` writes; offsets of edits are in bytes of the files before."""
-    counts = Counter(row.state for row in rows)
+    counts, files = Counter(row.state for row in result.rows), result.files
     return {
         "version": VERSION,
-        "rpcs": [row_object(row) for row in rows],
+        "rpcs": list(rows(result)),
         "edits": [
             {"path": encodable(one.path), "start": edit.start, "end": edit.end, "text": edit.text}
             for one in files

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TextIO
 
-from kiplint.fixes.result import Row
 from kiplint.report.kit.markdown import inline, write_row
 from kiplint.report.migration.text import closing, headers
+from kiplint.runs.migrating import MigrationResult
 
 COLUMNS = ("RPC", "state", "before", "versions", "request headers", "done", "to look at")
 
 
-def write(rows: Sequence[Row], files: int, out: TextIO) -> None:
+def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     """Write how many RPCs there are of each state, then a row for each."""
-    out.write(f"### {closing(rows, files)}\n\n")
+    out.write(f"### {closing(result.rows, len(result.files))}\n\n")
     write_row(COLUMNS, out)
     write_row(["---"] * len(COLUMNS), out)
-    for row in rows:
+    for row in result.rows:
         cells = (row.name, row.state, row.base_versions, row.versions, headers(row), "; ".join(row.done))
         write_row((inline(cell) or " " for cell in (*cells, "; ".join(row.look))), out)

@@ -9,8 +9,9 @@ from typing import Final, TextIO
 from kiplint.fixes.result import Row
 from kiplint.report.kit.colors import DIM
 from kiplint.report.kit.table import paragraph, table, title
+from kiplint.runs.migrating import MigrationResult
 from kiplint.text.show import printable
-from kiplint.text.words import listed
+from kiplint.text.words import listed, plural
 
 STATES: Final = ("migrated", "declared", "unchanged", "exempt", "dead", "left")
 COLORS: Final = {"migrated": "32", "declared": "32", "unchanged": DIM, "exempt": DIM, "dead": DIM, "left": "1;31"}
@@ -18,8 +19,9 @@ COLUMNS: Final = ("RPC", "", "versions", "request headers", "")
 _QUIET: Final = ("unchanged", "dead")
 
 
-def write(rows: Sequence[Row], files: int, out: TextIO, *, color: bool) -> None:
+def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     """Write the rows, but for those of which there is nothing to tell, then what to look at, and how many."""
+    rows, files = result.rows, len(result.files)
     shown = [row for row in rows if row.state not in _QUIET or row.look]
     lines = table(COLUMNS, [_cells(row) for row in shown], color)
     looks = [(row.name, one) for row in rows for one in row.look]
@@ -33,7 +35,7 @@ def closing(rows: Sequence[Row], files: int) -> str:
     """`85 migrated, 1 exempt and 4 dead; 171 files changed.`"""
     counts = Counter(row.state for row in rows)
     parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    changed = f"{files:,} file{'' if files == 1 else 's'} changed"
+    changed = f"{plural(files, 'file')} changed"
     return f"{listed(parts)}; {changed}." if parts else f"No RPCs; {changed}."
 
 

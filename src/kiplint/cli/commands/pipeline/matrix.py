@@ -1,7 +1,5 @@
 """`kiplint pipeline matrix`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from kiplint.cli.groups import AnswerFormOption, ColorOption, LakeArgument

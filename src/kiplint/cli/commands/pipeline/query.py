@@ -1,7 +1,5 @@
 """`kiplint pipeline query`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from kiplint.cli.groups import AnswerFormOption, Cluster, ColorOption, LakeArgument

@@ -1,7 +1,5 @@
 """`kiplint pipeline run`."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
 
 from kiplint.cli.groups import Cluster
@@ -69,7 +67,7 @@ def run(options: Options) -> int:
     request = make_request(lake, options.source, options.path, options.upstream or "", resume=options.resume)
     sessions: list[SparkSession] = []
 
-    def session() -> SparkSession:
+    def session() -> "SparkSession":
         if not sessions:
             sessions.append(make_session(options.cluster.master, options.cluster.remote, conf))
             settle_interrupts()

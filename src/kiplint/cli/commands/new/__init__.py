@@ -1,0 +1,6 @@
+"""`kiplint new` and its commands."""
+
+COMMANDS = ("rpc",)
+
+HELP = "Write new definitions."
+EPILOG = "Begin with `kiplint new rpc NAME --dry-run`."

@@ -1,0 +1,44 @@
+"""`kiplint new rpc`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from kiplint.cli.groups import split
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = "Example:  kiplint new rpc DescribeRacks --schemas clients/src/main/resources/common/message"
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    name: Annotated[str, Argument("The name, without Request or Response.", "NAME")]
+    schemas: Annotated[str, Option("The directory that it is for.", "SET")] = "."
+    api_key: Annotated[int | None, Option("Its API key.", usual="the next that is free", least=0, most=32767)] = None
+    listener: Annotated[tuple[str, ...], Option("A listener that serves it. Repeatable.", usual="broker")] = ()
+    unstable: Annotated[bool, Option("Say that the version may still change.")] = False
+    dry_run: Annotated[bool, Option("Write nothing; print the two definitions.")] = False
+
+
+def run(options: Options) -> int:
+    """Write a request and a response for a new RPC, which pass `kiplint check` as they are.
+
+    Licence, line ends and header versions are as in the definitions beside them.
+    """
+    import sys
+
+    from kiplint.cli.process import CLEAN
+    from kiplint.runs.migrating import new_rpc
+
+    files = new_rpc(
+        options.name,
+        options.schemas,
+        api_key=options.api_key,
+        listeners=split(options.listener),
+        unstable=options.unstable,
+        dry_run=options.dry_run,
+    )
+    for path, data in files.items():
+        sys.stdout.write(data.decode() if options.dry_run else f"{path}\n")
+    return CLEAN

@@ -1,0 +1,214 @@
+"""`check --fix` and `--diff`, `migrate` and `new`, as they are run."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fixes.support import said
+from tools import environment, kiplint
+
+SLIPS = (
+    b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+",\r\n'
+    b'  "fields": [{ "name": "A", "type": "int32[]", "versions": "0+", "ignorable": "true", "about": "It.", },]\r\n}'
+)
+MENDED = SLIPS.replace(b"int32[]", b"[]int32").replace(b'"true"', b"true").replace(b", },]", b" }]")
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    (tmp_path / "XData.json").write_bytes(SLIPS)
+    return tmp_path
+
+
+@pytest.fixture
+def broker(tmp_path: Path, repo: Path) -> Path:
+    shutil.copytree(repo / "fixtures" / "sets" / "broker" / "clients", tmp_path / "clients")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {one.relative_to(folder).as_posix(): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+def test_diff_prints_a_patch_that_does_what_fix_does(here: Path) -> None:
+    before = contents(here)
+    ran = kiplint("check", "--diff", cwd=here)
+    assert ran.code == 1
+    assert ran.err.startswith("would mend 4 findings in 1 file: fields/unknown-type, shape/coerced-value, ")
+    assert contents(here) == before
+    subprocess.run(["git", "apply", "-"], cwd=here, input=ran.out.encode(), check=True)
+    patched = contents(here)
+    (here / "XData.json").write_bytes(SLIPS)
+    ran = kiplint("check", "--fix", cwd=here)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith("mended 4 findings in 1 file: ")
+    assert (here / "XData.json").read_bytes() == MENDED
+    assert contents(here) == patched
+    ran = kiplint("check", "--fix", "--diff", cwd=here)
+    assert (ran.code, ran.out, ran.err) == (0, "", "nothing to mend, 0 left\n")
+
+
+def test_what_is_left_is_reported_and_unsafe_fixes_are_asked_for(here: Path) -> None:
+    (here / "XData.json").write_bytes(MENDED.replace(b'"about"', b'"abuot"'))
+    ran = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
+    assert ran.code == 1
+    assert "shape/unknown-property" in ran.out
+    assert ran.err == "nothing to mend, 2 left, of which 1 with --unsafe-fixes\n"
+    ran = kiplint("check", "--fix", "--unsafe-fixes", cwd=here)
+    assert (ran.code, ran.out) == (0, "")
+    assert (here / "XData.json").read_bytes() == MENDED
+    ran = kiplint("check", "--unsafe-fixes", cwd=here)
+    assert (ran.code, ran.err) == (2, "error: --unsafe-fixes goes with --fix or --diff\n")
+
+
+def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
+    found = json.loads(kiplint("check", "--output-format", "json", cwd=here).out)["findings"]
+    edits = [edit for one in found for edit in one["fix"]["edits"]]
+    assert all(one["fixable"] and one["fix"]["applicability"] == "safe" for one in found)
+    data = SLIPS
+    for edit in sorted(edits, key=lambda one: -one["start"]):
+        assert edit["path"] == "XData.json"
+        data = data[: edit["start"]] + edit["text"].encode() + data[edit["end"] :]
+    assert data == MENDED
+    assert '"suggestions"' in kiplint("check", "--output-format", "rdjson", cwd=here).out
+    assert '"artifactChanges"' in kiplint("check", "--output-format", "sarif", cwd=here).out
+
+
+@pytest.mark.parametrize(
+    ("words", "said_of_it"),
+    [
+        (("check", "--fix", "-"), "standard input cannot be changed"),
+        (("check", "--fix", "HEAD:"), "HEAD: is a revision: nothing in it can be changed"),
+        (("check", "--fix", "a.zip"), "a.zip is an archive: nothing in it can be changed"),
+        (("migrate", "kip-1313", "HEAD:"), "HEAD: is a revision: nothing in it can be changed"),
+        (("migrate", "kip-1313", "nothing"), "no such file or directory: nothing"),
+        (("migrate", "kip-1313", ".", "--only", "Fetsch"), "there is no RPC Fetsch"),
+        (("migrate", "bump", "Nothing"), "there is no RPC Nothing"),
+    ],
+)
+def test_what_cannot_be_changed_is_refused(here: Path, words: tuple[str, ...], said_of_it: str) -> None:
+    import zipfile
+
+    subprocess.run(["git", "init", "-q"], cwd=here, check=True)
+    with zipfile.ZipFile(here / "a.zip", "w") as archive:
+        archive.write(here / "XData.json", "XData.json")
+    before = contents(here)
+    ran = kiplint(*words, cwd=here, stdin=SLIPS)
+    assert ran.code == 2
+    assert said_of_it in ran.err
+    assert contents(here) == before
+
+
+def test_a_read_only_file_is_refused_and_nothing_is_written(broker: Path) -> None:
+    (broker / "clients" / "MetadataResponse.json").chmod(0o444)
+    before = contents(broker)
+    ran = kiplint("migrate", "kip-1313", ".", cwd=broker)
+    assert (ran.code, ran.err) == (2, "error: ./clients/MetadataResponse.json is read-only\n".replace("./", ""))
+    assert contents(broker) == before
+
+
+def test_the_migration_is_whole_and_is_told(broker: Path, repo: Path) -> None:
+    original = repo / "fixtures" / "sets" / "broker" / "clients"
+    ran = kiplint("migrate", "kip-1313", "clients", "--dry-run", cwd=broker)
+    assert ran.code == 0
+    assert ran.out.endswith("10 migrated, 1 exempt and 1 dead; 21 files changed.\n")
+    assert contents(broker / "clients") == contents(original)
+    patch = kiplint("migrate", "kip-1313", "clients", "--diff", cwd=broker)
+    again = kiplint("migrate", "kip-1313", "clients", cwd=broker)
+    assert (again.code, again.out) == (0, ran.out)
+    assert kiplint("check", ".", cwd=broker).code == 0
+    rolled = kiplint("rollout", original, "clients", cwd=broker)
+    assert (rolled.code, rolled.out.splitlines()[-1]) == (0, "Request header 3: 9 done, 1 exempt and 1 dead.")
+    now = contents(broker / "clients")
+    shutil.rmtree(broker / "clients")
+    shutil.copytree(original, broker / "clients")
+    subprocess.run(["git", "apply", "-"], cwd=broker, input=patch.out.encode(), check=True)
+    assert contents(broker / "clients") == now
+    for name, data in contents(original).items():
+        assert set(said(data)) <= set(said(now[name]))
+
+
+def test_a_named_file_brings_its_other_half(broker: Path) -> None:
+    ran = kiplint("migrate", "kip-1313", "clients/MetadataRequest.json", "--output-format", "json", cwd=broker)
+    document = json.loads(ran.out)
+    assert [one["name"] for one in document["rpcs"]] == ["RequestHeader", "Metadata"]
+    assert {one["path"] for one in document["edits"]} == {
+        "clients/RequestHeader.json", "clients/MetadataRequest.json", "clients/MetadataResponse.json",
+    }  # fmt: skip
+    assert document["summary"]["files"] == 3
+
+
+def test_only_declare_passes_the_rule_that_wants_it(broker: Path) -> None:
+    (broker / "kiplint.toml").write_text('[rules."kip-1313/header-missing".params]\nrequire = true\n')
+    assert kiplint("check", "clients", cwd=broker).code == 1
+    assert kiplint("migrate", "kip-1313", "clients", "--only-declare", cwd=broker).code == 0
+    assert kiplint("check", "clients", cwd=broker).code == 0
+
+
+def test_the_same_is_done_by_fix(broker: Path, tmp_path: Path) -> None:
+    (broker / "kiplint.toml").write_text('[rules."kip-1313/header-missing".params]\nrequire = true\n')
+    before = contents(broker / "clients")
+    kiplint("migrate", "kip-1313", "clients", "--only-declare", cwd=broker)
+    declared = contents(broker / "clients")
+    for name, data in before.items():
+        (broker / "clients" / name).write_bytes(data)
+    assert kiplint("check", "clients", "--fix", cwd=broker).code == 0
+    assert contents(broker / "clients") == declared
+
+
+def test_bump_and_new_pass_check(broker: Path) -> None:
+    assert kiplint("new", "rpc", "DescribeRacks", "--schemas", "clients", cwd=broker).out.splitlines() == [
+        "clients/DescribeRacksRequest.json",
+        "clients/DescribeRacksResponse.json",
+    ]
+    words = ("--add-field", "RackIds:[]string:The racks.", "--note", "is for KIP-1.", "--unstable")
+    ran = kiplint("migrate", "bump", "DescribeRacks", "--schemas", "clients", *words, cwd=broker)
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 migrated; 2 files changed.")
+    assert kiplint("check", "--fail-on", "warning", cwd=broker).code == 0
+    ran = kiplint("new", "rpc", "DescribeRacks", "--schemas", "clients", cwd=broker)
+    assert (ran.code, ran.err) == (2, "error: there is DescribeRacksRequest already\n")
+    ran = kiplint("migrate", "bump", "SaslHandshake", "--schemas", "clients", cwd=broker)
+    assert ran.code == 1
+    assert "it is frozen at versions 0-1" in ran.out
+
+
+KILLS = int(os.environ.get("KIPLINT_KILLS", "4"))
+"""How often the migration is killed; the nightly run does it 200 times."""
+
+
+def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_path: Path) -> None:
+    original = {one.name: one.read_bytes() for one in (corpus / "kafka-trunk-2026-08" / "clients").glob("*.json")}
+
+    def put() -> None:
+        shutil.rmtree(tmp_path / "set", ignore_errors=True)
+        (tmp_path / "set").mkdir()
+        for name, data in original.items():
+            (tmp_path / "set" / name).write_bytes(data)
+
+    put()
+    started = time.perf_counter()
+    assert kiplint("migrate", "kip-1313", "set", cwd=tmp_path, command=[sys.executable, "-m", "kiplint"]).code == 0
+    took = time.perf_counter() - started
+    finished = contents(tmp_path / "set")
+    chance = random.Random(1313)
+    for _ in range(KILLS):
+        put()
+        command = [sys.executable, "-m", "kiplint", "migrate", "kip-1313", "set"]
+        run = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL)
+        time.sleep(took * chance.uniform(0.3, 1.0))
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        for path in (tmp_path / "set").glob("*.json"):
+            assert path.read_bytes() in (original[path.name], finished[path.name])
+        assert kiplint("migrate", "kip-1313", "set", cwd=tmp_path).code == 0
+        assert contents(tmp_path / "set") == finished

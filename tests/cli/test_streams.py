@@ -1,0 +1,139 @@
+"""Standard streams that are closed or full, signals, and a working directory that is gone: over every command."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tools import definition, environment, field
+
+START = (sys.executable, "-m", "kiplint")
+
+COMMANDS = {
+    "version": ["--version"],
+    "help": ["--help"],
+    "check": ["check", "old"],
+    "check-clean": ["check", "old", "--select", "kip-35"],
+    "check-json": ["check", "old", "--output-format", "json"],
+    "check-stdin": ["check", "-"],
+    "check-nothing": ["check", "nowhere"],
+    "check-option": ["check", "--no-such-option"],
+    "check-help": ["check", "--help"],
+    "diff": ["diff", "old", "new"],
+    "changelog": ["changelog", "old", "new"],
+    "rollout": ["rollout", "old", "new"],
+    "show": ["show", "XRequest", "old"],
+    "explain": ["explain", "tags/gap"],
+    "rules": ["rules"],
+    "schema": ["schema", "config"],
+    "negotiate": ["negotiate", "old", "new"],
+    "upgrade-path": ["upgrade-path", "old", "new", "--over", "old"],
+    "completion": ["--show-completion", "bash"],
+    "lake": ["pipeline", "report", "nowhere"],
+    "unknown": ["chekc"],
+}
+NEEDS_STDOUT = set(COMMANDS) - {"check-clean", "check-nothing", "check-option", "lake", "unknown"}
+"""The commands that have something to say on standard output."""
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("streams")
+    for name, kind in (("old", "int32"), ("new", "int64")):
+        (where / name).mkdir()
+        (where / name / "XRequest.json").write_bytes(
+            definition(field(kind=kind), field("Tag", tag=1, taggedVersions="3+"))
+        )
+    return where
+
+
+def shell(words: Sequence[str], redirection: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a command as a shell does that redirects its streams."""
+    line = f"{shlex.join((*START, *words))} {redirection}"
+    env = environment(PYTHONUNBUFFERED="") | {"KIPLINT_DEBUG": ""}
+    return subprocess.run(["sh", "-c", line], cwd=cwd, env=env, capture_output=True, timeout=60, check=False)
+
+
+@cache
+def codes(cwd: Path, name: str) -> int:
+    """The exit code of a command whose streams are fine."""
+    return shell(COMMANDS[name], "</dev/null", cwd).returncode
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "<&-", ">&-", ">/dev/full", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_or_full(here: Path, name: str, redirection: str) -> None:
+    expected = codes(here, name)
+    done = shell(COMMANDS[name], redirection if "<" in redirection else f"</dev/null {redirection}", here)
+    out = redirection.replace("2>", "")
+    fails = (">" in out and name in NEEDS_STDOUT) or (redirection == "<&-" and name == "check-stdin")
+    assert done.returncode == (2 if fails else expected), done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"Error:" not in done.stderr or name in ("check-option", "unknown")
+    if fails and "2>" not in redirection:
+        assert done.stderr.startswith(b"error: standard output: ") or name == "check-stdin"
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_a_closed_stream_is_not_a_file_that_is_opened(here: Path) -> None:
+    """The first file that a process opens takes the number of a closed stream; notes are not to be written into it."""
+    words = ["check", "old", "--output-format", "json=report.json", "--output-format", "text"]
+    for redirection in ("2>&-", "<&- 2>&-", "<&- 2>&- >/dev/full"):
+        shell(words, redirection, here)
+        assert (here / "report.json").read_bytes()[:1] == b"{"
+
+
+def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    line = f"rmdir ../gone; exec {shlex.join((*START, 'check', '.'))}"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path / "gone", env=environment(), capture_output=True, timeout=60, check=False
+    )
+    said = b"error: the working directory is gone: it was removed, or moved elsewhere\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", said)
+
+
+@pytest.mark.parametrize("after", range(10, 200, 20))
+def test_an_early_interrupt_is_silent(here: Path, after: int) -> None:
+    with subprocess.Popen(
+        [*START, "check", "-"], cwd=here, env=environment(), stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(after / 1000)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    if b"<frozen" in said or b"Fatal Python error" in said or b'"<string>"' in said or b"site.py" in said:
+        pytest.skip("the interpreter itself was interrupted, before it came to kiplint")
+    assert said == b""
+    assert process.returncode in (130, -signal.SIGINT)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    """The process waits for the lines of a git of ours, when it has made a directory for a bundle."""
+    for name in ("bin", "tmp"):
+        (tmp_path / name).mkdir()
+    fake = tmp_path / "bin" / "git"
+    fake.write_text('#!/bin/sh\necho began >&2; touch "$MARK"; exec sleep 60\n')
+    fake.chmod(0o755)
+    (tmp_path / "x.bundle").write_bytes(b"# v2 git bundle\n")
+    env = environment(TMPDIR=str(tmp_path / "tmp"), MARK=str(tmp_path / "began"))
+    env["PATH"] = f"{tmp_path / 'bin'}{os.pathsep}{env['PATH']}"
+    command = [*START, "check", "--repo", "x.bundle", "HEAD:"]
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "began").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(os.listdir(tmp_path / "tmp")) == 1
+        process.send_signal(number)
+        out, said = process.communicate(timeout=30)
+    assert (process.returncode, out, said) == (128 + number, b"", b"")
+    assert os.listdir(tmp_path / "tmp") == []
