@@ -14,12 +14,13 @@ FOLDERS = {
 }
 """Where definitions lie: the ends of their directories' paths, and whose they are."""
 
-PATTERN = rf"(^|/)({'|'.join(FOLDERS)})/[^/]+\.json$"
+PATTERN = r"\.json$"
+"""What is given to the check; it leaves out what is no definition."""
 
 
 class Hook(NamedTuple):
-    """A hook. Without `args` it is given the files that a commit changes; with them it runs for every commit, because
-    a commit that only deletes a definition changes no file that could be given."""
+    """A hook. Without `args` it is given the files that a commit changes. Each runs for every commit, because one that
+    only deletes a definition changes no file that could be given."""
 
     id: str
     description: str
@@ -30,13 +31,13 @@ class Hook(NamedTuple):
 HOOKS = (
     Hook(
         "kiplint-check",
-        "Check the Kafka message schemas that a commit changes, each together with its siblings.",
-        "kiplint check --only-failing",
+        "Check what a commit changes in Kafka message schemas, each together with its siblings, and what it deletes.",
+        "kiplint check --only-failing --as-hook",
     ),
     Hook(
         "kiplint-fix",
         "Put right what is certain in the Kafka message schemas that a commit changes; every comment stays.",
-        "kiplint check --fix --only-failing",
+        "kiplint check --fix --only-failing --as-hook",
     ),
     Hook(
         "kiplint-diff",
@@ -76,5 +77,5 @@ def _hook(hook: Hook) -> str:
         words = ", ".join(f'"{word}"' for word in hook.args)
         lines += [f"  args: [{words}]", "  pass_filenames: false", "  always_run: true"]
     else:
-        lines += [f"  files: {PATTERN}", "  types: [file]"]
+        lines += [f"  files: {PATTERN}", "  types: [file]", "  always_run: true"]
     return "\n".join([*lines, "  require_serial: true"]) + "\n"

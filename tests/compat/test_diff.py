@@ -554,3 +554,44 @@ def test_structs_that_stand_too_deep_inside_one_another() -> None:
     for depth in (DEEPEST + 1, 280, 2_000):
         said = complaint(lambda depth=depth: changes(chain(depth, "int32"), chain(depth, "int64")))  # type: ignore[misc]
         assert said == "old/XRequest.json: too deep: its structs stand inside one another more than 64 deep"
+
+
+# Sets that share an API key, and RPCs that lose a half
+
+
+def both(request: str, answer: str) -> dict[str, bytes]:
+    return {"XRequest.json": definition(A, validVersions=request), "XResponse.json": response(A, validVersions=answer)}
+
+
+def in_two(one: dict[str, bytes], two: dict[str, bytes]) -> dict[str, bytes]:
+    return {f"{folder}/{name}": data for folder, files in (("a", one), ("b", two)) for name, data in files.items()}
+
+
+def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
+    old = in_two(both("0-5", "0-5"), both("0-5", "0-5"))
+    good = in_two(both("0-6", "0-6"), both("0-5", "0-5"))
+    assert [one.rule for one in changes(old, good) if one.severity == "error"] == []
+    bad = in_two(both("0-6", "0-5"), both("0-6", "0-6"))
+    (wrong,) = (one for one in changes(old, bad) if one.severity == "error")
+    assert (wrong.rule, wrong.path) == ("compat/response-not-bumped", "new/a/XResponse.json")
+
+
+@pytest.mark.parametrize(("gone", "left"), [("XResponse", "XRequest"), ("XRequest", "XResponse")])
+def test_a_live_rpc_that_loses_one_half_is_an_error(gone: str, left: str) -> None:
+    old = both("0-5", "0-5")
+    new = {name: data for name, data in old.items() if name != f"{gone}.json"}
+    (one,) = changes(old, new)
+    assert (one.rule, one.severity, one.message) == (
+        "compat/message-removed", "error", f"{gone} is gone, but {left} goes on without it",
+    )  # fmt: skip
+    whole = changes(old, {"YRequest.json": definition(B, name="YRequest", apiKey=7)})
+    assert {one.severity for one in whole if one.rule == "compat/message-removed"} == {"warning"}
+
+
+def test_a_gap_between_distant_releases_is_in_neither_of_the_two() -> None:
+    (one,) = (
+        one
+        for one in changes(definition(A, validVersions="0-2"), definition(A, validVersions="5"))
+        if "gap" in one.rule
+    )
+    assert one.message == "XRequest: versions 3-4 are in neither of the two: the new ones start at 5"

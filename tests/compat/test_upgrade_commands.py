@@ -154,7 +154,6 @@ def test_all_tags(history: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["ancient", "modern"], "say what the path may go over: --over SET for each release, oldest first, or --tags"),
         (["ancient", "modern", "--tags", "--over", "bridge"], "--tags and --over exclude each other"),
         (["ancient", "nowhere", "--over", "bridge"], "no such file or directory: nowhere"),
         (["modern", "ancient", "--over", "ancient", "--over", "modern"], "write upgrade-path ancient modern"),

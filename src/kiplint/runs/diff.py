@@ -15,7 +15,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import Report, rule_infos
-from kiplint.runs.trees import broken, load
+from kiplint.runs.trees import broken, load, load_base
 from kiplint.text.suggest import did_you_mean
 
 GRAVE = ("wire", "storage")
@@ -50,7 +50,8 @@ def diff(
     configuration = configure(os.fspath(new), **chosen)
     rules = configuration.rules()
     names = (old, new, *also)
-    trees = [load(name, repository, configuration.keeps) for name in names]
+    before = load_base(old, repository, configuration.keeps)
+    trees = [before, *(load(name, repository, configuration.keeps) for name in names[1:])]
     return _compare(names, trees, rules, fail_on_breaks)
 
 

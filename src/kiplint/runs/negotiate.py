@@ -7,6 +7,7 @@ import os
 from kiplint.compat.negotiation.features import read_features
 from kiplint.compat.negotiation.negotiate import negotiate as agree
 from kiplint.compat.negotiation.result import Negotiation
+from kiplint.compat.roles import Mode
 from kiplint.engine.errors import UsageError
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import RunResult, Status
@@ -32,19 +33,22 @@ def negotiate(
     *brokers: Path,
     feature: Path | None = None,
     unstable: bool = False,
+    mode: Mode | None = None,
+    sasl: bool = False,
     repository: Path | None = None,
 ) -> NegotiationResult:
     """The ApiVersions exchange with each broker, and for each RPC the versions and headers that come of it.
 
     `feature` is a file that says which RPCs the features of a client need. With `unstable` the brokers offer unstable
-    versions too. Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
+    versions too. `mode` is what they run in, by default KRaft where they can; over `sasl` the client begins with
+    version 0 of ApiVersions. Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
     """
     if not brokers:
         raise UsageError("negotiate takes a client and at least one broker")
     features = read_features(os.fspath(feature), read(os.fspath(feature))) if feature else {}
     trees = [load_rpcs(name, repository) for name in (client, *brokers)]
     one, *others = ((tree.name, tree.main) for tree in trees)
-    found = agree(one, others, features, unstable=unstable)
+    found = agree(one, others, features, unstable=unstable, mode=mode, sasl=sasl)
     unread = broken(*trees)
     status: Status = "error" if unread else "findings" if found.in_trouble else "ok"
     return NegotiationResult(found, status=status, broken=unread)

@@ -50,7 +50,8 @@ class Report(RunResult, frozen=True):
     `sources` holds the bytes of every file that has findings; `files` and `messages` are how many were looked at, and
     `paths` which, where that is known. `sets` are the names that the run was given. `rules` describes the rules of the
     findings. `before` has for each finding the old place of what changed, or is empty. `harmless` are the severities
-    that no one has to act on.
+    that no one has to act on. `left_out` are JSON files beside definitions that are none, `older` how
+    many findings were there before the change that the run is about.
     """
 
     findings: tuple[Finding, ...]
@@ -62,6 +63,8 @@ class Report(RunResult, frozen=True):
     before: tuple[OldPlace | None, ...] = ()
     paths: tuple[str, ...] = ()
     harmless: tuple[Severity, ...] = ()
+    left_out: tuple[str, ...] = ()
+    older: int = 0
 
     @property
     def counts(self) -> Counter[str]:
@@ -78,12 +81,25 @@ class Report(RunResult, frozen=True):
             "errors": counts["error"],
             "warnings": counts["warning"],
             "infos": counts["info"],
+            **({"left_out": len(self.left_out)} if self.left_out else {}),
+            **({"older": self.older} if self.older else {}),
         }
+
+    @property
+    def others(self) -> str:
+        """What is not shown, in words that go behind the number of files; empty when nothing was left out."""
+        older = f"; {plural(self.older, 'older finding')} not shown" if self.older else ""
+        if not self.left_out:
+            return older
+        names = ", ".join(printable(one) for one in self.left_out[:3])
+        more = f" and {len(self.left_out) - 3} more" if len(self.left_out) > 3 else ""
+        verb = "is no definition" if len(self.left_out) == 1 else "are no definitions"
+        return f"; {plural(len(self.left_out), 'file')} that {verb}: {names}{more}{older}"
 
     @property
     def told(self) -> str:
         """The numbers in words: `1 error and 2 warnings in 3 files`, or `nothing found in 3 files`."""
-        return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}"
+        return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}{self.others}"
 
     def in_repository(self, path: str) -> str:
         """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""

@@ -32,10 +32,11 @@ class RolloutResult(Report, frozen=True):
 def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> RolloutResult:
     """For each RPC of a set, or of the second of two, whether its latest version has that request header (KIP-1313).
 
-    The first of two sets is the release before. The status is `findings` while any is missing or wrong. Raises
-    UsageError and SourceError as `diff` does.
+    The first of two sets is the release before; without any it is about what is here. The status is `findings` while
+    any is missing or wrong. Raises UsageError and SourceError as `diff` does.
     """
-    if not 1 <= len(sets) <= 2:
+    sets = sets or (".",)
+    if len(sets) > 2:
         raise UsageError(f"rollout takes one set, or a base and a head, not {len(sets)} sets")
     if not isinstance(header, int) or header < 1:
         raise UsageError(f"header: a version of the request header from 1 on, not {header!r}")

@@ -9,6 +9,7 @@ from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.runs.configuration import Path
 from kiplint.sources.open import open_sets
+from kiplint.sources.schema_files import NothingThereError
 from kiplint.sources.schema_files import SourceError as SourceError  # noqa: PLC0414 (the library has it from here)
 
 
@@ -23,6 +24,22 @@ def load(source: Path, repository: Path | None = None, keep: Callable[[str], boo
         files = directories.setdefault(one.relative, [])
         files += [(file.path, file.data) for file in one.files if file.wanted]
     return make_tree(name, directories.items())
+
+
+def load_base(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
+    """The same, of what stood before: nothing in a whole revision without definitions, or before the first commit."""
+    name = os.fspath(source)
+    revision = name[:-1]
+    if not name.endswith(":"):
+        return load(source, repository, keep)
+    from kiplint.sources.git import is_unborn
+
+    if is_unborn(revision, os.fspath(repository) if repository else None):
+        return make_tree(name, ())
+    try:
+        return load(source, repository, keep)
+    except NothingThereError:
+        return make_tree(name, ())
 
 
 def load_rpcs(source: Path, repository: Path | None = None) -> Tree:

@@ -69,12 +69,11 @@ def upgrade_path(
 def _stations(asked: _Asked) -> list[Tree]:
     """The sets from FROM to TO, both included, in the order of the list; raises UsageError where that makes no sense.
 
-    FROM and TO need not be in the list: then they stand before and after it. Tags without definitions are left out.
+    FROM and TO need not be in the list: then they stand before and after it; without a list there is nothing between
+    them. Tags without definitions are left out.
     """
     if asked.tags and asked.over:
         raise UsageError("--tags and --over exclude each other: give the one or the other")
-    if not asked.tags and not asked.over:
-        raise UsageError("say what the path may go over: --over SET for each release, oldest first, or --tags")
     names = [f"{tag}:" for tag in tags_of(asked.repository)] if asked.tags else asked.over
     places = {_plain(name): index for index, name in enumerate(names)}
     for end in (asked.source, asked.target):

@@ -63,6 +63,16 @@ def is_revision(name: str, repository: str | None = None) -> bool:
         return False
 
 
+def is_unborn(revision: str, repository: str | None = None) -> bool:
+    """Whether a revision is HEAD of a repository without any commit."""
+    if revision != "HEAD" or is_revision(revision, repository):
+        return False
+    try:
+        return not open_repository(repository).run("rev-list", "--all", "--max-count=1").strip()
+    except SourceError:
+        return False
+
+
 def _split(name: str) -> tuple[str, str]:
     """Revision and path: what is before and after the first colon that does not stand in braces."""
     depth = at = 0

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from kiplint.sources import disk
 from kiplint.sources.recognize import LARGEST_ENTRY
-from kiplint.sources.schema_files import Keep, SchemaFiles, SourceError
+from kiplint.sources.schema_files import Keep, NothingThereError, SchemaFiles, SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,11 @@ INSIDE = "!/"
 
 
 def open_sets(
-    names: Iterable[str], keep: Keep, stdin_filename: str = "", repository: str | None = None
+    names: Iterable[str],
+    keep: Keep,
+    stdin_filename: str = "",
+    repository: str | None = None,
+    empty: list[str] | None = None,
 ) -> Iterator[SchemaFiles]:
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
@@ -28,8 +32,20 @@ def open_sets(
     `git show` takes it, or `-`; one that is there twice counts once. `keep` says of a path whether it is not excluded.
     `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
-    file that is other JSON.
+    file that is other JSON. With `empty` a tree without definitions is told there, as long as another name has some.
     """
+    waiting = list(names)
+    found = False
+    for one in _open(waiting, keep, stdin_filename, repository, empty if len(waiting) > 1 else None):
+        found = True
+        yield one
+    if empty and not found:
+        raise NothingThereError(empty[0])
+
+
+def _open(
+    names: Iterable[str], keep: Keep, stdin_filename: str, repository: str | None, empty: list[str] | None
+) -> Iterator[SchemaFiles]:
     files: dict[str, dict[str, bytes | None]] = {}
     inside: dict[str, tuple[FileTree, list[str]]] = {}
     once: dict[str, str] = {}
@@ -40,7 +56,7 @@ def open_sets(
             label = stdin_filename or disk.UNNAMED
             files.setdefault(os.path.dirname(label), {})[label] = _standard_input()
         elif os.path.isdir(name):
-            yield from disk.walk(name, keep)
+            yield from _some(disk.walk(name, keep), empty)
         elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
             _refuse_bundle(name)
             if keep(name):
@@ -50,12 +66,22 @@ def open_sets(
             if file:
                 inside.setdefault(tree.prefix, (tree, []))[1].append(file)
             else:
-                yield from tree.sets(keep)
+                yield from _some(tree.sets(keep), empty)
     for directory, named in files.items():
         yield disk.with_siblings(directory, named, keep)
     for tree, chosen in inside.values():
         if found := tree.files(chosen, keep):
             yield found
+
+
+def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:
+    """The sets of one name; that there is none is noted in `empty`, if that is given."""
+    try:
+        yield from sets
+    except NothingThereError as error:
+        if empty is None:
+            raise
+        empty.append(str(error))
 
 
 def _standard_input() -> bytes:

@@ -29,11 +29,15 @@ class Keeper:
     def nothing_in(self, place: str) -> SourceError:
         """The error for a place without definitions."""
         rest = " that is not excluded by the configuration" if self.excluded else ""
-        return SourceError(f"nothing to check: no message definition in {place}{rest}")
+        return NothingThereError(f"nothing to check: no message definition in {place}{rest}")
 
 
 class SourceError(Exception):
     """A source that cannot be read or holds nothing to check; the text says which, and why."""
+
+
+class NothingThereError(SourceError):
+    """A source without any definition."""
 
 
 class SchemaFile(msgspec.Struct, frozen=True):

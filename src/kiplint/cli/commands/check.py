@@ -41,6 +41,13 @@ class Options(Group, frozen=True):
     baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
     update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
+    changed_since: Annotated[
+        str | None, Option("Report only what a change since this revision brought about, or touches.", "REV")
+    ] = None
+    as_hook: Annotated[
+        bool,
+        Option("For a commit: leave out what is no definition or was so in HEAD, and see what deletions break."),
+    ] = False
     configuring: Configuring = Configuring()
     stdin_filename: Annotated[str | None, Option("For -: the path that the text belongs to.", "FILE")] = None
     repo: RepositoryOption = None
@@ -67,6 +74,8 @@ def run(options: Options) -> int:
             baseline=options.baseline,
             update_baseline=options.update_baseline,
             allow_new=options.allow_new,
+            changed_since=options.changed_since,
+            as_hook=options.as_hook,
             mending="diff" if options.diff else "fix" if options.fix else None,
             unsafe_fixes=options.unsafe_fixes,
             fixes=any(one.format in WITH_FIXES for one in open_outputs(options.reporting)),

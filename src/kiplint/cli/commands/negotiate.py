@@ -1,13 +1,14 @@
 """`kiplint negotiate`."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from kiplint.cli.groups import ColorOption, FormOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
     "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
-    "--feature features.json.  Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
+    "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper.  "
+    "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
     "refused, 2 something could not be read or understood."
 )
 
@@ -27,6 +28,11 @@ class Options(Group, frozen=True):
     ] = None
     repo: RepositoryOption = None
     unstable: Annotated[bool, Option("The brokers offer unstable versions too.")] = False
+    mode: Annotated[
+        Literal["zookeeper", "kraft"] | None,
+        Option("What the brokers run in, where they can do both.", usual="kraft where they can"),
+    ] = None
+    sasl: Annotated[bool, Option("The connection begins with SASL: the first ApiVersions is version 0.")] = False
     output_format: FormOption = "text"
     color: ColorOption = "auto"
 
@@ -38,7 +44,9 @@ def run(options: Options) -> int:
     that client and all brokers share, the version chosen, and the headers. Says which RPCs a KIP-1313 broker would
     refuse, and who makes the client instance id.
 
-    A broker offers the RPCs whose listeners name broker; all of them where a set says no listeners, as before 2.8.
+    A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name zkBroker;
+    where a set says no listeners, as before 2.8, all that the release enables. RPCs that brokers and controllers send
+    each other stand apart.
     """
     from kiplint.cli.output import present
     from kiplint.runs.negotiate import negotiate
@@ -48,6 +56,8 @@ def run(options: Options) -> int:
         *options.brokers,
         feature=options.feature,
         unstable=options.unstable,
+        mode=options.mode,
+        sasl=options.sasl,
         repository=options.repo,
     )
     return present(found, options.output_format, options.color)

@@ -11,7 +11,10 @@ EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/
 class Options(Group, frozen=True):
     """What it takes."""
 
-    sets: Annotated[tuple[str, ...], Argument("The release before, if any, and the set to look at.", "[BASE] HEAD")]
+    sets: Annotated[
+        tuple[str, ...],
+        Argument("The release before, if any, and the set to look at.", "[BASE] HEAD", usual="the working directory"),
+    ] = ()
     header: Annotated[int, Option("The request header version that every RPC should have.", least=1)] = 3
     repo: RepositoryOption = None
     reporting: Reporting = Reporting()

@@ -30,7 +30,7 @@ def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Chan
         if before and after:
             changes += compare_messages(before, after, old_unstable=_request_is_unstable(before))
         elif before and before.valid and _file_name(before.file) not in unknown[1]:
-            changes.append(kinds.MessageRemoved((before, None), before.valid))
+            changes.append(kinds.MessageRemoved((before, None), before.valid, _left_alone(before, pairs)))
         elif after and after.valid and _file_name(after.file) not in unknown[0]:
             changes.append(kinds.NewMessage((None, after), after.valid))
     changes += _of_rpcs(pairs)
@@ -71,6 +71,18 @@ def _pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
     yield from pair_messages(lost, gained, RPCS)
 
 
+def _left_alone(gone: Message, pairs: list[MessagePair]) -> str:
+    """The name of the other half of an RPC, where it is still live without the one that is gone; else empty."""
+    if not gone.is_rpc or gone.api_key is None:
+        return ""
+    halves = (
+        after
+        for before, after in pairs
+        if before and after and before.schemas is gone.schemas and before.api_key == gone.api_key and after.is_rpc
+    )
+    return next((one.name for one in halves if one.valid and one.type != gone.type), "")
+
+
 def _request_is_unstable(message: Message) -> bool:
     if message.type != "response" or message.api_key is None:
         return False
@@ -81,7 +93,7 @@ def _request_is_unstable(message: Message) -> bool:
 def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
     """What the two halves of an RPC do not do together, and RPCs that must never be bumped."""
     bumped = {
-        (new.type, new.api_key): new.valid - old.valid
+        (id(new.schemas), new.type, new.api_key): new.valid - old.valid
         for old, new in pairs
         if old and new and new.is_rpc and new.valid.highest > old.valid.highest
     }
@@ -89,7 +101,7 @@ def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
         if not old or not new or not new.is_rpc:
             continue
         other = "request" if new.type == "response" else "response"
-        missing = bumped.get((other, new.api_key))
+        missing = bumped.get((id(new.schemas), other, new.api_key))
         if missing and missing - new.valid:
             yield kinds.ResponseNotBumped((old, new), missing - new.valid)
         if new.valid - old.valid:

@@ -14,6 +14,8 @@ from kiplint.model.message import Message
 class MessageRemoved(Change, frozen=True, dict=True):
     """A message is gone."""
 
+    left: Annotated[str, "The other half of the RPC, where it goes on alone; else empty."] = ""
+
 
 class NewMessage(Change, frozen=True, dict=True):
     """A message is new."""

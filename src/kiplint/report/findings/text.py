@@ -70,4 +70,5 @@ def _summary(report: Report) -> str:
     nouns = (("error", "error"), ("warning", "warning"), ("info", "note"))
     counts = report.counts
     parts = [plural(counts[severity], noun) for severity, noun in nouns if counts[severity]]
-    return f"Found {listed(parts)} in {plural(report.files, 'file')}. `kiplint explain RULE` tells why a rule is there."
+    where = f"{plural(report.files, 'file')}{report.others}"
+    return f"Found {listed(parts)} in {where}. `kiplint explain RULE` tells why a rule is there."

@@ -1,0 +1,50 @@
+"""Checking a commit, as a hook does: which of the files that it is given are definitions, and what it takes away."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from kiplint.sources.disk import read
+from kiplint.sources.git import is_unborn
+from kiplint.sources.recognize import kind_of
+from kiplint.sources.repository import open_repository
+from kiplint.sources.schema_files import SourceError
+from kiplint.sources.tree import home_of
+
+HEAD = "HEAD"
+
+
+def definitions_among(names: Iterable[str]) -> tuple[str, ...]:
+    """The files that are definitions, or are meant to be as they lie beside some; directories stay."""
+    return tuple(name for name in names if not os.path.isfile(name) or _is_ours(name))
+
+
+def is_changed(names: Iterable[str]) -> bool:
+    """Whether any of the files differs from HEAD; when none does, the hook was run over all files."""
+    try:
+        return bool(open_repository(None).run("diff", "--name-only", HEAD, "--", *names).strip())
+    except SourceError:
+        return False
+
+
+def bereft() -> tuple[str, ...]:
+    """The directories, as they are called here, that lose a JSON file with the commit, and still exist."""
+    if is_unborn(HEAD):
+        return ()
+    try:
+        told = open_repository(None).run("diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", HEAD)
+    except SourceError:
+        return ()
+    top = home_of(os.curdir)
+    folders = {os.path.dirname(os.path.join(top, path)) for path in told.split("\0") if path.endswith(".json")}
+    return tuple(os.path.relpath(one) for one in sorted(folders) if os.path.isdir(one))
+
+
+def _is_ours(name: str) -> bool:
+    kind = kind_of(read(name), os.path.basename(name))
+    if kind in ("definition", "other"):
+        return kind == "definition"
+    folder = os.path.dirname(name) or os.curdir
+    beside = (os.path.join(folder, one) for one in os.listdir(folder) if one.endswith(".json"))
+    return any(kind_of(read(one), os.path.basename(one)) == "definition" for one in beside if os.path.isfile(one))

@@ -1,0 +1,95 @@
+"""What a change brought about: the findings of a check that its base did not have, or on lines that it touches."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, check_set
+from kiplint.sources.git import is_unborn
+from kiplint.sources.open import open_sets
+from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.tree import home_of
+from kiplint.text.lines import decode_text
+
+Keeps = Callable[[str], bool]
+
+
+class Base(NamedTuple):
+    """The state before: how often each finding was there, and the lines of each file by its path in the repository."""
+
+    counts: Mapping[str, int]
+    lines: Mapping[str, frozenset[str]]
+    top: str
+
+
+def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> Base:
+    """Check what stood at the same places in a revision; a place that was not there had nothing.
+
+    Raises UsageError for a source that is no directory or file, and SourceError for an unknown revision.
+    """
+    counts: Counter[str] = Counter()
+    lines: dict[str, frozenset[str]] = {}
+    top = home_of(os.curdir)
+    for name in _places(revision, names, top):
+        prefix = name if name.endswith(":") else f"{revision}:"
+        try:
+            for one in open_sets([name], lambda path: True):
+                kept = [file for file in one.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
+                found = check_set([Input(file.path, file.data) for file in kept], rules, partial=one.lone)
+                counts.update(finding.fingerprint for finding in found.findings)
+                for file in kept:
+                    lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
+        except NothingThereError:
+            continue
+    return Base(counts, lines, top)
+
+
+def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: Base) -> tuple[Finding, ...]:
+    """The findings that are not in the base as often, or are on a line that is not in its file."""
+    left = Counter(base.counts)
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    kept = []
+    for one in findings:
+        if one.path not in texts:
+            texts[one.path] = decode_text(sources.get(one.path, b"")).splitlines()
+        known = left[one.fingerprint] > 0
+        left[one.fingerprint] -= known
+        place = os.path.relpath(os.path.realpath(one.path), os.path.realpath(base.top)).replace(os.sep, "/")
+        line = texts[one.path][one.span.line - 1 : one.span.line]
+        touched = place not in base.lines or not base.lines[place].issuperset(line)
+        if not known or touched:
+            kept.append(one)
+    return tuple(kept)
+
+
+def _places(revision: str, names: Iterable[str], top: str) -> Iterator[str]:
+    """Where in the revision the directories and files are that were named; files by their directory."""
+    if not top:
+        raise SourceError("--changed-since needs a git repository around the working directory")
+    if is_unborn(revision):
+        return
+    seen = set()
+    for name in names:
+        if not os.path.lexists(name):
+            raise UsageError(f"--changed-since is about directories and files, not {name}")
+        folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
+        inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top)).replace(os.sep, "/")
+        if inner.startswith("../"):
+            raise UsageError(f"--changed-since: {name} is not in the repository around the working directory")
+        place = f"{revision}:{'' if inner == '.' else inner}"
+        if place not in seen:
+            seen.add(place)
+            if inner == "." or _is_there(place):
+                yield place
+
+
+def _is_there(place: str) -> bool:
+    from kiplint.sources.repository import open_repository
+
+    return open_repository(None).find(place) is not None

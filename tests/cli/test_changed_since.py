@@ -1,0 +1,89 @@
+"""`check --changed-since REV`: what a change brought about, and what is on lines that it touches (issue 11)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sources.support import git
+from tools import definition, field, kiplint
+
+OLD = definition(field("A", "strnig", about="One."), field("B", "string", about="Two."))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "XRequest.json").write_bytes(pretty(OLD))
+    (tmp_path / "schemas" / "YData.json").write_bytes(
+        pretty(definition(field("A", "strnig", about="One."), name="YData", type="data", apiKey=None))
+    )
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "before")
+    return tmp_path
+
+
+def pretty(data: bytes) -> bytes:
+    return json.dumps(json.loads(data), indent=1).encode() + b"\n"
+
+
+def found(repository: Path, *words: str, cwd: str = "") -> list[str]:
+    ran = kiplint("check", *words, "--select", "fields", "--output-format", "jsonl", cwd=repository / cwd)
+    assert ran.code in (0, 1), ran.err
+    return [f"{row['path']} {row['rule']}" for row in map(json.loads, ran.out.splitlines())]
+
+
+def test_what_was_there_before_is_left_out(repository: Path) -> None:
+    assert found(repository) == ["schemas/XRequest.json fields/unknown-type", "schemas/YData.json fields/unknown-type"]
+    assert found(repository, "--changed-since", "HEAD") == []
+    assert found(repository, "--changed-since", "HEAD", cwd="schemas") == []
+
+
+def test_a_new_mistake_is_reported_alone(repository: Path) -> None:
+    file = repository / "schemas" / "XRequest.json"
+    file.write_text(file.read_text().replace('"type": "string"', '"type": "Boolean"'))
+    assert found(repository, "--changed-since", "HEAD") == ["schemas/XRequest.json fields/unknown-type"]
+    assert found(repository, "schemas/YData.json", "--changed-since", "HEAD") == []
+
+
+def test_an_old_one_on_a_touched_line_is_reported(repository: Path) -> None:
+    file = repository / "schemas" / "YData.json"
+    file.write_text(file.read_text().replace('"type": "strnig"', '"type":  "strnig"'))
+    assert found(repository, "--changed-since", "HEAD") == ["schemas/YData.json fields/unknown-type"]
+
+
+def test_the_count_of_the_old_ones_is_in_the_summary(repository: Path) -> None:
+    file = repository / "schemas" / "XRequest.json"
+    file.write_text(file.read_text().replace('"type": "string"', '"type": "Boolean"'))
+    words = ("check", "--select", "fields", "--changed-since", "HEAD")
+    assert "; 2 older findings not shown. `kiplint explain" in kiplint(*words, cwd=repository).out
+    summary = json.loads(kiplint(*words, "--output-format", "json", cwd=repository).out)["summary"]
+    assert (summary["errors"], summary["older"]) == (1, 2)
+
+
+def test_a_whole_that_lost_a_part_is_reported(repository: Path) -> None:
+    base: dict[str, Any] = {"name": "ZRequest", "type": "request", "apiKey": 9, "listeners": ["broker"]}
+    (repository / "schemas" / "ZRequest.json").write_bytes(
+        pretty(definition(field("A", "string", about="One."), **base))
+    )
+    ran = kiplint("check", "--select", "rpc", "--changed-since", "HEAD", "--output-format", "concise", cwd=repository)
+    assert (ran.code, "rpc/response-missing" in ran.out) == (1, True)
+
+
+@pytest.mark.parametrize(("words", "says"), [(["."], "no such revision: nowhere"), (["HEAD:"], "not HEAD:")])
+def test_usage(repository: Path, words: list[str], says: str) -> None:
+    revision = "HEAD" if words == ["HEAD:"] else "nowhere"
+    ran = kiplint("check", *words, "--changed-since", revision, cwd=repository)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+
+
+def test_without_a_repository(tmp_path: Path) -> None:
+    (tmp_path / "XRequest.json").write_bytes(OLD)
+    ran = kiplint("check", ".", "--changed-since", "HEAD", cwd=tmp_path)
+    assert ran.code == 2
+    assert "needs a git repository" in ran.err

@@ -1,0 +1,97 @@
+"""Options and defaults where people meet them (issue 11): modes, SASL, paths without a list, what is left out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools import definition, field, kiplint
+
+DEFINITION = definition(field("A", "strnig"))
+
+
+@pytest.fixture(scope="module")
+def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("history") / "kafka.git"
+    bundle = corpus / "kafka-schema-history.bundle"
+    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, where], check=True)
+    return where
+
+
+def test_negotiate_takes_the_mode_and_says_it(history: Path, tmp_path: Path) -> None:
+    words = ("negotiate", "2.4.0:", "2.8.0:", "--repo", history)
+    zookeeper = kiplint(*words, "--mode", "zookeeper", cwd=tmp_path)
+    assert zookeeper.code == 0
+    assert "  mode         ZooKeeper\n" in zookeeper.out
+    assert "Not offered to clients" not in zookeeper.out
+    kraft = kiplint(*words, "--mode", "kraft", cwd=tmp_path)
+    assert "  mode         KRaft\n               only ZooKeeper mode serves InitProducerId" in kraft.out
+    assumed = kiplint(*words, cwd=tmp_path)
+    assert "  mode         KRaft; for ZooKeeper mode: --mode zookeeper\n" in assumed.out
+    refused = kiplint("negotiate", "2.4.0:", "2.7.0:", "--repo", history, "--mode", "kraft", cwd=tmp_path)
+    assert (refused.code, refused.out) == (2, "")
+    assert "2.7.0: cannot run in KRaft mode, only in ZooKeeper mode; leave --mode kraft out" in refused.err
+
+
+def test_negotiate_over_sasl(history: Path, tmp_path: Path) -> None:
+    ran = kiplint("negotiate", "2.4.0:", "3.5.0:", "--repo", history, "--sasl", cwd=tmp_path)
+    assert "  SASL         first ApiVersions 0 (request header 1), then SaslHandshake" in ran.out
+    document = json.loads(
+        kiplint(
+            "negotiate", "2.4.0:", "3.5.0:", "--repo", history, "--sasl", "--output-format", "json", cwd=tmp_path
+        ).out
+    )
+    assert document["exchanges"][0]["sasl"] == 0
+
+
+def test_an_upgrade_path_works_without_a_list_of_releases_in_between(history: Path, tmp_path: Path) -> None:
+    ran = kiplint("upgrade-path", "3.5.0:", "3.9.0-rc3:", "--repo", history, cwd=tmp_path)
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "From 3.5.0 to 3.9.0-rc3 in 1 step",
+        "  1.  upgrade  3.5.0 to 3.9.0-rc3  in ZooKeeper mode",
+        "  assumed: in ZooKeeper mode at first (the shortest path); --mode kraft for the other",
+    ]
+
+
+def test_rollout_is_about_the_working_directory_by_default(repo: Path) -> None:
+    folder = repo / "fixtures/kip-1313"
+    assert kiplint("rollout", cwd=folder) == kiplint("rollout", ".", cwd=folder)
+    assert kiplint("rollout", "a", "b", "c", cwd=folder).code == 2
+
+
+def test_what_is_left_out_is_counted_in_the_summary(tmp_path: Path) -> None:
+    (tmp_path / "XRequest.json").write_bytes(DEFINITION)
+    (tmp_path / "package.json").write_text('{"name": "x", "type": "module"}')
+    ran = kiplint("check", ".", cwd=tmp_path)
+    assert "in 1 file; 1 file that is no definition: package.json. `kiplint explain RULE`" in ran.out
+    summary = json.loads(kiplint("check", ".", "--output-format", "json", cwd=tmp_path).out)["summary"]
+    assert (summary["files"], summary["left_out"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"typ": "request", "name": "YRequest"}', '{"type": "reqest", "name": "Y"}', "hello", "[1]"]
+)
+def test_what_is_meant_to_be_a_definition_is_not_skipped_in_silence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "XRequest.json").write_bytes(definition(field("A", "string", about="One.")))
+    (tmp_path / "YRequest.json").write_text(text)
+    ran = kiplint("check", ".", "--output-format", "concise", cwd=tmp_path)
+    assert ran.code == 1
+    assert any(line.startswith("YRequest.json:") for line in ran.out.splitlines())
+
+
+def test_an_empty_directory_beside_a_good_one_is_said(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good" / "XRequest.json").write_bytes(DEFINITION)
+    ran = kiplint("check", "empty", "good", "--output-format", "concise", cwd=tmp_path)
+    assert ran.code == 1
+    assert "good/XRequest.json" in ran.out
+    assert "nothing to check: no message definition in empty" in ran.err
+    alone = kiplint("check", "empty", cwd=tmp_path)
+    assert (alone.code, alone.err) == (2, "error: nothing to check: no message definition in empty\n")
+    both = kiplint("check", "empty", "empty/.", cwd=tmp_path)
+    assert both.code == 2

@@ -1,0 +1,122 @@
+"""Commits through pre-commit, really run: what the two hooks let pass and what they stop (issue 11)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from sources.support import git
+from tools import definition, environment, field
+
+HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+REQUEST = definition(field("A", "string", about="One."), name="XRequest", validVersions="0", flexibleVersions="0+")
+
+
+def half(kind: str, versions: str = "0", **others: Any) -> str:
+    whole = {
+        "name": f"X{kind.capitalize()}", "type": kind, "apiKey": 1, "validVersions": versions, "flexibleVersions": "0+",
+        **({"listeners": ["broker"]} if kind == "request" else {}), **others,
+        "fields": [{"name": "A", "type": "string", "versions": "0+", "about": "One."}],
+    }  # fmt: skip
+    return json.dumps(whole, indent=2) + "\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with both hooks, run by the interpreter of the tests, and nothing committed."""
+    git(tmp_path, "init", "-q")
+    hooks = []
+    for one in HOOKS:
+        words = one["entry"].removeprefix("kiplint ")
+        entry = f"{sys.executable} -m kiplint {words}"
+        hooks.append({**one, "language": "system", "entry": entry})
+    config = {"repos": [{"repo": "local", "hooks": hooks}]}
+    (tmp_path / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+    return tmp_path
+
+
+def write(repository: Path, **files: str) -> None:
+    folder = repository / "schemas"
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.json").write_text(text)
+
+
+def committed(repository: Path, **files: str) -> None:
+    write(repository, **files)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "before")
+
+
+def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
+    """What each hook made of the index: whether it passed, and what it said."""
+    found = {}
+    for one in HOOKS:
+        command = [sys.executable, "-m", "pre_commit", "run", one["id"], *words]
+        git(repository, "add", "-A")
+        env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "home"), "PYTHONUNBUFFERED": "1"}
+        done = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
+        found[one["id"]] = (done.returncode == 0, done.stdout + done.stderr)
+    return found
+
+
+def test_a_first_commit_of_schemas_passes(repository: Path) -> None:
+    write(repository, XRequest=half("request"), XResponse=half("response"))
+    assert all(passed for passed, _ in ran(repository).values())
+
+
+def test_a_first_commit_with_a_mistake_does_not(repository: Path) -> None:
+    write(repository, XRequest=half("request"), XResponse=half("response", "0-1"))
+    passed, said = ran(repository)["kiplint-check"]
+    assert not passed
+    assert "rpc/versions-differ" in said
+
+
+def test_a_deleted_response_is_stopped_by_both(repository: Path) -> None:
+    committed(repository, XRequest=half("request"), XResponse=half("response"))
+    (repository / "schemas" / "XResponse.json").unlink()
+    found = ran(repository)
+    assert not found["kiplint-check"][0]
+    assert "rpc/response-missing" in found["kiplint-check"][1]
+    assert not found["kiplint-diff"][0]
+
+
+def test_a_request_bumped_alone_is_stopped_by_both(repository: Path) -> None:
+    committed(repository, XRequest=half("request"), XResponse=half("response"))
+    write(repository, XRequest=half("request", "0-1"))
+    found = ran(repository)
+    assert not found["kiplint-check"][0]
+    assert "schemas/XRequest.json" in found["kiplint-check"][1]
+    assert "rpc/versions-differ" in found["kiplint-check"][1]
+    assert not found["kiplint-diff"][0]
+
+
+def test_a_set_in_schemas_is_covered_and_other_json_skipped(repository: Path) -> None:
+    committed(repository, XRequest=half("request"), XResponse=half("response"))
+    (repository / "package.json").write_text('{"name": "x", "type": "module"}')
+    (repository / "data.json").write_text("[1, 2")
+    write(repository, baseline='{"version": 1, "findings": []}')
+    assert all(passed for passed, _ in ran(repository).values())
+    write(repository, XResponse=half("response").replace('"string"', '"strnig"'))
+    passed, said = ran(repository)["kiplint-check"]
+    assert not passed
+    assert "fields/unknown-type" in said
+
+
+def test_what_head_had_is_not_reported_but_with_all_files(repository: Path) -> None:
+    broken = half("response").replace('"string"', '"strnig"')
+    committed(repository, XRequest=half("request"), XResponse=broken)
+    write(repository, XResponse=broken.replace("One.", "Two."))
+    passed, said = ran(repository)["kiplint-check"]
+    assert passed, said
+    committed(repository)
+    passed, said = ran(repository, "--all-files")["kiplint-check"]
+    assert not passed
+    assert "fields/unknown-type" in said
