@@ -33,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws bench bench-pipeline pipeline-demo pipeline-faults docs snapshots clean
+.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws bench bench-hostile bench-pipeline pipeline-demo pipeline-faults docs snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -77,6 +77,9 @@ new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
 
 bench: $(VENV)/installed-dev $(VENV)/packs ## measure kiplint beside its peers and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks
+
+bench-hostile: $(VENV)/installed-dev $(VENV)/packs ## measure how time and memory grow with hostile input and write benchmarks/HOSTILE.md
+	@$(BIN)/python -m benchmarks.hostile
 
 bench-pipeline: $(VENV)/installed-dev $(VENV)/packs ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
 	@$(BIN)/python -m benchmarks.pipeline $(BENCH_ARGS)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.hostile.inputs import CHECKS, Hostile
+from benchmarks.hostile.inputs import INPUTS, Hostile
 
 from tools import environment
 
@@ -26,7 +26,7 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
 
 
-@pytest.mark.parametrize("one", CHECKS, ids=lambda one: one.name.replace(" ", "-"))
+@pytest.mark.parametrize("one", INPUTS, ids=lambda one: one.name.replace(" ", "-"))
 def test_comes_to_an_end(one: Hostile, tmp_path: Path) -> None:
     words = one.write(tmp_path, 4 * one.size)
     done = subprocess.run(

@@ -20,7 +20,8 @@ from conftest import ROOT
 
 LONGEST_MODULE = 300
 TARGETS = {
-    "check", "test", "test-install", "test-oldest", "lint", "lock", "bench", "docs", "snapshots", "new-rule", "help", "clean",
+    "check", "test", "test-install", "test-oldest", "lint", "lock", "bench",
+    "bench-hostile", "docs", "snapshots", "new-rule", "help", "clean",
     "pipeline-demo", "pipeline-faults", "bench-pipeline", "release-check",
 }  # fmt: skip
 FILES = [

@@ -154,6 +154,10 @@ def _wildcards(size: int) -> str:
 # Pairs for `diff`, and what only `show` draws
 
 
+def _same_tag(size: int) -> str:
+    return document([field(f"F{at}", tag=at // 2, taggedVersions="0+") for at in range(size)])
+
+
 def _typed(kind: str) -> Callable[[int], str]:
     return lambda size: document([field(f"F{at}", kind) for at in range(size)])
 
@@ -192,17 +196,18 @@ CHECKS = (
 )
 
 PAIRS = (
-    Hostile("fields retyped", 500, _diff(_typed("int32"), _typed("int64"))),
-    Hostile("tags changed", 250, _diff(_tags(0), _tags(1))),
+    Hostile("fields retyped", 1_000, _diff(_typed("int32"), _typed("int64"))),
+    Hostile("tags changed", 1_000, _diff(_tags(0), _tags(1))),
+    Hostile("tags twice, and a line end", 500, _diff(_same_tag, lambda size: _same_tag(size) + "\n")),
     Hostile("header ranges changed", 1_000, _diff(_header_ranges, lambda size: _header_ranges(size, 0))),
     Hostile("rollout of header ranges", 1_000, _diff(_header_ranges, _header_ranges, "rollout")),
     Hostile("notes in flux, compared", 20_000, _diff(_unstable_notes, lambda size: _unstable_notes(size) + "\n")),
     Hostile(
         "two-branched chains",
-        16,
+        3,
         _diff(lambda size: _chain(size, 2), lambda size: _chain(size, 2, "int64")),
     ),
-    Hostile("versions with a field each", 500, _show(_versions)),
+    Hostile("versions with a field each", 75, _show(_versions)),
 )
 
 INPUTS = (*CHECKS, *PAIRS)

@@ -7,6 +7,7 @@ sorted, disjoint, non-adjacent intervals. No operation ever enumerates versions.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -125,10 +126,9 @@ def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator
     ordered = sorted(cuts)
     for low, high in within:
         start = low
-        for cut in ordered:
-            if start < cut <= high:
-                yield _single(start, cut - 1)
-                start = cut
+        for cut in ordered[bisect_right(ordered, low) : bisect_right(ordered, high)]:
+            yield _single(start, cut - 1)
+            start = cut
         yield _single(start, high)
 
 

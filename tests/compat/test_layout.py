@@ -308,3 +308,14 @@ def test_a_range_of_one_version_is_its_own_interval(made: Message) -> None:
     lowest = made.valid.lowest
     (first, *_) = intervals(made)
     assert VersionRange.of(lowest, lowest) <= first
+
+
+def test_of_a_large_layout_the_fields_around_are_shown() -> None:
+    many = [field(f"F{n}") for n in range(1_000)]
+    made = message(*many, struct("Deep", "Part", *many), field("T", tag=0, taggedVersions="3+"))
+    body = layout(made, FLEXIBLE)
+    shown = shown_layout(body, made.by_name["F500"])
+    assert shown == ", ".join(["...", *(f"F{n} int32" for n in range(490, 511)), "...", "tags {...}"])
+    assert shown_layout(body, made.by_name["Deep"]).endswith("F999 int32, Deep (...), tags {...}")
+    assert shown_layout(body, made.by_name["T"]) == "..., tags {0: T int32}"
+    assert shown_layout(body) == ", ".join([*(f"F{n} int32" for n in range(11)), "...", "tags {...}"])

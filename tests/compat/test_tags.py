@@ -149,3 +149,11 @@ def test_a_definition_without_a_change_is_compared_with_older_ones() -> None:
     same = definition(A, tagged("U", kind="string"))
     assert told(same, same) == []
     assert told(same, same, definition(A, tagged("T"))) == ["tag 0 belonged to T (int64); U needs a number of its own"]
+
+
+def test_a_tag_that_two_fields_share_is_not_reused_by_either() -> None:
+    twice = definition(tagged("T"), tagged("U"), tagged("V", 1))
+    assert told(twice, twice + b"\n") == []
+    assert told(twice, definition(tagged("T"), tagged("U"), tagged("W", 1, "int8"))) == told(
+        definition(tagged("V", 1)), definition(tagged("W", 1, "int8"))
+    )

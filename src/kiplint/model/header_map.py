@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from kiplint.model.layout import intervals
 from kiplint.model.message import Message
 from kiplint.versions import VersionRange, boundaries
@@ -17,7 +19,10 @@ def header_of(message: Message, version: int) -> int:
     they are flexible, else 0, and ApiVersionsResponse always 0 (KIP-511).
     """
     if message.says_headers:
-        return next((entry.header for entry in message.header_ranges if entry.versions.covers(version)), -1)
+        known = _stretches(message)
+        at = bisect_right(known, version, key=lambda one: one[0]) - 1
+        start, end, header = known[at] if at >= 0 else (0, -1, -1)
+        return header if start <= version <= end else -1
     return _derived(message, version)
 
 
@@ -28,13 +33,26 @@ def _derived(message: Message, version: int) -> int:
     return 1 if flexible and message.name != HEADERLESS_RESPONSE else 0
 
 
+def _stretches(message: Message) -> list[tuple[int, int, int]]:
+    """First and last version and header of each stretch, lowest first; where entries overlap, the first counts."""
+    found: list[tuple[int, int, int]] | None = vars(message).get("_stretches")
+    if found is None:
+        found = vars(message)["_stretches"] = []
+        reached = 0
+        for entry in message.header_ranges:
+            if entry.versions and entry.versions.highest >= reached:
+                found.append((max(entry.versions.lowest, reached), entry.versions.highest, entry.header))
+                reached = entry.versions.highest + 1
+    return found
+
+
 def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
     found = intervals(message)
     if not message.is_rpc:
         return found
-    headed = header_map(message)
-    return tuple(shared for one in found for versions, _ in headed if (shared := one & versions))
+    headed = (versions for versions, _ in header_map(message))
+    return tuple(boundaries([*found, *headed], message.valid))
 
 
 def header_map(message: Message) -> tuple[tuple[VersionRange, int], ...]:

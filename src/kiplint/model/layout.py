@@ -78,6 +78,15 @@ def layout(
     return Body(slots, tuple(slot(one, version, flexible, outer) for one in tagged))
 
 
+def known_layout(container: Container, version: int, flexible: bool | None = None) -> Body:
+    """The same as `layout`, made once for many questions about one version after the other."""
+    known: dict[tuple[int, bool | None], Body] = vars(container).setdefault("_layouts", {})
+    if (version, flexible) not in known:
+        known.clear()
+        known[version, flexible] = layout(container, version, flexible)
+    return known[version, flexible]
+
+
 def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
     """How one field travels in one version."""
     compact = flexible and (not field.overrides_flexible or field.flexible.covers(version))

@@ -41,6 +41,11 @@ class WrittenMessage(Container):
         return b"\\" in self.data or not self.data
 
     @fact
+    def _in_flux(self) -> bool:
+        """Whether a comment says that the message may still change incompatibly."""
+        return notes.is_in_flux(self.data)
+
+    @fact
     def has_licence(self) -> bool:
         """Whether a comment before the definition names a licence."""
         return notes.has_licence(self.data)

@@ -54,7 +54,6 @@ def check(
     right. Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be
     written; SourceError for what cannot be opened.
     """
-    _know(fail_on)
     if as_hook and not mending:
         return _of_commit(sets, fail_on, only_failing, baseline, **chosen)
     sets = _definitions(sets) if as_hook else sets
@@ -202,13 +201,9 @@ def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Ite
         yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender)
 
 
-def _know(fail_on: FailOn | None) -> None:
-    """Refuse a level that there is not, before anything is read or written."""
-    if fail_on not in (None, *get_args(FailOn)):
-        raise UsageError(f"fail_on: {printable(str(fail_on))} is none of {', '.join(get_args(FailOn))}")
-
-
 def _failing(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
-    """The findings that are as severe as `fail_on` says."""
+    """The findings that are as severe as `fail_on` says. Raises UsageError for a level that there is not."""
+    if fail_on not in get_args(FailOn):
+        raise UsageError(f"fail_on: {printable(fail_on)} is none of {', '.join(get_args(FailOn))}")
     grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return tuple(one for one in findings if one.severity in grave)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from kiplint.compat.limits import Budget
 from kiplint.engine.errors import UsageError
 from kiplint.model.header_map import headed_intervals
-from kiplint.model.layout import layout, lines
+from kiplint.model.layout import layout, lines, ranges_of
 from kiplint.model.message import Message
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import RunResult
 from kiplint.runs.trees import broken, load
 from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
-from kiplint.versions import InvalidRange, VersionRange
+from kiplint.versions import InvalidRange, VersionRange, boundaries
 
 
 class LayoutResult(RunResult, frozen=True):
@@ -47,8 +47,10 @@ def show(wanted: str, source: Path = ".", *, repository: Path | None = None) -> 
         known = [message.name for message in tree.messages]
         raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known, 0.5)}")
     message = found[0]
-    Budget(message).spend(message)
     only = _version(version, message) if at else None
+    bearing = [one for container in (message, *message.structs) for one in ranges_of(container)]
+    bearing += [entry.versions for entry in message.header_ranges]
+    Budget(message).spend(message, len(list(boundaries(bearing, message.valid))) or 1)
     ranges = tuple(one for one in headed_intervals(message) if only is None or one & only)
     return LayoutResult(message, ranges, broken=broken(tree))
 

@@ -13,7 +13,6 @@ from kiplint.compat.changes.pairing import MessagePair
 from kiplint.model.element import given
 from kiplint.model.fact import fact
 from kiplint.model.message import Message
-from kiplint.model.notes import is_in_flux
 from kiplint.versions import NONE, VersionRange
 
 RECORDS = ("metadata", "data", "coordinator-key", "coordinator-value")
@@ -82,7 +81,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @fact
     def is_early(self) -> bool:
         """Whether a comment of the old file says that the message may still change incompatibly."""
-        return self.former is not None and is_in_flux(self.former.data)
+        return self.former is not None and self.former._in_flux
 
     @fact
     def field(self) -> str:

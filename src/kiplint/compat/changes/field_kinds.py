@@ -10,7 +10,7 @@ from kiplint.compat.changes.slots import shown_layout
 from kiplint.model.container import Container
 from kiplint.model.fact import fact
 from kiplint.model.field import Field
-from kiplint.model.layout import layout
+from kiplint.model.layout import known_layout, layout
 
 Around = tuple[Container, Container] | tuple[()]
 
@@ -81,7 +81,8 @@ class FieldChange(Change, frozen=True, dict=True):
         message, version = self.messages[side], self.versions.lowest
         if message is None or not self.around:
             return {}
-        return {"layout": shown_layout(layout(self.around[side], version, message.flexible.covers(version)))}
+        body = known_layout(self.around[side], version, message.flexible.covers(version))
+        return {"layout": shown_layout(body, self.fields[side])}
 
 
 def _tag(field: Field | None) -> int:
@@ -249,6 +250,6 @@ class TagReused(FieldChange, frozen=True, dict=True):
     def _owner(self, side: int) -> dict[str, object]:
         field = self.fields[side]
         assert field is not None
-        body = layout(field.owner, self.versions.lowest, flexible=True) if self.versions else None
-        proof = {"layout": shown_layout(body)} if body else {}
+        body = known_layout(field.owner, self.versions.lowest, flexible=True) if self.versions else None
+        proof = {"layout": shown_layout(body, field)} if body else {}
         return {"tag": field.tag, "name": field.name, "type": field.type, **proof}

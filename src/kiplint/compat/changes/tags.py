@@ -54,6 +54,8 @@ def _reused(pairs: list[FieldPair], kept: set[int] | None) -> Iterator[tuple[Fie
     by_tag = {after.tag: after for _, after in pairs if after and after.tag is not None}
     for before, after in pairs:
         holder = by_tag.get(before.tag) if before and before.tag is not None else None
+        if before and after and holder and after.tag == before.tag:
+            holder = after  # of several with one tag, the field's own
         if before is None or holder is None:
             continue
         same = holder is after and (kept is None or id(holder) in kept or _is_back(before, holder))

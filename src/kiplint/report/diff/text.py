@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import TextIO
 
@@ -24,10 +25,10 @@ def write_diff(
     changes: Sequence[Judged], compared: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
 ) -> None:
     """Write the changes and a line that counts them; nothing when nothing changed."""
+    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(sources.get(path, b""))))
     for one in changes:
         if one.breaks in GRAVE or one.severity == "error":
-            lines = Lines(decode_text(sources.get(one.path, b"")))
-            out.write(excerpt(as_finding(one), lines, color).rstrip() + "\n" + _proof(one, color) + "\n")
+            out.write(excerpt(as_finding(one), lines(one.path), color).rstrip() + "\n" + _proof(one, color) + "\n")
     rest = [one for one in changes if one.breaks not in GRAVE and one.severity != "error"]
     rest.sort(key=lambda one: (one.message_name, BREAKS.index(one.breaks), one.rule))
     for name, group in groupby(rest, key=lambda one: one.message_name):

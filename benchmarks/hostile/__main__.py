@@ -1,0 +1,104 @@
+"""Run every hostile input at n, 2n and 4n and at the largest size that is read; write benchmarks/HOSTILE.md."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.hostile.inputs import INPUTS, MAX_BYTES, Hostile
+from benchmarks.lab import FINDINGS_OR_NONE
+from benchmarks.results import aligned
+from benchmarks.timing import Command, Run, run
+from benchmarks.workspace import REPOSITORY, empty_scratch
+
+PAGE = Path(__file__).resolve().parent.parent / "HOSTILE.md"
+EXECUTABLE = REPOSITORY / ".venv" / "bin" / "kiplint"
+TIMES = (1, 2, 4)
+ROUNDS = 3
+MOST_GROWTH, MOST_SECONDS = 2.3, 10.0
+HEAD = ("input", "n", "time", "memory", "per doubling: time", "memory", "largest", "time", "memory")
+
+ABOUT = f"""\
+# Hostile input
+
+Written by `make bench-hostile`; do not edit.
+
+Each input is one that grew with the square of its size once, or might. It is read at n, 2n and 4n; time is that of the
+processor, the smallest of {ROUNDS} runs, without the start of `kiplint --version`; growth is the larger of the two
+doublings, and has to stay below {MOST_GROWTH}. `largest` is the size whose file has 1 MiB, the most that is read; it
+has to be done, or refused, within {MOST_SECONDS:.0f} s."""
+
+
+class Measured(NamedTuple):
+    """What an input came to: processor seconds and peak MiB by size, and those of the largest size."""
+
+    input: Hostile
+    runs: tuple[Run, ...]
+    largest: int
+    most: Run
+
+
+def measure(one: Hostile) -> Measured:
+    """All runs of one input."""
+    runs = tuple(_best(one, one.size * times) for times in TIMES)
+    largest = _largest(one)
+    return Measured(one, runs, largest, _best(one, largest, 1))
+
+
+def _best(one: Hostile, size: int, rounds: int = ROUNDS) -> Run:
+    directory = empty_scratch("hostile", str(size))
+    words = one.write(directory, size)
+    command = Command((EXECUTABLE, *words), directory, FINDINGS_OR_NONE | {2})
+    done = [run(command) for _ in range(rounds)]
+    return Run(min(each.wall for each in done), min(each.cpu for each in done), min(each.peak for each in done))
+
+
+def _largest(one: Hostile) -> int:
+    """The largest size whose files are small enough, to a hundredth."""
+    low, high = one.size, one.size * 2
+    while _bytes(one, high) <= MAX_BYTES and high < 10_000_000:
+        low, high = high, high * 2
+    while high - low > max(low // 100, 1):
+        middle = (low + high) // 2
+        low, high = (middle, high) if _bytes(one, middle) <= MAX_BYTES else (low, middle)
+    return low
+
+
+def _bytes(one: Hostile, size: int) -> int:
+    directory = empty_scratch("hostile", "size")
+    one.write(directory, size)
+    return max(file.stat().st_size for file in directory.rglob("*.json"))
+
+
+def row(found: Measured, start: Run) -> tuple[str, ...]:
+    """One line of the table."""
+    seconds = [max(each.cpu - start.cpu, 0.01) for each in found.runs]
+    growth = [_growth(seconds), _growth([each.peak for each in found.runs])]
+    return (
+        found.input.name,
+        f"{found.input.size:,}",
+        f"{found.runs[0].cpu:.2f} s",
+        f"{found.runs[0].peak:.0f} MiB",
+        *(f"{one:.1f}{'' if one <= MOST_GROWTH else ' !'}" for one in growth),
+        f"{found.largest:,}",
+        f"{found.most.cpu:.1f} s{'' if found.most.cpu <= MOST_SECONDS else ' !'}",
+        f"{found.most.peak:.0f} MiB",
+    )
+
+
+def _growth(values: list[float]) -> float:
+    return max(after / before for before, after in pairwise(values))
+
+
+def main() -> None:
+    """Measure, print and write."""
+    start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda each: each.cpu)
+    rows = []
+    for one in INPUTS:
+        rows.append(row(measure(one), start))
+        print("  ".join(rows[-1]), flush=True)
+    lines = [f"| {line} |" for line in aligned([HEAD, ["---", *("---:" for _ in HEAD[1:])], *rows], between=" | ")]
+    PAGE.write_text("\n".join([ABOUT, "", *lines, ""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
