@@ -22,8 +22,7 @@ def main() -> None:
 
     call = None if COMPLETE in os.environ else read(sys.argv[1:])
     if call:
-        command, options = call
-        run(lambda: command.run(options))
+        run(lambda: call.command.run(call.options))
     from kiplint.cli.app import make_app
 
     if COMPLETE in os.environ:

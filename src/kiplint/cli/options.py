@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import NoneType
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -25,7 +25,7 @@ class Group(msgspec.Struct, frozen=True):
     """What a command takes, or a part of that which several commands share."""
 
 
-class Argument(NamedTuple):
+class Argument(msgspec.Struct, frozen=True):
     """Marks a field that takes its value from the place among the words. `usual` says what holds without it."""
 
     help: str
@@ -34,7 +34,7 @@ class Argument(NamedTuple):
     complete: Completer | None = None
 
 
-class Option(NamedTuple):
+class Option(msgspec.Struct, frozen=True):
     """Marks a field that takes its value from the word after the option, which has the name of the field.
 
     `usual` says what holds without it, where the value that it then has does not. Numbers are from `least` to `most`.
@@ -49,7 +49,7 @@ class Option(NamedTuple):
     most: int | None = None
 
 
-class Parameter(NamedTuple):
+class Parameter(msgspec.Struct, frozen=True):
     """A field as the readers see it.
 
     `kind` is str, int or bool; `words` are those it may be, if there are only a few; `times` is how many words follow

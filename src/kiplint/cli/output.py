@@ -6,7 +6,9 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from kiplint.cli.groups import Reporting
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE
@@ -26,7 +28,7 @@ CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 LISTS = ("text", "concise", "jsonl")  # they say nothing where nothing is wrong
 
 
-class Output(NamedTuple):
+class Output(msgspec.Struct, frozen=True):
     """One report to write: its format, the file (None for standard output), and whether to colour it."""
 
     format: str

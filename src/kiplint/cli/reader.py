@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from kiplint.cli.options import Argument, Group, Parameter, make, parameters
 
@@ -34,7 +36,7 @@ class Command(Protocol):
         """Do what the command is for, and say as an exit code how it went."""
 
 
-class Call(NamedTuple):
+class Call(msgspec.Struct, frozen=True):
     """A command with its options."""
 
     command: Command

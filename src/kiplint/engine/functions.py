@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -19,7 +19,7 @@ def _joined(items: Iterable[object]) -> str:
     return ", ".join(map(str, items))
 
 
-class Function(NamedTuple):
+class Function(msgspec.Struct, frozen=True):
     """A function of the language; `returns` is its type, or `element` for that of the argument's items."""
 
     call: Callable[..., Any]

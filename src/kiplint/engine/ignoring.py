@@ -23,8 +23,8 @@ class Ignores:
     def __init__(self, comments: Iterable[Suppression], known: Iterable[str], running: Iterable[str]) -> None:
         self._comments = tuple(comments)
         selectors = {selector for one in self._comments for selector in one.selectors}
-        self._rules = matching(selectors, known)
-        self._running = frozenset(running)
+        self._rules = matching(selectors, known) if selectors else {}
+        self._running = frozenset(running if selectors else ())
         self._ignored: dict[Target, set[str]] = {}
         for one in self._comments:
             self._ignored.setdefault(one.target, set()).update(*(self._rules[name] for name in one.selectors))

@@ -38,7 +38,7 @@ def shipped_rules() -> list[Rule]:
             file = os.path.join(folder, name)
             with open(file, "rb") as pack:
                 data = pack.read()
-            rules += _rules(_DECODER.decode(blank_comments(data)), file, stamp_of(data))
+            rules += _rules(_DECODER.decode(data[data.index(b"{") :]), file, stamp_of(data))  # comments: before it only
     return rules
 
 

@@ -1,6 +1,7 @@
-"""Rules and packs as they are written: data, typed once for decoding and for the published schema."""
+"""Rules and packs as they are written: data, typed once for decoding and for the published schema.
 
-from __future__ import annotations
+The annotations are no strings, as `from __future__ import annotations` would make them: to evaluate those takes time.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -49,7 +50,7 @@ class Wanted(_Shape):
     first: Annotated[bool, Meta(description="Whether it comes before all other fields of its versions.")] = False
     after: Annotated[str, Meta(description="The field that comes right before it in its versions.")] = ""
     fields: Annotated[
-        dict[str, Wanted] | list[Wanted],
+        "dict[str, Wanted] | list[Wanted]",
         Meta(description="The fields of its struct: by name, or a list in order where names do not matter."),
     ] = {}
 

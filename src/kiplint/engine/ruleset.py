@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
+
+import msgspec
 
 from kiplint.engine import packs
 from kiplint.engine.anchor import Anchor, anchor
@@ -16,7 +18,7 @@ from kiplint.engine.runtime import TooManyStepsError
 from kiplint.engine.selection import select, with_params, with_severities
 
 
-class Breach(NamedTuple):
+class Breach(msgspec.Struct, frozen=True):
     """A rule broken by an element: how bad that is, what to say of it, where it is, and what to write instead."""
 
     rule: Rule

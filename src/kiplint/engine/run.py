@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from kiplint.engine.anchor import anchor
 from kiplint.engine.finding import Finding, Fix
@@ -93,7 +94,7 @@ def at_reported_half(breach: Breach, reported: set[str]) -> Breach:
     for half in (breach.element.request, breach.element.response):
         if half and half.file in reported:
             wanted = breach.anchor.wanted if breach.anchor.wanted in half.properties else "name"
-            return breach._replace(anchor=anchor(half, wanted), instead="")
+            return replace(breach, anchor=anchor(half, wanted), instead="")
     return breach
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from kiplint.versions import VersionRange
 
@@ -11,7 +13,7 @@ MOST_STEPS = 10_000_000
 LONGEST_SHOWN = 500
 
 
-class Told(NamedTuple):
+class Told(msgspec.Struct, frozen=True):
     """What a broken rule says: of which element, at which property, and what to write instead.
 
     `severity` is empty where the rule's own holds.

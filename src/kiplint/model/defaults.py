@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from kiplint.model.types import INTEGERS, TypeRef
 
@@ -17,7 +18,7 @@ _FLOAT = (
 )
 
 
-class Flaw(NamedTuple):
+class Flaw(msgspec.Struct, frozen=True):
     """What is wrong with a default: a word for the kind of mistake, and a sentence fragment."""
 
     kind: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from kiplint.versions import NONE, InvalidRange, VersionRange
@@ -12,7 +13,7 @@ from kiplint.versions import NONE, InvalidRange, VersionRange
 T = TypeVar("T")
 
 
-class Ranged(NamedTuple):
+class Ranged(msgspec.Struct, frozen=True):
     """A version range as written: its value (a stand-in when it cannot be read) and what is wrong with it."""
 
     value: VersionRange

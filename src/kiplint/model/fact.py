@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
+
+import msgspec
 
 T = TypeVar("T")
 
 
-class Fact(NamedTuple):
+class Fact(msgspec.Struct, frozen=True):
     """The name of a fact, its type as written, and what it means."""
 
     name: str

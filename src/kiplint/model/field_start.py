@@ -72,8 +72,9 @@ class FieldStart:
 
 @lru_cache(maxsize=65536)
 def _range_facts(text: str) -> dict[str, object]:
-    versions, problem = read_range(text)
-    return {} if problem else {"versions": versions, "versions_problem": "", "is_open_ended": versions.open}
+    read = read_range(text)
+    versions = read.value
+    return {} if read.problem else {"versions": versions, "versions_problem": "", "is_open_ended": versions.open}
 
 
 @lru_cache(maxsize=65536)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 
@@ -32,7 +32,7 @@ class Chosen(TypedDict, total=False):
     config: Path | Mapping[str, Any] | None
 
 
-class Configuration(NamedTuple):
+class Configuration(msgspec.Struct, frozen=True):
     """A configuration, what was asked for applied; its paths are relative to `base`, and it may come from a `file`."""
 
     config: Config

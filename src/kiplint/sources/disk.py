@@ -40,9 +40,10 @@ def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep)
     files = [SchemaFile(shown(path), read(path) if given is None else given) for path, given in named.items()]
     taken = {file.path for file in files}
     beside = _listing(directory or ".")[1] if os.path.isdir(directory or ".") else []
-    others = [path for path in beside if shown(path) not in taken and keep(path)]
-    context = (SchemaFile(shown(path), read(path), wanted=False) for path in others)
-    return with_context(shown(directory or "."), files, context)
+    place = shown(directory or ".")
+    known = ((_below(place, path), path) for path in beside)
+    context = (SchemaFile(name, read(path), wanted=False) for name, path in known if name not in taken and keep(path))
+    return with_context(place, files, context)
 
 
 def shown(path: str) -> str:
@@ -75,12 +76,17 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         folders, paths = _listing(directory)
         waiting += reversed(folders)
         place = shown(directory)
-        before = "" if place == os.curdir else os.path.join(place, "")
-        files = [SchemaFile(before + printable(os.path.basename(path)), read(path)) for path in paths if keep(path)]
+        files = [SchemaFile(_below(place, path), read(path)) for path in paths if keep(path)]
         found, left_out = sorted_out(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
             yield SchemaFiles(place, found, relative=relative, left_out=left_out)
+
+
+def _below(place: str, path: str) -> str:
+    """The path of a file in a directory that is shown as `place`, as users see it."""
+    name = printable(os.path.basename(path))
+    return name if place == os.curdir else os.path.join(place, name)
 
 
 def _listing(directory: str) -> tuple[list[str], list[str]]:

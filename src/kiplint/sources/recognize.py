@@ -67,8 +67,8 @@ def kind_of(data: bytes, name: str = "") -> Kind:
     """
     if name in FOREIGN or (_may_be_ours(data) and re.match(_OURS, data)):
         return "other"
-    valid, flexible, key, kind = (mark in data for mark in _MARKS)
-    if valid or flexible or (key and kind):
+    valid, flexible, key, kind = _MARKS
+    if valid in data or flexible in data or (key in data and kind in data):
         return "definition"
     if _is_broken(data):
         return "broken"
@@ -77,7 +77,9 @@ def kind_of(data: bytes, name: str = "") -> Kind:
 
 def _may_be_ours(data: bytes) -> bool:
     """Whether what kiplint writes can be told by a pattern, whose making takes as long as looking at 200 files."""
-    return b"{" not in data or any(mark in data for mark in _OUR_MARKS)
+    opening = 0 if data.startswith(b"{") else data.find(b"\n{") + 1
+    first = data[opening + 1 : opening + 80].lstrip()
+    return len(first) < 20 or (opening == 0 and data[:1] != b"{") or first.startswith(_OUR_MARKS)
 
 
 def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:

@@ -62,7 +62,7 @@ def blank_line_comments(data: bytes) -> bytes:
     """
     if b"//" not in data:
         return data
-    if b"\\" in data:
+    if b"\\" in data and (b"\\\n" in data or b"\\\r" in data):
         return _blank_exactly(data, keep_blocks=True)
     parts: list[bytes] = []
     done = 0
@@ -70,8 +70,9 @@ def blank_line_comments(data: bytes) -> bytes:
         start, end = match.span()
         code = data[done:start]
         line = code[max(code.rfind(b"\n"), code.rfind(b"\r")) + 1 :]
-        # Without backslashes a string cannot span lines, so the line alone tells whether we are in one.
-        if line.strip(b" \t") and (line.count(b'"') % 2 or b"'" in line or b"/*" in line):
+        # No string spans lines without a backslash at a line's end, so the line alone tells whether we are in one.
+        doubtful = line.count(b'"') % 2 or b"'" in line or b"\\" in line or b"/*" in line
+        if doubtful and line.strip(b" \t"):
             return _blank_exactly(data, keep_blocks=True)
         parts += (code, match.group().translate(_BLANKS))
         done = end
