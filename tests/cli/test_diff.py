@@ -92,13 +92,19 @@ COUNTS = {"wire": 1, "storage": 0, "support": 0, "semantics": 0, "source": 0, "n
 
 def test_json() -> None:
     ran = diff("old", "new", "--output-format", "json", cwd=LAYOUT)
-    document = {"version": 1, "changes": [CHANGE], "summary": {"messages": 2, "changes": 1, **COUNTS}}
-    assert ran == (1, json.dumps(document, indent=2) + "\n", "")
+    found = json.loads(ran.out)
+    first, second = found["changes"][0].pop("proof")
+    assert (first["writer"], first["reader"], first["outcome"]) == ("new", "old", "misread")
+    assert (second["writer"], second["reader"], second["outcome"]) == ("old", "new", "refused")
+    assert (ran.code, ran.err) == (1, "")
+    assert found == {"version": 1, "changes": [CHANGE], "summary": {"messages": 2, "changes": 1, **COUNTS}}
 
 
 def test_jsonl() -> None:
     ran = diff("old", "new", "--output-format", "jsonl", cwd=LAYOUT)
-    assert ran == (1, json.dumps(CHANGE, separators=(",", ":")) + "\n", "")
+    found = json.loads(ran.out)
+    assert (ran.code, ran.err, len(found.pop("proof"))) == (1, "", 2)
+    assert found == CHANGE
 
 
 def test_concise() -> None:
@@ -109,15 +115,19 @@ def test_concise() -> None:
 
 def test_markdown() -> None:
     ran = diff("old", "new", "--output-format", "markdown", cwd=LAYOUT)
-    assert ran == (
-        1,
+    table, proof = ran.out.split("\nProof, by example messages:\n\n")
+    assert (ran.code, ran.err) == (1, "")
+    assert table == (
         "### 1 change in 2 messages: 1 breaks wire.\n"
         "\n"
         "| severity | breaks | rule | place | what |\n"
         "| --- | --- | --- | --- | --- |\n"
-        f"| error | wire | compat/layout-changed | new/ListMovesResponse.json:18 | {CHANGE['message']} |\n",
-        "",
+        f"| error | wire | compat/layout-changed | new/ListMovesResponse.json:18 | {CHANGE['message']} |\n"
     )
+    assert [line[:50] for line in proof.splitlines()] == [
+        "- ListMovesResponse, compat/layout-changed: new wr",
+        "- ListMovesResponse, compat/layout-changed: old wr",
+    ]
 
 
 @pytest.mark.parametrize("form", ["text", "jsonl", "concise", "markdown"])
@@ -135,7 +145,8 @@ def test_files_and_silence(tmp_path: Path) -> None:
     file = tmp_path / "changes.json"
     ran = diff("old", "new", "-q", "--output-format", f"json={file}", "--output-format", "text", cwd=LAYOUT)
     assert ran == (1, "", "")
-    assert json.loads(file.read_text("utf-8"))["changes"] == [CHANGE]
+    (found,) = json.loads(file.read_text("utf-8"))["changes"]
+    assert len(found.pop("proof")) == 2 and found == CHANGE
 
 
 def test_statistics() -> None:

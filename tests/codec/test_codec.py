@@ -240,3 +240,10 @@ def test_elements_without_bytes_are_bounded() -> None:
     codec = Codec(message(field("Empty", "[]Nothing", fields=[field("Later", versions="2+")])), 0)
     assert codec.read(b"\0\0\0\2") == {"empty": [{}, {}]}
     assert [one.rule for one in codec.decode(b"\x7f\xff\xff\xff").problems] == ["codec/too-many-elements"]
+
+
+@pytest.mark.parametrize("name", ["X\0Request", "X\ud800", 'X"""\n', "X{}'\\"])
+def test_hostile_names_are_only_names(name: str) -> None:
+    codec = Codec(message(field("Fine", "int8")), 0)
+    codec.title = name
+    assert codec.read(codec.write({"fine": 1})) == {"fine": 1}

@@ -189,3 +189,9 @@ def test_old_versions_go_with_apache_4_only(changes: list[Told]) -> None:
     ]
     assert {one.pair for one in dropped if one.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
     assert {one.change.severity for one in dropped} == {"warning"}
+
+
+def test_every_break_of_bytes_has_a_witness(changes: list[Told]) -> None:
+    breaks = [one for one in changes if one.change.breaks in ("wire", "storage")]
+    assert len(breaks) > 40
+    assert [(one.pair, one.rule, one.change.message_name) for one in breaks if not one.change.proof] == []

@@ -94,7 +94,7 @@ def _with(rule: Rule, part: str, text: str) -> Rule:
 
 
 def test_marked_facts_are_few() -> None:
-    marked = {name for name, value in vars(Message).items() if isinstance(value, set_fact)}
+    marked = {name for base in Message.__mro__ for name, value in vars(base).items() if isinstance(value, set_fact)}
     assert marked == {
         "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless",
     }  # fmt: skip

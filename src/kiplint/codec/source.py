@@ -69,7 +69,7 @@ class Source:
 
     def compile(self, title: str) -> dict[str, Any]:
         """Run the module, and give its names."""
-        code = compile("\n".join(self._finished) + "\n", f"<{title}>", "exec")
+        code = compile("\n".join(self._finished) + "\n", f"<{title!a}>", "exec")
         exec(code, self.names)  # built from a layout: names and defaults stand in it as literals
         return self.names
 

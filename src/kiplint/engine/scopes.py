@@ -109,4 +109,5 @@ def _placed(
 
 
 def _set_facts() -> set[str]:
-    return {name for kind in KINDS.values() for name, value in vars(kind).items() if isinstance(value, set_fact)}
+    classes = {base for kind in KINDS.values() for base in kind.__mro__}
+    return {name for base in classes for name, value in vars(base).items() if isinstance(value, set_fact)}

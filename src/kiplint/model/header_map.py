@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import TYPE_CHECKING
 
-from kiplint.model.layout import intervals
-from kiplint.model.message import Message
 from kiplint.versions import VersionRange, boundaries
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
 
 OLDEST_HEADER_REQUEST = "ControlledShutdownRequest"
 HEADERLESS_RESPONSE = "ApiVersionsResponse"
@@ -44,15 +46,6 @@ def _stretches(message: Message) -> list[tuple[int, int, int]]:
                 found.append((max(entry.versions.lowest, reached), entry.versions.highest, entry.header))
                 reached = entry.versions.highest + 1
     return found
-
-
-def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
-    """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
-    found = intervals(message)
-    if not message.is_rpc:
-        return found
-    headed = (versions for versions, _ in header_map(message))
-    return tuple(boundaries([*found, *headed], message.valid))
 
 
 def header_map(message: Message) -> tuple[tuple[VersionRange, int], ...]:

@@ -13,6 +13,7 @@ import msgspec
 
 from kiplint.model.container import Container
 from kiplint.model.field import Field
+from kiplint.model.header_map import header_map
 from kiplint.model.message import Message
 from kiplint.model.struct import Struct
 from kiplint.model.types import SIZED, WIDTHS
@@ -58,6 +59,15 @@ def intervals(message: Message) -> tuple[VersionRange, ...]:
             pieces.append(piece)
         drawn = rows
     return tuple(pieces)
+
+
+def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
+    """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
+    found = intervals(message)
+    if not message.is_rpc:
+        return found
+    headed = (versions for versions, _ in header_map(message))
+    return tuple(boundaries([*found, *headed], message.valid))
 
 
 def layout(

@@ -9,10 +9,9 @@ from kiplint.model.element import Ranged, given, optional_range, required_range
 from kiplint.model.fact import fact, set_fact
 from kiplint.model.field import Field
 from kiplint.model.graph import cycles
-from kiplint.model.header import HeaderRange
+from kiplint.model.headed import HeadedMessage
 from kiplint.model.spec import MessageSpec
 from kiplint.model.struct import Struct
-from kiplint.model.written import WrittenMessage
 from kiplint.text.problem import Problem
 from kiplint.versions import NONE, VersionRange
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from kiplint.model.schemas import SchemaSet
 
 
-class Message(WrittenMessage):
+class Message(HeadedMessage):
     """One message; `file` is the path of its definition, `data` its bytes, `noted` what its reader found wrong."""
 
     def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"", noted: tuple[Problem, ...] = ()) -> None:
@@ -212,62 +211,6 @@ class Message(WrittenMessage):
         spec = self.spec
         fields = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
         return tuple(name for name, attribute in fields if given(getattr(spec, attribute), None) is not None)
-
-    # Headers (KIP-1313)
-
-    @fact
-    def says_headers(self) -> bool:
-        """Whether `headerVersions` is given, even empty."""
-        return isinstance(self.spec.header_versions, dict)
-
-    @fact
-    def header_ranges(self) -> tuple[HeaderRange, ...]:
-        """The entries of `headerVersions`, lowest versions first."""
-        entries = [HeaderRange(key, value, self) for key, value in given(self.spec.header_versions, {}).items()]
-        entries.sort(key=lambda entry: (entry.versions.lowest, entry.versions.highest))
-        for index, entry in enumerate(entries):
-            entry.index = index
-        return tuple(entries)
-
-    @set_fact
-    def leads_headerless(self) -> bool:
-        """Whether it is the first of the set's live requests and responses without a header map."""
-        return self.schemas.headerless[:1] == (self,)
-
-    @fact
-    def headers_to_declare(self) -> str:
-        """The `headerVersions` that say what Kafka derives without them, as JSON."""
-        from kiplint.model.header_map import to_declare
-
-        return to_declare(self)
-
-    @fact
-    def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
-        """For each entry of `headerVersions`: of those before it the one that reaches furthest, or None."""
-        found: list[HeaderRange | None] = []
-        furthest: HeaderRange | None = None
-        for entry in self.header_ranges:
-            found.append(furthest)
-            if entry.versions and (furthest is None or entry.versions.highest > furthest.versions.highest):
-                furthest = entry
-        return tuple(found)
-
-    @fact
-    def reads_headers(self) -> bool:
-        """Whether every key of `headerVersions` is a range, none is given twice, and none overlaps another."""
-        entries = self.header_ranges
-        return not self.repeats_headers and not any(entry.key_problem or entry.overlap for entry in entries)
-
-    @fact
-    def repeats_headers(self) -> bool:
-        """Whether a key of `headerVersions` is given twice, of which readers keep one."""
-        return any(one.kind == "duplicate-key" and one.pointer.startswith("/headerVersions") for one in self.noted)
-
-    @fact
-    def highest_header(self) -> int:
-        """The header version that the highest valid version uses, -1 when not declared."""
-        matching = [entry.header for entry in self.header_ranges if entry.versions.covers(self.valid.highest)]
-        return matching[-1] if matching and self.valid else -1
 
     # Fields and structs
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kiplint.compat.limits import Budget
 from kiplint.engine.errors import UsageError
-from kiplint.model.header_map import headed_intervals
-from kiplint.model.layout import layout, lines, ranges_of
+from kiplint.model.layout import headed_intervals, layout, lines, ranges_of
 from kiplint.model.message import Message
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import RunResult

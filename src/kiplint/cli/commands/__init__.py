@@ -13,6 +13,7 @@ COMMANDS = (
     "decode",
     "encode",
     "vectors",
+    "probe",
     "pipeline",
     "rules",
     "explain",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -16,6 +16,9 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
+
+if TYPE_CHECKING:
+    from kiplint.compat.witness.find import Witness
 
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
@@ -38,6 +41,15 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
     source: str
     old_path: str = ""
     old_span: Span | None = None
+
+    @cached_property
+    def proof(self) -> tuple[Witness, ...]:
+        """For a change that breaks bytes: messages that one side writes and the other misreads or refuses."""
+        if self.breaks not in ("wire", "storage"):
+            return ()
+        from kiplint.compat.witness.prove import prove
+
+        return prove(self.change)
 
     @cached_property
     def kind(self) -> str:

@@ -51,14 +51,16 @@ class Example(NamedTuple):
     value: dict[str, Any]
 
 
-def witnesses(old: Message, new: Message, version: int, field: str = "") -> tuple[Witness, ...]:
-    """The best witness for each direction that has one, misreadings first.
+def witnesses(
+    old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
+) -> tuple[Witness, ...]:
+    """The best witness for each direction that has one, misreadings first; `new_version` is that of the new message.
 
     Best are those about the field (a path in the words of the schema), if it is given; then misreadings, then the
     shortest.
     """
-    codecs = {"old": Codec(old, version), "new": Codec(new, version)}
-    found = [_one_way(codecs["old"], codecs["new"], "old", field), _one_way(codecs["new"], codecs["old"], "new", field)]
+    one, other = Codec(old, version), Codec(new, version if new_version is None else new_version)
+    found = [_one_way(one, other, "old", field), _one_way(other, one, "new", field)]
     return tuple(sorted((one for one in found if one), key=lambda one: one.outcome != "misread"))
 
 

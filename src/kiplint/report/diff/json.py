@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from kiplint.compat.changes.judge import BREAKS, Judged
 from kiplint.runs.diff import DiffResult
 from kiplint.text.show import encodable
@@ -53,5 +55,6 @@ def change_object(one: Judged) -> dict[str, Any]:
         "old": dict(one.old),
         "new": dict(one.new),
         "message": one.message,
+        "proof": [{"reader": witness.reader, **msgspec.to_builtins(witness)} for witness in one.proof],
         **related,
     }

@@ -8,6 +8,7 @@ from typing import TextIO
 from kiplint.compat.changes.judge import BREAKS, Judged
 from kiplint.engine.finding import SEVERITIES
 from kiplint.report.diff.text import summary_line
+from kiplint.report.diff.witness import sentence
 from kiplint.report.kit.markdown import inline, write_row
 from kiplint.runs.diff import DiffResult
 
@@ -27,3 +28,8 @@ def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None
     for one in sorted(changes, key=lambda one: (SEVERITIES.index(one.severity), BREAKS.index(one.breaks))):
         breaks = one.breaks if one.breaks != "none" else "nothing"
         write_row(map(inline, (one.severity, breaks, one.rule, f"{one.path}:{one.span.line}", one.message)), out)
+    proofs = [(one, witness) for one in changes for witness in one.proof]
+    if proofs:
+        out.write("\nProof, by example messages:\n\n")
+    for one, witness in proofs:
+        out.write(f"- {inline(f'{one.message_name}, {one.rule}: {sentence(witness)}')}\n")

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TextIO
 
 from kiplint.compat.changes.judge import BREAKS, Judged
+from kiplint.report.diff.witness import sentence
 from kiplint.report.findings.text import excerpt
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
 from kiplint.runs.diff import GRAVE, DiffResult, as_finding
@@ -50,6 +51,7 @@ def _proof(one: Judged, color: bool) -> str:
     for word, side in (("before", one.old), ("after", one.new)):
         if "layout" in side:
             rows.append(f"  {paint(f'{word:>6}', DIM, color)}  {side['layout'] or 'nothing'}\n")
+    rows += [f"  {paint(' proof', DIM, color)}  {sentence(witness)}\n" for witness in one.proof]
     return "".join(rows)
 
 

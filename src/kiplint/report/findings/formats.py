@@ -31,6 +31,7 @@ ROOMS = {
     "show": "layout",
     "migrate": "migration",
     "decode": "bytes",
+    "probe": "probe",
 }
 """By command, the package that tells its results in a way of their own: as `text`, as `json`, and as `markdown`."""
 

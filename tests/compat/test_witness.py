@@ -1,0 +1,66 @@
+"""A break of bytes has a witness, and a witness is always of a break."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from compat.test_diff_properties import JSON, broken, changes, evolved
+from kiplint.codec.codec import Codec
+from kiplint.compat.witness.find import Witness, witnesses
+from kiplint.model.message import Message
+from tools import field, message
+
+HIGHEST = 5
+
+
+def proven(one: Witness, old: Message, new: Message) -> bool:
+    """Whether the bytes are really written by one side, and not read in the same way by the other."""
+    sides = {"old": Codec(old, one.version), "new": Codec(new, one.version)}
+    data = bytes.fromhex(one.hex)
+    assert sides[one.writer].decode(data).problems == ()
+    read = sides[one.reader].decode(data)
+    if one.outcome == "refused":
+        return read.problems[0].rule == one.rule
+    return read.problems == () and (one.field, one.wrote) != (one.read_as, one.read)
+
+
+@settings(max_examples=120)
+@given(evolved())
+def test_breaks_and_witnesses_are_the_same(pair: tuple[JSON, JSON]) -> None:
+    found, old, new = changes(*pair)
+    breaking = broken(found, new)
+    for version in range(HIGHEST + 1):
+        known = witnesses(old, new, version)
+        assert bool(known) == (version in breaking)
+        assert all(proven(one, old, new) for one in known)
+
+
+def the_one(old: Message, new: Message, version: int = 0) -> list[tuple[str, str, str]]:
+    return [(one.writer, one.outcome, one.hex) for one in witnesses(old, new, version)]
+
+
+def test_fields_that_trade_places_are_misread_silently() -> None:
+    old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
+    first, second = witnesses(old, new, 0)
+    assert (first.outcome, first.writer, first.field, first.read_as) == ("misread", "old", "a", "b")
+    assert (second.outcome, second.writer) == ("misread", "new")
+
+
+def test_null_is_refused_in_one_direction() -> None:
+    old, new = message(field("A", "string")), message(field("A", "string", nullableVersions="0+"))
+    assert the_one(old, new) == [("new", "refused", "ffff")]
+
+
+def test_a_tag_that_moved_is_lost() -> None:
+    old, new = (message(field("A", versions="3+", tag=tag, taggedVersions="3+")) for tag in (0, 1))
+    assert [one.outcome for one in witnesses(old, new, 3)] == ["misread", "misread"]
+
+
+def test_renames_and_new_tags_are_no_breaks() -> None:
+    old = message(field("A", "string"), field("T", versions="3+", tag=0, taggedVersions="3+"))
+    new = message(
+        field("Z", "string"),
+        field("T", versions="3+", tag=0, taggedVersions="3+"),
+        field("U", versions="3+", tag=1, taggedVersions="3+"),
+    )
+    assert witnesses(old, new, 0) == witnesses(old, new, 3) == ()

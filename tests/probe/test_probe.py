@@ -1,0 +1,218 @@
+"""`kiplint probe` against a mock cluster, and against ports that are no brokers: one clear line each."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from kiplint.runs.probe.connection import ProbeError, Tls
+from kiplint.runs.probe.probe import Broker, probe
+from kiplint.runs.probe.sasl import Sasl, _scram
+from tools import complaint, kiplint
+
+SET = ROOT / "fixtures" / "sets" / "broker" / "clients"
+HEAD = b"\0\0\0\1"
+
+
+@contextmanager
+def server(talk: Callable[[socket.socket], object]) -> Iterator[str]:
+    """A port that does this with every connection."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    held: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            held.append(connection)
+            try:
+                talk(connection)
+            except OSError:
+                continue
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"127.0.0.1:{listening.getsockname()[1]}"
+    listening.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+    listening.close()
+    for one in held:
+        one.close()
+
+
+def answering(data: bytes, *, close: bool = True) -> Callable[[socket.socket], None]:
+    def talk(connection: socket.socket) -> None:
+        connection.recv(4096)
+        connection.sendall(data)
+        if close:
+            connection.shutdown(socket.SHUT_RDWR)
+
+    return talk
+
+
+def framed(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+def ask(address: str, **others: object) -> Broker:
+    return probe(address, client=SET, timeout=1.0, **others).brokers[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("data", "close", "said"),
+    [
+        (b"", True, "the connection was closed without an answer; the port may want TLS or SASL"),
+        (b"\0\0", True, "the connection was closed in the middle of an answer (inside a length)"),
+        (framed(HEAD + b"\0" * 20)[:12], True, "the connection was closed in the middle of an answer (12 of 28 bytes)"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, "the port speaks HTTP, not Kafka's protocol"),
+        (b"\x15\x03\x03\x00\x02\x02\x28", True, "the port speaks TLS: use --tls"),
+        (b"SSH-2.0-OpenSSH_9\r\n", True, "the port speaks SSH, not Kafka's protocol"),
+        (b"\xde\xad\xbe\xef\x01\x02", True, "the answer is no frame of Kafka's protocol: it begins de ad be ef 01 02"),
+        (b"", False, "connected, but no answer within 1 s"),
+        (b"\0\0\1\0\0", False, "connected, but no answer within 1 s"),
+        (framed(b"\0\0\0\x63" + b"\0" * 8), False, "the answer has correlation id 99, the request had 1"),
+    ],
+)
+def test_ports_that_are_no_brokers(data: bytes, close: bool, said: str) -> None:
+    with server(answering(data, close=close)) as address:
+        assert (ask(address).error or "").startswith(said)
+
+
+def test_a_port_that_is_closed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+    assert ask(address).error == "no connection: Connection refused"
+
+
+def test_tls_is_missed() -> None:
+    with server(answering(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as address:
+        assert (ask(address, tls=Tls()).error or "").startswith("no TLS: ")
+    with server(lambda connection: None) as address:
+        assert ask(address, tls=Tls()).error == "no TLS handshake within 1 s"
+    assert complaint_of(Tls(ca="nowhere.pem")).startswith("the certificates cannot be used")
+
+
+def complaint_of(tls: Tls) -> str:
+    with pytest.raises(ProbeError) as caught:
+        tls.context()
+    return str(caught.value)
+
+
+def offers(version: int, *apis: tuple[int, int, int], code: int = 0) -> bytes:
+    """An ApiVersionsResponse of version 0."""
+    rows = b"".join(b"".join(number.to_bytes(2, "big") for number in row) for row in apis)
+    return code.to_bytes(2, "big") + len(apis).to_bytes(4, "big") + rows
+
+
+def broker(connection: socket.socket) -> None:
+    """A broker that knows ApiVersions 0 alone, and says so."""
+    for _ in range(2):
+        request = connection.recv(4096)
+        version, correlation = int.from_bytes(request[6:8], "big"), request[8:12]
+        code = 35 if version else 0
+        apis = ((18, 0, 0), (17, 0, 7), (500, 1, 2)) if not version else ((18, 0, 0),)
+        connection.sendall(framed(correlation + offers(0, *apis, code=code)))
+
+
+def test_the_way_back_to_version_0() -> None:
+    with server(broker) as address:
+        found = ask(address)
+    assert (found.error, found.tried, found.api_versions, found.problems) == (None, (5, 0), 0, ())
+    assert [(one.name, one.use, one.unknown) for one in found.apis] == [
+        ("ApiVersions", 0, ""),
+        ("SaslHandshake", 1, "2-7"),
+        ("", None, ""),
+    ]
+
+
+def test_an_answer_that_is_malformed() -> None:
+    def talk(connection: socket.socket) -> None:
+        correlation = connection.recv(4096)[8:12]
+        # Version 5 is flexible: an array of no APIs, throttle time, no tags; and a byte more.
+        connection.sendall(framed(correlation + b"\0\0" + b"\x01" + b"\0\0\0\0" + b"\0" + b"\x07"))
+
+    with server(talk) as address:
+        (problem,) = ask(address).problems
+    assert (problem.rule, problem.offset) == ("codec/trailing-bytes", 12)
+
+
+def test_the_mock_cluster_of_librdkafka(tmp_path: Path) -> None:
+    from confluent_kafka.admin import AdminClient
+
+    client = AdminClient({"test.mock.num.brokers": 3, "bootstrap.servers": "mock"})
+    node = next(iter(client.list_topics(timeout=10).brokers.values()))
+    address = f"{node.host}:{node.port}"
+    ran = kiplint("probe", address, "127.0.0.1:1", "--client", SET, "--output-format", "json", cwd=tmp_path)
+    first, second = json.loads(ran.out)["brokers"]
+    assert ran.code == 1 and second["error"] == "no connection: Connection refused"
+    assert (first["error"], len(first["nodes"])) == (None, 3)
+    assert first["cluster_id"].startswith("mockCluster")
+    names = {one["name"]: one for one in first["apis"]}
+    assert names["Metadata"]["use"] is not None
+    text = kiplint("probe", address, "--client", SET, cwd=tmp_path).out
+    assert text.startswith(f"{address}: cluster mockCluster")
+
+
+def test_real_tls(tmp_path: Path) -> None:
+    words = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    made = [
+        "openssl",
+        "req",
+        *words,
+        "-keyout",
+        "key.pem",
+        "-out",
+        "cert.pem",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+    ]
+    try:
+        subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("openssl is not installed")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+
+    def talk(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as safe:
+            broker(safe)
+
+    with server(talk) as address:
+        assert ask(address, tls=Tls(ca=str(tmp_path / "cert.pem"))).error is None
+        assert ask(address, tls=Tls(insecure=True)).error is None
+        assert (ask(address, tls=Tls()).error or "").startswith("the certificate is not trusted")
+        assert ask(address).error is not None
+
+
+def test_the_example_of_rfc_7677() -> None:
+    talk = _scram(Sasl("SCRAM-SHA-256", "user", "pencil"), "rOprNGfwEbeRWgbNEkqO")
+    assert next(talk) == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
+    nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
+    last = talk.send(f"r={nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096".encode())
+    assert last == f"c=biws,r={nonce},p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=".encode()
+    with pytest.raises(StopIteration):
+        talk.send(b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=")
+
+
+@pytest.mark.parametrize("first", ["", "r=other,s=AAAA,i=4096", "r=me,s=AAAA,i=99999999", "r=me,s=%,i=1"])
+def test_servers_that_are_not_right(first: str) -> None:
+    talk = _scram(Sasl("SCRAM-SHA-512", "user", "pencil"), "me")
+    next(talk)
+    with pytest.raises(ProbeError):
+        talk.send(first.encode())
+
+
+@pytest.mark.parametrize("place", ["localhost", "localhost:0", "localhost:99999", ":9092", "a b:1"])
+def test_an_address_that_is_none(place: str) -> None:
+    assert complaint(lambda: probe(place, client=SET)) == f"{place} is not HOST:PORT, such as localhost:9092"
