@@ -36,13 +36,12 @@ RULES = {rule.id: rule for rule in shipped_rules() if rule.spec.each == "change"
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 
 COMPANIONS = {
-    "compat/frozen-bumped": {"compat/new-version"},
     "compat/gap-in-versions": {"compat/new-version", "compat/version-dropped"},
     "compat/new-field": {"compat/new-version"},
     "compat/new-field-not-ignorable": {"compat/new-field", "compat/new-version"},
     "compat/response-not-bumped": {"compat/new-version"},
+    "compat/unstable-changed": {"compat/new-field"},
     "compat/tag-reused": {"compat/new-tag", "compat/tag-removed"},
-    "kip-1313/v3-on-released": {"compat/header-changed"},
 }
 """What else has changed wherever the rule's change happens."""
 
@@ -50,6 +49,7 @@ MISTAKES = {
     ("compat/frozen-bumped", "new"): {"kip-1313/frozen-rpc"},
     ("compat/released-unstable", "new"): {"style/latest-unstable"},
     ("compat/response-not-bumped", "new"): {"rpc/versions-differ"},
+    ("compat/unstable-changed", "old"): {"style/latest-unstable"},
     ("compat/tag-changed", "old"): {"tags/gap"},
 }
 """What `check` finds in one side of an example; in all others nothing, so that the change is all there is to see."""

@@ -274,17 +274,34 @@ def test_versions_that_do_not_meet() -> None:
 
 def test_an_unstable_version_may_change_and_go() -> None:
     old = definition(A, latestVersionUnstable=True)
-    assert told(old, definition(A, B)) == ["layout-changed wire 0-4 B"]
+    assert told(old, definition(A, B)) == ["unstable-changed none 5", "layout-changed wire 0-4 B"]
     added = told(old, definition(A, field("B", versions="5+", ignorable=True)))
-    assert added == ["new-field none 5 B"]
+    assert added == ["unstable-changed none 5", "new-field none 5 B"]
     assert told(old, definition(A, validVersions="0-4")) == []
+
+
+def test_unstable_versions_whose_bytes_changed_are_told_as_a_whole() -> None:
+    old = definition(A, C, latestVersionUnstable=True)
+    gone = definition(A, field("C", "string", versions="0-4"))
+    (one,) = changes(old, gone)
+    assert (one.rule, one.severity, one.breaks) == ("compat/unstable-changed", "info", "none")
+    assert one.message == "XRequest: version 5, which was unstable, is written in other bytes"
+    assert (one.old["layout"], one.new["layout"]) == ("A int32, C compact string", "A int32")
+    tag = definition(A, C, field("B", versions="5+", tag=0, taggedVersions="5+"), latestVersionUnstable=True)
+    assert "unstable-changed none 5" in told(old, tag)
+    retyped = definition(A, C, field("B", "int8", versions="5+", tag=0, taggedVersions="5+"))
+    assert told(tag, retyped) == ["unstable-changed none 5"]
+    headers = {"0-2": "1", "3-4": "2", "5+": "3"}
+    assert told(old, definition(A, C, headerVersions=headers)) == ["unstable-changed none 5"]
+    assert told(old, definition(A, C)) == []
+    assert told(old, definition(A, field("D", "string"))) == ["field-renamed source 0-5 D"]
 
 
 def test_the_response_of_an_unstable_request_is_unstable_too() -> None:
     request = {"XRequest.json": definition(A, latestVersionUnstable=True)}
     old = {"XResponse.json": response(A)}
     new = {"XResponse.json": response(A, field("B", versions="5+", ignorable=True))}
-    assert told({**request, **old}, {**request, **new}) == ["new-field none 5 B"]
+    assert told({**request, **old}, {**request, **new}) == ["unstable-changed none 5", "new-field none 5 B"]
     assert told(old, new) == ["layout-changed wire 5 B"]
 
 
@@ -374,9 +391,34 @@ def test_the_frozen_rpc() -> None:
     found = changes(old, new)
     assert [(one.rule, one.severity, one.versions) for one in found] == [
         ("compat/frozen-bumped", "error", "2-3"),
-        ("compat/new-version", "info", "2-3"),
     ]
     assert changes(new, new) == []
+
+
+def test_a_frozen_rpc_bumped_alone_gets_one_finding() -> None:
+    same = {"flexibleVersions": "none", "apiKey": 17, "headerVersions": None}
+    answer = response(A, validVersions="0-1", **{**same, "name": "SaslHandshakeResponse"})
+
+    def request(versions: str) -> Files:
+        data = definition(A, validVersions=versions, **{**same, "name": "SaslHandshakeRequest"})
+        return {"SaslHandshakeRequest.json": data, "SaslHandshakeResponse.json": answer}
+
+    (one,) = changes(request("0-1"), request("0-2"))
+    assert one.message == "SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, and was given 2"
+    assert told(request("1"), request("0-1")) == ["new-version none 0"]
+
+
+def test_a_live_rpc_whose_one_half_drops_versions_is_an_error() -> None:
+    old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
+    (one,) = changes(old, {**old, "XResponse.json": response(A, validVersions="2-5")})
+    assert (one.rule, one.severity) == ("compat/version-dropped", "error")
+    assert one.message == "XResponse: versions 0-1 are no longer valid, and its request still has them"
+    partly = {"XRequest.json": definition(A, validVersions="1-5"), "XResponse.json": response(A, validVersions="2-5")}
+    request, answer = changes(old, partly)
+    assert (request.severity, answer.severity) == ("warning", "error")
+    assert answer.message == "XResponse: versions 0-1 are no longer valid, and its request still has 1"
+    none = response(validVersions="none", flexibleVersions="none")
+    assert [one.severity for one in changes(old, {**old, "XResponse.json": none})] == ["error"]
 
 
 # Headers
@@ -388,7 +430,9 @@ def test_the_frozen_rpc() -> None:
         (None, {"0-2": "1", "3+": "2"}, []),
         ({"0-2": "1", "3+": "2"}, None, []),
         (None, {"0-1": "1", "2+": "2"}, ["header-changed wire 2"]),
-        (None, {"0-2": "1", "3-4": "2", "5+": "3"}, ["header-changed wire 5", "v3-on-released wire 5"]),
+        (None, {"0-2": "1", "3-4": "2", "5+": "3"}, ["v3-on-released wire 5"]),
+        (None, {"0-2": "1", "3+": "1"}, ["header-changed wire 3-5"]),
+        ({"0-2": "0", "3+": "2"}, {"0+": "1"}, ["header-changed wire 0-5"]),
         ({"0-2": "1", "3+": "2"}, {"0-2": "1", "3-5": "2", "6+": "3"}, []),
         ({"1+": "1"}, {"0+": "1"}, []),
     ],
@@ -397,9 +441,57 @@ def test_headers(old: dict[str, str] | None, new: dict[str, str] | None, wanted:
     assert told(definition(A, headerVersions=old), definition(A, headerVersions=new)) == wanted
 
 
+def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
+    (one,) = changes(definition(A), definition(A, headerVersions={"0+": "3"}))
+    assert (one.rule, one.versions, one.severity) == ("kip-1313/v3-on-released", "0-5", "error")
+    assert one.said == "versions 0-5 had request headers 1, 2 and have 3; give the new header to a new version"
+    assert (one.old, one.new) == ({"header": 1, "headers": [1, 2]}, {"header": 3})
+    config = Config(ignore=["kip-1313"])
+    before, after = tree("old", definition(A)), tree("new", definition(A, headerVersions={"0+": "3"}))
+    rules = make_ruleset(config, load_rules(config, ""))
+    (one,) = judge(compare_trees(before, after), rules, before.sources, after.sources)
+    assert (one.rule, one.said) == ("compat/header-changed", "versions 0-5 had request headers 1, 2 and have 3")
+
+
 def test_the_header_of_a_new_version_is_free() -> None:
     headers = {"0-2": "1", "3-5": "2", "6+": "3"}
     assert told(definition(A), definition(A, validVersions="0-6", headerVersions=headers)) == ["new-version none 6"]
+
+
+HEADERS = {"0-2": "1", "3-5": "2", "6+": "3"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ([A], [[A], {}], "version 6 is new"),
+        ([A], [[A], {"headerVersions": HEADERS}], "version 6 is new, with request header 3"),
+        (
+            [A, B],
+            [[A, field("B", versions="0-5")], {"headerVersions": HEADERS}],
+            "version 6 is new, with request header 3, without B",
+        ),
+        ([A, B, C], [[A, *(field(one, versions="0-5") for one in "BC")], {}], "version 6 is new, without B, C"),
+    ],
+)
+def test_a_new_version_says_its_header_and_what_ended(old: list[Any], new: list[Any], wanted: str) -> None:
+    fields, others = new
+    found = changes(definition(*old), definition(*fields, validVersions="0-6", **others))
+    assert [one.said for one in found if one.rule == "compat/new-version"] == [wanted]
+
+
+def test_a_new_version_says_that_it_is_the_first_flexible_one() -> None:
+    old = definition(A, flexibleVersions="none")
+    (one,) = changes(old, definition(A, validVersions="0-6", flexibleVersions="6+"))
+    assert one.said == "version 6 is new, flexible for the first time, with request header 2"
+    three = definition(A, validVersions="0-6", flexibleVersions="6+", headerVersions={"0-5": "1", "6+": "3"})
+    (one,) = changes(old, three)
+    assert one.said == "version 6 is new, flexible for the first time, with request header 3"
+    (one,) = changes(record(A, flexibleVersions="none"), record(A, validVersions="0-6", flexibleVersions="6+"))
+    assert one.said == "version 6 is new, flexible for the first time"
+    later = definition(A, validVersions="0-9", flexibleVersions="7+", headerVersions={"0-6": "1", "7": "2", "8+": "3"})
+    (one,) = changes(old, later)
+    assert one.said == "versions 6-9 are new, flexible from 7 on, with request header 3 from 8 on"
 
 
 # Coordinator records

@@ -157,3 +157,24 @@ def test_a_tag_that_two_fields_share_is_not_reused_by_either() -> None:
     assert told(twice, definition(tagged("T"), tagged("U"), tagged("W", 1, "int8"))) == told(
         definition(tagged("V", 1)), definition(tagged("W", 1, "int8"))
     )
+
+
+def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from kiplint.runs.diff import diff
+
+    with TemporaryDirectory() as folder:
+        sides = {"older": tagged("B"), "old": A, "new": tagged("C", kind="string")}
+        for name, one in sides.items():
+            (Path(folder) / name).mkdir()
+            (Path(folder) / name / "XRequest.json").write_bytes(definition(A, *([] if one is A else [one])))
+        old, new, older = (Path(folder) / name for name in ("old", "new", "older"))
+        result = diff(old, new, also=[older])
+        place = next(at for one, at in zip(result.changes, result.before, strict=True) if one.rule.endswith("reused"))
+        assert place is not None
+        path, span = place
+        assert Path(path) == older / "XRequest.json"
+        line = (older / "XRequest.json").read_text().splitlines()[span.line - 1]
+        assert line[span.column - 1 : span.end_column - 1] == '"tag": 0'

@@ -80,6 +80,10 @@ class RuleSpec(_Shape):
     ] = ""
     expect: Annotated[str, Meta(description="What must hold of them; without it, none may exist.")] = ""
     at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
+    narrows: Annotated[
+        str,
+        Meta(description="The `pack/rule` that is silent where this one speaks, being a special case of it."),
+    ] = ""
     severity: Annotated[Level, Meta(description="How bad it is; off when it must be asked for.")] = "error"
     levels: Annotated[list[Softer], Meta(description="Other severities for special cases; the first that holds.")] = []
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -64,9 +64,17 @@ class RuleSet:
         try:
             for compiled in self._by_kind[kind]:
                 compiled.walk(elements, hits.append)
-            return [Breach.of(hit) for hit in hits]
+            found = [Breach.of(hit) for hit in hits]
         except Exception as error:
             raise UsageError(_culprit([rule for rule in self.rules if rule.each == kind], elements, error)) from error
+        special = {rule.id: rule.spec.narrows for rule in self.rules if rule.each == kind and rule.spec.narrows}
+        return _closest(found, special) if special else found
+
+
+def _closest(breaches: list[Breach], special: Mapping[str, str]) -> list[Breach]:
+    """The breaches without those of general rules, where a special case of the rule speaks of the element too."""
+    said = {(id(one.element), special.get(one.rule.id)) for one in breaches if one.severity != "off"}
+    return [one for one in breaches if (id(one.element), one.rule.id) not in said]
 
 
 def load_rules(config: Config, base: str) -> list[Rule]:

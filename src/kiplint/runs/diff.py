@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import ChainMap
 from collections.abc import Collection, Sequence
 from typing import Unpack
 
@@ -64,7 +65,8 @@ def diff_all(old: Path, new: Path, *, repository: Path | None = None) -> DiffRes
 
 def _compare(names: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str]) -> DiffResult:
     before, after, *older = trees
-    changes = judge(compare_trees(before, after, older), rules, before.sources, after.sources)
+    known = dict(ChainMap(*(dict(one.sources) for one in (before, *older))))
+    changes = judge(compare_trees(before, after, older), rules, known, after.sources)
     failing = any(one.breaks in grave or one.severity == "error" for one in changes)
     unread = broken(before, after)
     findings = tuple(map(as_finding, changes))

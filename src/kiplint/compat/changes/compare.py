@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from kiplint.compat.changes import message_kinds as kinds
 from kiplint.compat.changes.change import Change
 from kiplint.compat.changes.messages import compare_messages
-from kiplint.compat.changes.pairing import MessagePair, pair_messages
+from kiplint.compat.changes.pairing import MessagePair, pair_messages, partner
 from kiplint.compat.changes.tags import reused_tags
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.model.message import Message
@@ -84,24 +84,23 @@ def _left_alone(gone: Message, pairs: list[MessagePair]) -> str:
 
 
 def _request_is_unstable(message: Message) -> bool:
-    if message.type != "response" or message.api_key is None:
+    if message.type != "response":
         return False
-    request = message.schemas.key_owners.get(("request", message.api_key))
+    request = partner(message)
     return request is not None and request.unstable and request.valid.highest == message.valid.highest
 
 
 def _of_rpcs(pairs: list[MessagePair]) -> Iterator[Change]:
     """What the two halves of an RPC do not do together, and RPCs that must never be bumped."""
     bumped = {
-        (id(new.schemas), new.type, new.api_key): new.valid - old.valid
+        id(new): new.valid - old.valid
         for old, new in pairs
         if old and new and new.is_rpc and new.valid.highest > old.valid.highest
     }
     for old, new in pairs:
         if not old or not new or not new.is_rpc:
             continue
-        other = "request" if new.type == "response" else "response"
-        missing = bumped.get((id(new.schemas), other, new.api_key))
+        missing = bumped.get(id(partner(new))) if bumped else None
         if missing and missing - new.valid:
             yield kinds.ResponseNotBumped((old, new), missing - new.valid)
         if new.valid - old.valid:

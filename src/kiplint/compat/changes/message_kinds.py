@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from kiplint.compat.changes.change import Change, Side
+from kiplint.compat.changes.change import Change, Side, Spot
 from kiplint.compat.changes.slots import shown_layout
 from kiplint.model.fact import fact
+from kiplint.model.header_map import header_map, header_of
 from kiplint.model.layout import layout
 from kiplint.model.message import Message
+from kiplint.versions import NONE, VersionRange
 
 
 class MessageRemoved(Change, frozen=True, dict=True):
@@ -100,11 +102,52 @@ class Ranged(Change, frozen=True, dict=True):
 class VersionDropped(Ranged, frozen=True, dict=True):
     """Released versions are no longer valid."""
 
+    held: Annotated[VersionRange, "Those of them that the other half of the RPC still has."] = NONE
+
+    @fact
+    def other(self) -> str:
+        """The other half of the RPC: request or response."""
+        return "request" if self.message.type == "response" else "response"
+
 
 class NewVersion(Ranged, frozen=True, dict=True):
     """Versions are valid that were not."""
 
     again: Annotated[bool, "Whether they are lower than the highest that was valid, and so come back."] = False
+
+    @fact
+    def new_header(self) -> int:
+        """The header version of the highest of them, where the version before them has another; else -1."""
+        return header_of(self.message, self.versions.highest) if self.header_from >= 0 else -1
+
+    @fact
+    def header_from(self) -> int:
+        """The lowest of them from which on the header version is another than before them; -1 if it never is."""
+        if not self._before or not self.message.is_rpc:
+            return -1
+        highest = header_of(self.message, self.versions.highest)
+        if highest in (-1, header_of(self.message, self.versions.lowest - 1)):
+            return -1
+        return next(held for held, header in header_map(self.message) if header == highest).lowest
+
+    @fact
+    def first_flexible(self) -> int:
+        """The first flexible version, where it is one of them and not the first of all; else -1."""
+        lowest = self.message.flexible.lowest if self._before and self.message.flexible else -1
+        return lowest if self.versions.covers(lowest) else -1
+
+    @fact
+    def ended(self) -> tuple[str, ...]:
+        """The outermost fields of the version before them that the highest of them has no more."""
+        before, now = self.versions.lowest - 1, self.versions.highest
+        fields = self.message.fields if self._before else ()
+        return tuple(one.name for one in fields if one.versions.covers(before) and not one.versions.covers(now))
+
+    @property
+    def _before(self) -> VersionRange:
+        """The version before the lowest of them, if both sets have it."""
+        was, version = self.messages[0], self.versions.lowest - 1
+        return was.valid & self.message.valid & VersionRange.of(version, version) if was and version >= 0 else NONE
 
 
 class GapInVersions(Ranged, frozen=True, dict=True):
@@ -139,17 +182,42 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
         return f"{self.message.type}-not-bumped"
 
 
+class UnstableChanged(Change, frozen=True, dict=True):
+    """A version that was unstable has other bytes, or another header."""
+
+    @property
+    def place(self) -> Spot | None:
+        """At the valid versions, where it may have become stable."""
+        return Spot(self.message.file, "", "validVersions")
+
+    @property
+    def old(self) -> Side:
+        """The layout in the old set."""
+        return _layout(self.messages[0], self.versions.lowest)
+
+    @property
+    def new(self) -> Side:
+        """The layout in the new set."""
+        return _layout(self.messages[1], self.versions.lowest)
+
+
 class HeaderChanged(Change, frozen=True, dict=True):
     """Released versions have another header."""
 
     wanted = "headerVersions"
-    old_header: Annotated[int, "The header version in the old set."] = -1
+    old_headers: Annotated[tuple[int, ...], "The header versions in the old set, from the lowest version on."] = ()
     new_header: Annotated[int, "The header version in the new set."] = -1
+
+    @fact
+    def old_header(self) -> int:
+        """The header version of the lowest version in the old set."""
+        return self.old_headers[0]
 
     @property
     def old(self) -> Side:
-        """The header version in the old set."""
-        return {"header": self.old_header}
+        """The header version in the old set, of the lowest version; all of them, if there are several."""
+        several = {"headers": [*self.old_headers]} if len(self.old_headers) > 1 else {}
+        return {"header": self.old_header, **several}
 
     @property
     def new(self) -> Side:

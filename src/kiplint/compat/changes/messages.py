@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 from kiplint.compat.changes import field_kinds, message_kinds
 from kiplint.compat.changes.attributes import compare_attributes
 from kiplint.compat.changes.change import Change
 from kiplint.compat.changes.fields import compare_fields
-from kiplint.compat.changes.pairing import Both
+from kiplint.compat.changes.pairing import Both, partner
 from kiplint.compat.limits import Budget
 from kiplint.model.header_map import header_of
-from kiplint.model.layout import layout, tokens
+from kiplint.model.layout import layout, slot_tokens, tokens
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange, boundaries
 
@@ -29,8 +31,10 @@ def compare_messages(old: Message, new: Message, *, old_unstable: bool = False) 
     if _was_version(old, new):
         yield from _moved_type(both)
         return
-    unstable = old.unstable or old_unstable
-    released = old.valid - VersionRange.of(old.valid.highest, old.valid.highest) if unstable else old.valid
+    released, unstable = old.valid, NONE
+    if old.unstable or old_unstable:
+        latest = VersionRange.of(old.valid.highest, old.valid.highest)
+        released, unstable = old.valid - latest, latest & new.valid
     common = released & new.valid
     yield from _identity(both)
     yield from _versions(both, released)
@@ -39,6 +43,15 @@ def compare_messages(old: Message, new: Message, *, old_unstable: bool = False) 
     yield from compare_attributes(both, old, new, released, set())
     if new.is_rpc and old.is_rpc:
         yield from compare_headers(both, common)
+    if unstable and _written(old, unstable.lowest) != _written(new, unstable.lowest):
+        yield message_kinds.UnstableChanged(both, unstable)
+
+
+def _written(message: Message, version: int) -> tuple[object, ...]:
+    """All that is on the wire in one version, tagged fields included."""
+    body = layout(message, version, message.flexible.covers(version))
+    tags = {one.field.tag: slot_tokens(one) for one in body.tags or ()}
+    return header_of(message, version) if message.is_rpc else None, tokens(body), tags
 
 
 def _flexible(both: Both, common: VersionRange) -> Iterator[Change]:
@@ -79,7 +92,8 @@ def _identity(both: Both) -> Iterator[Change]:
 def _versions(both: Both, released: VersionRange) -> Iterator[Change]:
     old, new = both
     if dropped := released - new.valid:
-        yield message_kinds.VersionDropped(both, dropped)
+        other = partner(new)
+        yield message_kinds.VersionDropped(both, dropped, dropped & other.valid if other else NONE)
     added = new.valid - old.valid
     back = added & VersionRange.of(0, old.valid.highest)
     if back:
@@ -99,7 +113,12 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     if not (derived or old.says_headers or new.says_headers):
         return
     entries = [entry.versions for side in both for entry in side.header_ranges]
+    moved: dict[int, dict[int, VersionRange]] = {}
     for piece in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *entries], common):
         was, now = header_of(old, piece.lowest), header_of(new, piece.lowest)
         if was != now and min(was, now) >= 0:
-            yield message_kinds.HeaderChanged(both, piece, old_header=was, new_header=now)
+            before = moved.setdefault(now, {})
+            before[was] = before.get(was, NONE) | piece
+    for header, before in moved.items():
+        versions = reduce(or_, before.values())
+        yield message_kinds.HeaderChanged(both, versions, old_headers=tuple(before), new_header=header)

@@ -23,6 +23,14 @@ class Both(NamedTuple):
     new: Message
 
 
+def partner(message: Message) -> Message | None:
+    """The other half of a request's or response's RPC, in the set that the message is in."""
+    if not message.is_rpc or message.api_key is None:
+        return None
+    other = "request" if message.type == "response" else "response"
+    return message.schemas.key_owners.get((other, message.api_key))
+
+
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
     """The fields of both, paired; renames are fields at the same place with the same type and versions."""
     pairs: list[FieldPair] = []
