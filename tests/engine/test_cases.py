@@ -163,6 +163,10 @@ def test_names_of_names_do_not_grow_without_bound(count: int, text: str) -> None
         ({"each": "rpc", "when": "request", "at": "apiKey"}, "at: apiKey is no property: a rpc is pointed to as a whole"),
         ({"each": "problem", "at": "name"}, "at: a problem has a place of its own; leave `at` out"),
         ({"fields": {"A": {}}}, "fields: only rules about messages and structs have `fields`"),
+        (
+            {"each": "message", "when": "", "fields": {"A": {"type": "[]int33"}}},
+            'fields: "[]int33" is not a type; did you mean []int32?',
+        ),
         ({"each": "message", "when": "", "fields": {"A": {"versions": "3-1"}}}, 'fields: "3-1" is inverted; write "1-3"'),
         ({"each": "message", "when": "", "fields": {"A": {"fields": [{"nullable": "x"}]}}}, 'fields: "x" is not "N"'),
     ],

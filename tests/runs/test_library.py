@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +57,28 @@ def test_mistakes_are_told(repo: Path) -> None:
         kiplint.check(repo / "fixtures/kip-1313", select=["rcp"])
     with pytest.raises(kiplint.SourceError, match="no such file or directory"):
         kiplint.diff(repo / "fixtures/kip-1313", "nowhere")
+
+
+def test_a_misspelt_argument_is_refused(repo: Path) -> None:
+    """What is passed on to the configuration counts too: nothing that does nothing is taken."""
+    calls: list[tuple[Callable[..., Any], int]] = [(kiplint.check, 1), (kiplint.diff, 2)]
+    for call, count in calls:
+        sets = [repo / "fixtures/kip-1313"] * count
+        with pytest.raises(TypeError, match="unexpected keyword argument 'ignor'; did you mean ignore"):
+            call(*sets, ignor=["rpc"])
+
+
+def test_values_that_could_not_mean_anything_are_refused(repo: Path) -> None:
+    one: Any = repo / "fixtures/kip-1313"
+    wrong: Any = "eror"
+    with pytest.raises(kiplint.UsageError, match="^fail_on: eror is none of error, warning, info, never$"):
+        kiplint.check(one, fail_on=wrong)
+    with pytest.raises(TypeError, match="^select: expected a list of selectors, got str$"):
+        kiplint.check(one, select="tags")
+    with pytest.raises(kiplint.UsageError, match="^header: a version of the request header from 1 on, not -1$"):
+        kiplint.rollout(one, header=-1)
+    with pytest.raises(kiplint.UsageError, match="at least one broker$"):
+        kiplint.negotiate(one)
 
 
 def test_the_other_results_can_be_read(repo: Path) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.")]
 FormOption = Annotated[Literal["text", "json"], Option("How to write the result.")]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("How to write the result.")]
-RepositoryOption = Annotated[str | None, Option("The repository of REV:, a directory or a bundle.", "REPO")]
+RepositoryOption = Annotated[str | None, Option("The repository of REV:path, a directory or a bundle.", "REPO")]
 SetsOption = Annotated[
     tuple[str, ...],
     Option(

@@ -13,6 +13,7 @@ from kiplint.engine.language import KINDS, NARROWER, OWN, facts, kind_name, own_
 from kiplint.engine.parse import parse_lets
 from kiplint.engine.rule import Case, Rule, Wanted, type_of
 from kiplint.engine.template import Piece, pieces, split_place
+from kiplint.model.types import nearest_primitive, parse_type, respelt
 from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
@@ -149,14 +150,26 @@ def _place(text: str, words: Words) -> None:
 
 
 def _demands(fields: object) -> Iterator[Mistake]:
-    """The ranges that `fields` gives, at every depth."""
+    """The types and ranges that `fields` gives, at every depth."""
     wanted = list(fields.values()) if isinstance(fields, dict) else fields
     assert isinstance(wanted, list)
     for one in wanted:
         assert isinstance(one, Wanted)
+        if wrong := _no_type(one.type):
+            yield "fields", one.type, wrong
         for text in filter(None, (one.versions, one.nullable, one.tagged.replace("either", "none"))):
             try:
                 VersionRange.parse(text)
             except InvalidRange as error:
                 yield "fields", text, f'"{printable(text)}" {error}'
         yield from _demands(one.fields)
+
+
+def _no_type(text: str) -> str:
+    """What is wrong with a type that `fields` asks for: no definition could ever have it."""
+    kind = parse_type(text)
+    if text in ("", "[]") or kind.primitive or kind.struct:
+        return ""
+    near = nearest_primitive(kind.element)
+    meant = respelt(text) or (f"{'[]' * kind.array}{near}" if near else "")
+    return f'"{printable(text)}" is not a type' + (f"; did you mean {meant}?" if meant else "")

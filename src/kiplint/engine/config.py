@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +11,7 @@ from msgspec import Meta
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level
 from kiplint.text.files import read_file, read_text
+from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
@@ -114,12 +115,23 @@ def _explain(file: str, text: str, error: str) -> str:
     if not unknown:
         place = re.search(r"at `\$\.?([^`]*)`", error)
         name = re.split(r"[.\[]", place[1])[0] if place else ""
-        reason = error.partition(" - at ")[0].replace("`", "")
+        reason = _choices(name, error) or error.partition(" - at ")[0].replace("`", "")
         return f"{file}:{_line(text, name)}: {name}: {reason[:1].lower()}{reason[1:]}"
     table = RuleTable if ".rules" in error.rpartition(" - at ")[2] else Config
     known = list(table.__struct_encode_fields__)
     hint = did_you_mean(unknown[1], known) or f"; there are {', '.join(known)}"
     return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is no key of the configuration{hint}"
+
+
+def _choices(name: str, error: str) -> str:
+    """What a key takes, where it has a word that is none of these."""
+    import re
+
+    wrong = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)
+    choices = get_args({"fail-on": FailOn, "severity": Level}.get(name))
+    if not wrong or not choices:
+        return ""
+    return f"{printable(wrong[1])} is none of {', '.join(choices)}{did_you_mean(wrong[1], choices)}"
 
 
 def _line(text: str, name: str) -> int:

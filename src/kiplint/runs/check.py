@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from msgspec.structs import replace
 
 from kiplint.engine.config import FailOn
+from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
@@ -17,6 +18,7 @@ from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import CheckResult, rule_infos
 from kiplint.sources.open import STDIN, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
+from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from kiplint.engine.place import Mender
@@ -200,6 +202,8 @@ def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Ite
 
 
 def _failing(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
-    """The findings that are as severe as `fail_on` says."""
+    """The findings that are as severe as `fail_on` says. Raises UsageError for a level that there is not."""
+    if fail_on not in get_args(FailOn):
+        raise UsageError(f"fail_on: {printable(fail_on)} is none of {', '.join(get_args(FailOn))}")
     grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return tuple(one for one in findings if one.severity in grave)

@@ -13,6 +13,7 @@ from kiplint.engine.config import Config, find_config, place_of, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.text.suggest import did_you_mean
 
 Path = str | os.PathLike[str]
 """What may be given where a file, a directory or a set is named."""
@@ -65,6 +66,11 @@ class Configuration(msgspec.Struct, frozen=True):
 
 def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
     """The configuration of a run that looks at `start`, a path. Raises UsageError where it cannot be read."""
+    for name in chosen.keys() - Chosen.__annotations__.keys():
+        raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, [*Chosen.__annotations__])}")
+    for name in ("select", "ignore"):
+        if isinstance(chosen.get(name), str):
+            raise TypeError(f"{name}: expected a list of selectors, got str")
     asked = chosen.get("config")
     file = None
     if isinstance(asked, Mapping):

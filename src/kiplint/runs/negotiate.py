@@ -8,6 +8,7 @@ from kiplint.compat.negotiation.features import read_features
 from kiplint.compat.negotiation.negotiate import negotiate as agree
 from kiplint.compat.negotiation.result import Negotiation
 from kiplint.compat.roles import Mode
+from kiplint.engine.errors import UsageError
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import RunResult, Status
 from kiplint.runs.trees import broken, load_rpcs
@@ -42,6 +43,8 @@ def negotiate(
     versions too. `mode` is what they run in, by default KRaft where they can; over `sasl` the client begins with
     version 0 of ApiVersions. Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
     """
+    if not brokers:
+        raise UsageError("negotiate takes a client and at least one broker")
     features = read_features(os.fspath(feature), read(os.fspath(feature))) if feature else {}
     trees = [load_rpcs(name, repository) for name in (client, *brokers)]
     one, *others = ((tree.name, tree.main) for tree in trees)

@@ -38,6 +38,8 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     sets = sets or (".",)
     if len(sets) > 2:
         raise UsageError(f"rollout takes one set, or a base and a head, not {len(sets)} sets")
+    if not isinstance(header, int) or header < 1:
+        raise UsageError(f"header: a version of the request header from 1 on, not {header!r}")
     configuration = configure(os.fspath(sets[-1]))
     head = load(sets[-1], repository, configuration.keeps)
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
