@@ -145,7 +145,7 @@ def spark_for_small_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("spark_for_small_runs")
-@pytest.mark.parametrize("page", BY_HAND, ids=_name)
+@pytest.mark.parametrize("page", [one for one in BY_HAND if "```console" in one.read_text("utf-8")], ids=_name)
 def test_commands_run_as_printed(page: Path, tmp_path: Path) -> None:
     runs = play(page.read_text("utf-8"), ROOT, tmp_path / "session")
     assert runs

@@ -32,7 +32,8 @@ def begin(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def tried(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", rule, "tests/test_rules.py", *options]
-    env = {**environment(), "PYTHONPATH": str(tree / "src")}
+    own = {name: value for name, value in environment().items() if not name.startswith("PYTEST_")}
+    env = {**own, "PYTHONPATH": str(tree / "src")}
     return subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
 
 

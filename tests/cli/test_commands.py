@@ -55,7 +55,7 @@ def verify_files(folder: Path) -> Path:
         (["--help"], 0, "Usage: kiplint "),
         (["check", "set"], 1, "error[rpc/response-missing]: "),
         (["check", "set", "--output-format", "concise"], 1, "set/XRequest.json:"),
-        (["rules", "tags/gap"], 0, "tags/gap  error    A gap in the tags\n"),
+        (["rules", "tags/gap"], 0, "tags/gap  error  A gap in the tags\n"),
         (["rules", "--verify", "house.json5", "examples"], 0, "1 rules hold against their examples\n"),
         (["explain", "tags/gap"], 0, "tags/gap  (error)\nA gap in the tags.\n"),
         *((["schema", name], 0, '{\n  "$schema": ') for name in SCHEMAS),

@@ -149,7 +149,7 @@ def test_a_rule_of_one_s_own(here: Path) -> None:
         ('selct = ["all"]', "kiplint.toml:1: selct is no key of the configuration; did you mean select?"),
         ('\n[severity]\n"tags/gpa" = "error"', "kiplint.toml:3: no rule matches tags/gpa; did you mean tags/gap?"),
         ('ignore = ["tagz"]', "kiplint.toml:1: no rule matches tagz; did you mean tags?"),
-        ('[severity]\ntags = "fatal"', "kiplint.toml:1: severity: invalid enum value 'fatal'"),
+        ('[severity]\ntags = "fatal"', "kiplint.toml:1: severity: fatal is none of error, warning, info, off"),
         ('[rules."tags/gap".params]\nx = 1', "kiplint.toml:2: tags/gap has no parameter x; it has none"),
         (
             '[rules."kip-1313/header-missing".params]\nrequire = "yes"',

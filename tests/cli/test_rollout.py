@@ -246,7 +246,7 @@ def test_one_clear_line(releases: Path, words: tuple[str, ...], problem: str) ->
     assert ran.err.startswith(f"error: {problem}")
 
 
-@pytest.mark.parametrize("words", [(), ("old", "--header", "0"), ("old", "--header", "three")])
+@pytest.mark.parametrize("words", [("old", "--header", "0"), ("old", "--header", "three")])
 def test_usage(releases: Path, words: tuple[str, ...]) -> None:
     ran = rollout(*words, cwd=releases)
     assert (ran.code, ran.out) == (2, "")

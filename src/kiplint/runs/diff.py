@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Unpack
 
 from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import BREAKS, Judged, judge
+from kiplint.compat.changes.judge import BREAKS, GRAVE, Judged, judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
@@ -20,8 +20,6 @@ from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import Report, rule_infos
 from kiplint.runs.trees import broken, load, load_base
 from kiplint.text.suggest import did_you_mean
-
-GRAVE = ("wire", "storage")
 
 
 class DiffResult(Report, frozen=True):

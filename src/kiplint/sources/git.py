@@ -68,9 +68,10 @@ def is_unborn(revision: str, repository: str | None = None) -> bool:
     if revision != "HEAD" or is_revision(revision, repository):
         return False
     try:
-        return not open_repository(repository).run("rev-list", "--all", "--max-count=1").strip()
+        opened = open_repository(repository)
     except SourceError:
         return False
+    return bool(opened.run("rev-parse", "--git-dir")) and not opened.run("rev-list", "--all", "--max-count=1")
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +14,7 @@ from kiplint.compat.changes.change import Change, Spot
 from kiplint.engine.finding import Severity, Span
 from kiplint.engine.rule import Breaks
 from kiplint.engine.ruleset import RuleSet
+from kiplint.model.unfolding import unfolded
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
@@ -20,13 +22,20 @@ from kiplint.text.show import printable
 if TYPE_CHECKING:
     from kiplint.compat.witness.find import Witness
 
+GRAVE = ("wire", "storage")
+"""What bytes prove."""
+
+MOST_PROVEN = 8_000
+"""How many fields the messages may have that are proven about one message, all together; the first changes count."""
+
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
 
 class Judged(msgspec.Struct, frozen=True, dict=True):
     """One change as it is reported. `path` and `span` are in the new tree; in the old one for a removed message.
 
-    `old_path` and `old_span` say where it was, where that is known. `said` is what its rule says of it.
+    `old_path` and `old_span` say where it was, where that is known. `said` is what its rule says of it. Beyond
+    `MOST_PROVEN` a change is not `provable`, so that a message with thousands of changes comes to an end.
     """
 
     change: Change
@@ -41,11 +50,12 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
     source: str
     old_path: str = ""
     old_span: Span | None = None
+    provable: bool = True
 
     @cached_property
     def proof(self) -> tuple[Witness, ...]:
         """For a change that breaks bytes: messages that one side writes and the other misreads or refuses."""
-        if self.breaks not in ("wire", "storage"):
+        if self.breaks not in GRAVE or not self.provable:
             return ()
         from kiplint.compat.witness.prove import prove
 
@@ -107,17 +117,21 @@ def judge(
     """The changes that rules are about, in the order of files and lines."""
     before, after = _Locators(old_sources), _Locators(new_sources)
     judged = []
+    proven: Counter[int] = Counter()
     for breach in rules.breaches("change", changes):
         if breach.severity == "off":
             continue
         change = cast("Change", breach.element)
         here, there = change.place or change.before or Spot(""), change.before
+        breaks = _breaks(change, breach.rule.spec.breaks or "none", breach.rule.spec.breaks_on_disk)
+        if breaks in GRAVE and proven[id(change.message)] <= MOST_PROVEN:
+            proven[id(change.message)] += unfolded(change.message, MOST_PROVEN)[0]
         judged.append(
             Judged(
                 change=change,
                 rule=breach.rule.id,
                 severity=breach.severity,
-                breaks=_breaks(change, breach.rule.spec.breaks or "none", breach.rule.spec.breaks_on_disk),
+                breaks=breaks,
                 path=here.file,
                 span=(after if change.place else before).span(here),
                 old=change.old,
@@ -126,6 +140,7 @@ def judge(
                 source=breach.rule.source,
                 old_path=there.file if there else "",
                 old_span=before.span(there) if there else None,
+                provable=proven[id(change.message)] <= MOST_PROVEN,
             )
         )
     judged.sort(key=lambda one: (one.path, one.span.line, one.span.column, one.rule, one.field, one.versions))

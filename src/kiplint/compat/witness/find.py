@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -13,10 +14,15 @@ from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
 from kiplint.compat.witness.reading import Reading, first_difference
 from kiplint.model.layout import Body
 from kiplint.model.message import Message
+from kiplint.model.unfolding import unfolded
 
 Side = Literal["old", "new"]
 MOST_TRIED = 400
 """How many examples are tried for one direction; the shortest come first."""
+
+
+MOST_FIELDS_TRIED = 60_000
+"""How many fields the examples may have all together, so that a message of thousands of fields comes to an end."""
 
 
 class Witness(msgspec.Struct, frozen=True):
@@ -84,7 +90,9 @@ def _one_way(writer: Codec, reader: Codec, side: Side, field: str) -> Witness | 
 def _examples(writer: Codec) -> list[tuple[Example, bytes]]:
     """What to try, shortest first, each once."""
     found: dict[bytes, Example] = {}
-    for example in _values(writer.body):
+    size, _ = unfolded(writer.message, MOST_FIELDS_TRIED)
+    some = islice(_values(writer.body), max(1, MOST_FIELDS_TRIED // max(size, 1)))
+    for example in (*some, Example("", rich(writer.body))):
         data, problems = writer.encode(example.value)
         if not problems:
             found.setdefault(data, example)
@@ -96,7 +104,6 @@ def _values(body: Body) -> Iterator[Example]:
     yield Example("", minimal(body))
     for variants in (each_null(body), each_tag(body), each_rich(body)):
         yield from (Example(path, value) for path, value in variants)
-    yield Example("", rich(body))
 
 
 def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes) -> Witness | None:
