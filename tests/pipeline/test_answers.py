@@ -120,3 +120,15 @@ def test_run_wants_sources(tmp_path: Path) -> None:
     done = ask("run", "--source", "x", "--out", str(tmp_path / "lake"))
     assert done.err == "error: --source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not x\n"
     assert done.code == 2
+
+
+def test_report_in_formats_of_findings(lake: Lake, sources: tuple[str, ...]) -> None:
+    rows = [json.loads(line) for line in printed("report", str(lake.path), "--output-format", "jsonl").splitlines()]
+    assert rows
+    told = printed("report", str(lake.path), "--output-format", "concise").splitlines()
+    assert told == [
+        f"{row['path']}:{row['line']}:{row['column']}: {row['severity']} {row['rule']} {row['message']}" for row in rows
+    ]
+    document = json.loads(printed("report", str(lake.path), "--output-format", "json"))
+    newest = {(one["rule"], one["message_name"]) for one in document["findings"] if one["open"]}
+    assert {(row["rule"], row["message_name"]) for row in rows} == newest

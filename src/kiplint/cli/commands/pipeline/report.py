@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import AnswerFormOption, ColorOption, LakeArgument
+from kiplint.cli.groups import LakeArgument, Reporting
 from kiplint.cli.options import Group, Option
 
 EPILOG = "Example:  kiplint pipeline report lake --output-format markdown > report.md"
@@ -15,19 +15,20 @@ class Options(Group, frozen=True):
     severity: Annotated[Literal["error", "warning", "info"], Option("Tell findings in time down to this severity.")] = (
         "error"
     )
-    output_format: AnswerFormOption = "text"
-    color: ColorOption = "auto"
+    reporting: Reporting = Reporting()
 
 
 def run(options: Options) -> int:
     """Show what a lake holds: sources, findings in time, what broke, who interoperates, where forks collide.
 
     For each finding the revision that introduced it and the one that fixed it, the first release that shipped it, and
-    the first one after without it. The JSON has them all, whatever --severity says.
+    the first one after without it. The JSON has them all, whatever --severity says. The formats of findings tell
+    what is wrong in the newest set of each line.
     """
-    from kiplint.cli.lake import open_lake, write_answer
+    from kiplint.cli.lake import open_lake
+    from kiplint.cli.output import report
 
     reader = open_lake(options.lake)
-    from kiplint.pipeline.answers.report import report
+    from kiplint.pipeline.answers.newest import lake_report
 
-    return write_answer(report(reader, options.severity), options.output_format, options.color)
+    return report("pipeline report", options.reporting, lambda: lake_report(reader, options.severity))

@@ -1,0 +1,92 @@
+"""What is wrong in the newest set of each line of a lake, as findings that every format takes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kiplint.engine.finding import Finding, Span
+from kiplint.pipeline.answers.report import report
+from kiplint.pipeline.grid import Grid
+from kiplint.pipeline.reader import Reader, Row, is_one_of
+from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.tables.files import Files
+from kiplint.pipeline.tables.findings import Findings
+from kiplint.pipeline.tables.sets import LINE, Sets
+from kiplint.pipeline.tables.trees import Trees
+from kiplint.runs.result import Report
+
+
+class LakeReport(Report, frozen=True, kw_only=True):
+    """The report on a lake: its own `document` and `grids`, and the findings of the newest set of each line."""
+
+    document: Mapping[str, Any]
+    grids: tuple[Grid, ...]
+
+    command = "pipeline report"
+
+
+def lake_report(reader: Reader, severity: str = "error") -> LakeReport:
+    """The report on a lake. Raises UsageError where a stage is missing that it needs."""
+    answer = report(reader, severity)
+    findings, looked_at, sources = newest(reader)
+    return LakeReport(
+        findings=findings, files=looked_at, sources=sources, document=answer.document, grids=tuple(answer.grids)
+    )
+
+
+def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
+    """What `check` says of the newest set of each line, how many files it has, and the bytes of those with findings.
+
+    A path is the file's in its repository; with several lines, the line stands before it, as a revision does.
+    """
+    lines: dict[tuple[str, str], Row] = {}
+    for row in reader.rows(Sets, (*LINE, "position", "root")):
+        line = row["source"], row["lineage"]
+        if line not in lines or row["position"] > lines[line]["position"]:
+            lines[line] = row
+    trees = _by(reader.rows(Trees, None, is_one_of("root", (row["root"] for row in lines.values()))), "root")
+    of_lines = [one["tree"] for some in trees.values() for one in some]
+    files = _by(reader.rows(Files, None, is_one_of("tree", of_lines)), "tree")
+    blobs = {one["blob"] for some in files.values() for one in some}
+    found = _by(reader.rows(Findings, None, is_one_of("blob", blobs)), "blob")
+    texts = {row["blob"]: row["data"] for row in reader.rows(Blobs, ("blob", "data"), is_one_of("blob", found))}
+    findings: list[Finding] = []
+    sources: dict[str, bytes] = {}
+    looked_at = 0
+    for line, newest_set in sorted(lines.items()):
+        before = f"{' '.join(filter(None, line))}:" if len(lines) > 1 else ""
+        for tree in trees[newest_set["root"]]:
+            for file in files[tree["tree"]]:
+                looked_at += 1
+                path = before + "/".join(filter(None, (tree["directory"], file["name"])))
+                mine = list(_of(file, tree["tree"], found[file["blob"]], path))
+                if mine:
+                    findings += mine
+                    sources[path] = texts.get(file["blob"]) or b""
+    findings.sort(key=lambda one: (one.path, one.span.line, one.span.column, one.rule))
+    return tuple(findings), looked_at, sources
+
+
+def _of(file: Row, tree: str, found: list[Row], path: str) -> Iterator[Finding]:
+    for row in found:
+        if row["name"] == file["name"] and row["tree"] in (None, tree):
+            yield Finding(
+                rule=row["rule"],
+                severity=row["severity"],
+                message=row["message"],
+                path=path,
+                span=Span(row["line"], row["column"], row["end_line"], row["end_column"]),
+                pointer=row["pointer"],
+                message_name=row["message_name"],
+                source=row["rule_source"],
+                identity="\0".join((row["rule"], row["message_name"], row["place"])),
+            )
+
+
+def _by(rows: list[Row], column: str) -> defaultdict[str, list[Row]]:
+    found: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row[column]].append(row)
+    return found
