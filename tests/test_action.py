@@ -110,6 +110,11 @@ SUMMARY = f"""\
 | error | wire | compat/layout-changed | schemas/ThingResponse.json:18 | {BROKEN_SAID} |
 | info | nothing | compat/new-tag | schemas/ThingRequest.json:23 | {TAG_SAID} |
 
+Proof, by example messages:
+
+- ThingResponse, compat/layout-changed: new writes 1 as 00000000020304050607080900; old takes size 144964032628459529 at byte 4 for nothing
+- ThingResponse, compat/layout-changed: old writes 1 as 0000000000; new refuses at byte 4, int64 takes 8 bytes, 1 are left
+
 """
 
 

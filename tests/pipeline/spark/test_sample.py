@@ -65,6 +65,7 @@ def test_findings_in_time(reader: Reader) -> None:
     assert [one for one in found if one[0] != "kip-1313/header-missing"] == [
         ("kip-1313/frozen-rpc", "SaslHandshakeRequest", 2, 4, None, None),
         ("kip-1313/frozen-rpc", "SaslHandshakeResponse", 2, 4, None, None),
+        ("kip-1313/request-header-order", "RequestHeader", 7, 8, None, None),
         ("rpc/versions-differ", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
         ("versions/field-above-valid", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
     ]
