@@ -8,12 +8,12 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TextIO
 
-from kiplint.compat.changes.judge import BREAKS, Judged
+from kiplint.compat.changes.judge import BREAKS, GRAVE, Judged
 from kiplint.report.diff.witness import sentence
 from kiplint.report.findings.text import excerpt
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
 from kiplint.report.kit.table import table, width_of
-from kiplint.runs.diff import GRAVE, DiffResult, as_finding
+from kiplint.runs.diff import DiffResult, as_finding
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
