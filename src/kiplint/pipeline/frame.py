@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-from pyspark.sql import DataFrame
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.columns import Columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
