@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.changes import Changes, Pairs
@@ -41,6 +38,3 @@ TABLES: tuple[type[Frame], ...] = (
     Roots,
     Pairs,
 )
-
-COLUMNS: Mapping[str, Columns] = {kind.NAME: kind.COLUMNS for kind in TABLES}
-"""The columns of each table, by its name."""

@@ -24,9 +24,9 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline import runs
-from kiplint.pipeline.catalog import COLUMNS
 from kiplint.pipeline.columns import Columns, arrow_schema
 from kiplint.pipeline.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
+from kiplint.pipeline.frame import KINDS
 from kiplint.pipeline.ground import RUNS, STAGING, claim, identity, is_of_old, of_old, remove, runs_here
 from kiplint.pipeline.runs import BEGUN, ENDED, Seen, Snapshot
 from kiplint.pipeline.storage import Storage
@@ -69,7 +69,7 @@ class Lake:
         if version is None:
             return ()
         if (table, version) not in self._parts:
-            if table not in COLUMNS:
+            if table not in KINDS:
                 raise UsageError(f"{self} is no lake that can be read: there is no table {table!r}")
             self._parts[table, version] = parts_of(self.storage, table, version)
         return self._parts[table, version]
@@ -96,7 +96,7 @@ class Lake:
         is no place for a lake, or is full.
         """
         try:
-            claim(self.storage, tuple(COLUMNS))
+            claim(self.storage, tuple(KINDS))
             self._require_alone()
             yield
             if self._last:
@@ -117,7 +117,7 @@ class Lake:
         """
         self._begin()
         self._staged += 1
-        return f"{table if table in COLUMNS else STAGING}/{self.token}-{self._staged}"
+        return f"{table if table in KINDS else STAGING}/{self.token}-{self._staged}"
 
     def publish(self, snapshot: Snapshot, tables: dict[str, Parts], stage: str, *, moved: bool = False) -> Snapshot:
         """Give tables these files, then make the state that has them the newest. With `moved` the rows stay the same.
@@ -128,7 +128,7 @@ class Lake:
         versions = dict(snapshot.tables)
         for name, parts in sorted(tables.items()):
             if versions.get(name) is None or set(parts) != set(self.parts(name, versions[name])):
-                version = commit(self.storage, name, COLUMNS[name], versions.get(name), parts, moved=moved)
+                version = commit(self.storage, name, KINDS[name].COLUMNS, versions.get(name), parts, moved=moved)
                 versions[name] = version
                 self._parts[name, version] = tuple(sorted(parts))
         return self._append(replace(snapshot, tables=versions, stage=stage))

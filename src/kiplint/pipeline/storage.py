@@ -66,9 +66,13 @@ class Storage:
 
         if self.path:
             return fs.SubTreeFileSystem(str(self.path), fs.LocalFileSystem())
+        return fs.PyFileSystem(self._handler)
+
+    @cached_property
+    def _handler(self) -> Any:
         from deltalake.fs import DeltaStorageHandler
 
-        return fs.PyFileSystem(DeltaStorageHandler(self.uri, self.options))
+        return DeltaStorageHandler(self.uri, self.options)
 
     def inner(self, name: str) -> str:
         """The URI of what has this name in it."""
@@ -107,7 +111,7 @@ class Storage:
             (self.path / name).parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(self.path / name), data)
             return
-        with self.files.open_output_stream(name) as file:
+        with self._handler.open_output_stream(name) as file:  # through Arrow it would be given buffers, and refuse
             file.write(data)
 
 

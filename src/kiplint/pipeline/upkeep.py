@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from kiplint.pipeline.catalog import COLUMNS
+from kiplint.pipeline.catalog import TABLES
 from kiplint.pipeline.columns import arrow_schema
 from kiplint.pipeline.delta import Part, Parts, head_of, names, parts_of, reading, rows_in
 from kiplint.pipeline.ground import FOLDER, RUNS, STAGING, remove
@@ -26,6 +26,7 @@ MANY: Final = 40
 KEPT_DAYS: Final = 7
 READERS: Final = 2
 """The newest states that stay whatever their age, for readers that have begun with them."""
+_COLUMNS: Final = {kind.NAME: kind.COLUMNS for kind in TABLES}
 _ROW: Final = re.compile(r"[0-9]{8}-[0-9a-f]{12}\.parquet")
 
 
@@ -78,7 +79,7 @@ def _compacted(lake: Lake, snapshot: Snapshot) -> Iterator[tuple[str, Parts]]:
 
 
 def _together(lake: Lake, name: str, parts: Parts) -> Iterator[Part]:
-    folder, files, columns = lake.stage(name), lake.storage.files, COLUMNS[name]
+    folder, files, columns = lake.stage(name), lake.storage.files, _COLUMNS[name]
     files.create_dir(folder)
     left = list(parts)
     number = 0
@@ -108,7 +109,7 @@ def _unneeded(lake: Lake, tokens: set[str], needed: set[str]) -> Iterator[str]:
     """What runs have written and nobody needs: what lies in folders with the token of a run that the lake knows."""
     storage = lake.storage
     folders = {name.rpartition("/")[0] for name in needed}
-    for table in (*COLUMNS, STAGING):
+    for table in (*_COLUMNS, STAGING):
         for name in storage.list(table):
             token = FOLDER.fullmatch(name)
             place = f"{table}/{name}"

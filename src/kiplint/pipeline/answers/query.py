@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -182,4 +183,6 @@ def _text(value: object) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, Decimal):  # what sums of integers come as
+        return int(value) if value == value.to_integral_value() else float(value)
     return value if isinstance(value, (int, float)) else str(value)
