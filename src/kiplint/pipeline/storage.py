@@ -66,13 +66,9 @@ class Storage:
 
         if self.path:
             return fs.SubTreeFileSystem(str(self.path), fs.LocalFileSystem())
-        return fs.PyFileSystem(self._handler)
-
-    @cached_property
-    def _handler(self) -> Any:
         from deltalake.fs import DeltaStorageHandler
 
-        return DeltaStorageHandler(self.uri, self.options)
+        return fs.PyFileSystem(DeltaStorageHandler(self.uri, self.options))
 
     def inner(self, name: str) -> str:
         """The URI of what has this name in it."""
@@ -111,8 +107,11 @@ class Storage:
             (self.path / name).parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(self.path / name), data)
             return
-        with self._handler.open_output_stream(name) as file:  # through Arrow it would be given buffers, and refuse
-            file.write(data)
+        import pyarrow as pa
+
+        # What is not buffered is handed over in a form that deltalake refuses.
+        with self.files.open_output_stream(name) as file, pa.BufferedOutputStream(file, len(data) + 1) as out:
+            out.write(data)
 
 
 def _local(text: str) -> Path:
