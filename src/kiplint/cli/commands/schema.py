@@ -14,7 +14,10 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, the JSON output, or that of show."""
+    """Print a JSON Schema: of definitions (comments removed), configuration, rule packs, the output, or that of show.
+
+    The output is the JSON of findings; what `show` writes as JSON has a schema of its own.
+    """
     import msgspec
 
     from kiplint.cli.process import CLEAN

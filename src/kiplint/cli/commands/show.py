@@ -6,8 +6,8 @@ from kiplint.cli.groups import ColorOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
-    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json   |"
-    "   kiplint show --all --output-format json clients/ > layouts.json"
+    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json "
+    "  |   kiplint show --all --output-format json clients/ > layouts.json"
 )
 
 
@@ -27,8 +27,8 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Draw what a message puts on the wire, for each range of versions on which that is the same.
 
-    The last column counts bytes: a number is the width; 2+n, 4+n and varint+n are a length and that many bytes. The JSON
-    has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it.
+    The last column counts bytes: a number is the width; 2+n, 4+n and varint+n are a length and that many bytes. The
+    JSON has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it.
     """
     from kiplint.cli.output import present
     from kiplint.engine.errors import UsageError

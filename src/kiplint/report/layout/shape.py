@@ -27,8 +27,8 @@ class FieldObject(msgspec.Struct, kw_only=True):
     default: Annotated[
         Any,
         Meta(
-            description="What a writer puts where nothing is given, as `kiplint decode` shows values; `{}` for a struct "
-            "whose fields have their defaults."
+            description="What a writer puts where nothing is given, as `kiplint decode` shows values; `{}` for a "
+            "struct whose fields have their defaults."
         ),
     ]
     ignorable: bool
@@ -43,7 +43,7 @@ class FieldObject(msgspec.Struct, kw_only=True):
         ),
     ]
     fields: Annotated[
-        "list[FieldObject] | UnsetType", Meta(description="Of a struct, alone or as element: its fields, in order.")
+        list[FieldObject] | UnsetType, Meta(description="Of a struct, alone or as element: its fields, in order.")
     ] = UNSET
     tags: Tags = UNSET
 
