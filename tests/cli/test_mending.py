@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from fixes.support import said
 from tools import environment, kiplint
@@ -146,6 +147,21 @@ def test_a_named_file_brings_its_other_half(broker: Path) -> None:
         "clients/RequestHeader.json", "clients/MetadataRequest.json", "clients/MetadataResponse.json",
     }  # fmt: skip
     assert document["summary"]["files"] == 3
+    schema = json.loads(kiplint("schema", "migrate", cwd=broker).out)
+    Draft202012Validator(schema).validate(document)
+    (shape,) = (one for name, one in schema["$defs"].items() if name == "MigrationDocument")
+    assert sorted(shape["required"]) == sorted(document)
+
+
+def test_new_definitions_as_json(broker: Path) -> None:
+    words = ("new", "rpc", "DescribeRacks", "--schemas", "clients", "--output-format", "json")
+    document = json.loads(kiplint(*words, "--dry-run", cwd=broker).out)
+    Draft202012Validator(json.loads(kiplint("schema", "new", cwd=broker).out)).validate(document)
+    assert not (broker / "clients" / "DescribeRacksRequest.json").exists()
+    assert json.loads(kiplint(*words, cwd=broker).out) == document
+    assert {one["path"]: one["text"].encode() for one in document["files"]} == {
+        name: data for name, data in contents(broker).items() if "Racks" in name
+    }
 
 
 def test_only_declare_passes_the_rule_that_wants_it(broker: Path) -> None:
