@@ -9,7 +9,7 @@ class Problem(msgspec.Struct, frozen=True):
     """One mistake in the text or shape of a definition.
 
     `start` and `end` are half-open character offsets into the file's decoded text, or -1 when
-    only `pointer` (an RFC 6901 JSON pointer) says where.
+    only `pointer` (an RFC 6901 JSON pointer) says where. `spare` says that the text between them serves no purpose.
     """
 
     kind: str
@@ -17,3 +17,4 @@ class Problem(msgspec.Struct, frozen=True):
     pointer: str = ""
     start: int = -1
     end: int = -1
+    spare: bool = False

@@ -21,7 +21,9 @@ def document(result: MigrationResult) -> MigrationDocument:
         EditObject(encodable(one.path), edit.start, edit.end, edit.text) for one in result.files for edit in one.edits
     )
     numbers = {state: counts[state] for state in STATES}
-    return MigrationDocument(1, tuple(map(_rpc, result.rows)), tuple(edits), MigrationSummary(len(result.files), **numbers))
+    return MigrationDocument(
+        1, tuple(map(_rpc, result.rows)), tuple(edits), MigrationSummary(len(result.files), **numbers)
+    )
 
 
 def _rpc(row: Row) -> RpcObject:
