@@ -33,8 +33,8 @@ def bad_name(name: str) -> str:
 def mistakes(rule: Rule) -> Iterator[Mistake]:
     """Each mistake in a rule."""
     spec = rule.spec
-    if wrong := _no_fixer(rule):
-        yield "fix", spec.fix, wrong
+    if unfit := _no_fixer(rule):
+        yield "fix", spec.fix, unfit
     if rule.each not in KINDS:
         if rule.each != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
