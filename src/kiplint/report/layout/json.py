@@ -6,7 +6,9 @@ from typing import Any
 
 from kiplint.model.header_map import header_of
 from kiplint.model.layout import Body, Slot, describe, layout, width
+from kiplint.model.message import Message
 from kiplint.runs.show import LayoutResult
+from kiplint.versions import VersionRange
 
 
 def document(result: LayoutResult) -> dict[str, Any]:
@@ -17,15 +19,17 @@ def document(result: LayoutResult) -> dict[str, Any]:
         "message_name": message.name,
         "message_type": message.type,
         "valid_versions": str(message.valid),
-        "layouts": [
-            {
-                "versions": str(versions),
-                "flexible": message.flexible.covers(versions.lowest),
-                **({"header": header_of(message, versions.lowest)} if message.is_rpc else {}),
-                **_body(layout(message, versions.lowest)),
-            }
-            for versions in result.ranges
-        ],
+        "layouts": [layout_object(message, versions) for versions in result.ranges],
+    }
+
+
+def layout_object(message: Message, versions: VersionRange) -> dict[str, Any]:
+    """The layout of a range of versions on which it is the same."""
+    return {
+        "versions": str(versions),
+        "flexible": message.flexible.covers(versions.lowest),
+        **({"header": header_of(message, versions.lowest)} if message.is_rpc else {}),
+        **_body(layout(message, versions.lowest)),
     }
 
 
