@@ -46,7 +46,8 @@ def _keys(shape: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def _top(schema: dict[str, Any]) -> str:
-    return str(schema["$ref"]).rpartition("/")[2]
+    first = schema if "$ref" in schema else schema["anyOf"][0]
+    return str(first["$ref"]).rpartition("/")[2]
 
 
 def _schema(name: str, schema: dict[str, Any]) -> str:

@@ -10,6 +10,12 @@ from kiplint.report.output_schema import document_schema, output_schema
 Schema = dict[str, Any]
 
 
+def _show() -> Schema:
+    from kiplint.report.layout.shape import show_schema
+
+    return show_schema()
+
+
 def _migrate() -> Schema:
     from kiplint.report.migration.documents import MigrationDocument
 
@@ -36,6 +42,7 @@ def _upgrade_path() -> Schema:
 
 OUTPUTS: Final[Mapping[str, Callable[[], Schema]]] = {
     "output": output_schema,
+    "show": _show,
     "migrate": _migrate,
     "new": _new,
     "negotiate": _negotiate,

@@ -11,7 +11,7 @@ class Options(Group, frozen=True):
     """What it takes."""
 
     name: Annotated[
-        Literal["message", "config", "pack", "output", "migrate", "new", "negotiate", "upgrade-path"],
+        Literal["message", "config", "pack", "output", "show", "migrate", "new", "negotiate", "upgrade-path"],
         Argument("Whose schema."),
     ]
 
