@@ -51,4 +51,4 @@ class Ignores:
 
 
 def _unused(comment: Suppression, detail: str, *, spare: bool = False) -> Problem:
-    return Problem("unused-ignore", detail, "", comment.start, comment.end, spare)
+    return Problem("unused-ignore", detail, "", comment.start, comment.end, spare=spare)

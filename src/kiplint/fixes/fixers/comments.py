@@ -50,7 +50,7 @@ def _said(body: str) -> list[str]:
         others = [_STAR.sub("", line, count=1) for line in others]
     else:
         others = textwrap.dedent("\n".join(others)).split("\n")
-    lines = [first.lstrip("*").strip(), *(line.rstrip() for line in others)]
+    lines = [first.strip("* \t"), *(line.rstrip("* \t") for line in others)]
     while len(lines) > 1 and not lines[-1]:
         lines.pop()
     return lines[1:] if len(lines) > 1 and not lines[0] else lines
