@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TextIO
 
-from kiplint.compat.rollout import STATUSES
+from kiplint.compat.adoption import STATUSES
 from kiplint.report.kit.page import anchors, write_page
 from kiplint.report.kit.strip import Strip, strip
 from kiplint.report.rollout.json import document
