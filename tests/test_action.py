@@ -577,8 +577,8 @@ class TestMatcher:
             [
                 {
                     "file": "schemas/ThingResponse.json",
-                    "line": "16",
-                    "column": "7",
+                    "line": "28",
+                    "column": "11",
                     "code": "style/field-case",
                     "message": low,
                 }
