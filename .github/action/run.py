@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # `python -P` leaves i
 
 from revisions import ActionError, find_base, pairs
 from sarif_log import merged
+from suggestions import page
 
 HERE = Path(__file__).resolve().parent
 SHOWN = 10
@@ -51,12 +52,7 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
         formats = [*(f"--output-format={one}" for one in written), "--color", "always"]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", command, *formats, *words],
-            env={
-                **os.environ,
-                "GITHUB_OUTPUT": str(outputs),
-                "PYTHONPATH": str(Path(os.environ["RUNNER_TEMP"], "kiplint")),
-                "PYTHONUTF8": "1",
-            },
+            env=environment(GITHUB_OUTPUT=str(outputs)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -70,6 +66,26 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
     if code == STATUS.index("error") and not lines:
         lines = (failure(f"kiplint {command}", said.strip() or f"it ended with {done.returncode}"),)
     return Run(code, lines, {name: int(values.get(name, "0")) for name in COUNTS.values()}, found)
+
+
+def environment(**others: str) -> dict[str, str]:
+    """The environment in which kiplint runs."""
+    packages = str(Path(os.environ["RUNNER_TEMP"], "kiplint"))
+    return {**os.environ, "PYTHONPATH": packages, "PYTHONUTF8": "1", **others}
+
+
+def show_patch(paths: Sequence[str]) -> None:
+    """Append to the job summary what `kiplint check --fix` would change."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "kiplint", "check", "--diff", "--", *paths],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 1 and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+        with open(summary, "a", encoding="utf-8") as out:
+            out.write(page(done.stdout.decode(errors="replace")))
 
 
 def read(file: Path) -> str:
@@ -151,7 +167,11 @@ def runs(inputs: Mapping[str, str]) -> Iterator[Run]:
         words += reports(shlex.split(inputs["FORMATS"]))
         if inputs["ROLLOUT"] not in ("auto", "true", "false"):
             raise ActionError(f"rollout: auto, true or false, not {inputs['ROLLOUT']}")
+        wanted = inputs["SUGGESTIONS_FILE"]
+        words += [f"--output-format=rdjson={wanted}"] if wanted else []
         yield kiplint("check", *words, "--", *paths)
+        if wanted:
+            show_patch(paths)
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
         if base := find_base(inputs["BASE"], event):
             yield from compare(paths, base, inputs)
