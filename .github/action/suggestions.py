@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 
 LIMIT = 1 << 16
 """How many characters of a patch are shown; a whole page has room for sixteen times as many."""
+
+
+def show_patch(words: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Append to the job summary what `kiplint check --fix` would change, with options and paths as they are checked."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "kiplint", "check", "--diff", *words],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 1 and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+        with open(summary, "a", encoding="utf-8") as out:
+            out.write(page(done.stdout.decode(errors="replace")))
 
 
 def page(patch: str) -> str:

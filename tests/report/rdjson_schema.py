@@ -30,7 +30,9 @@ DIAGNOSTIC = _object(
         "message": {"type": "string", "minLength": 1},
         "location": _object({"path": {"type": "string", "minLength": 1}, "range": RANGE}),
         "severity": {"enum": ["ERROR", "WARNING", "INFO"]},
-        "code": _object({"value": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+$"}}),
+        "code": _object(
+            {"value": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+$"}}, {"url": {"pattern": "^https://"}}
+        ),
     },
     {"suggestions": {"type": "array", "items": SUGGESTION, "minItems": 1}},
 )
