@@ -37,11 +37,11 @@ def excerpt(finding: Finding, lines: Lines, color: bool, width: int | None = Non
     end = span.end_column if span.end_line == span.line else None
     widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
     source, marks = _excerpt(lines.line(span.line), span.column, end, widest)
-    about = [paint(f"= {finding.source}", DIM, color)] if finding.source else []
+    about = [paint(f"= {printable(finding.source)}", DIM, color)] if finding.source else []
     if finding.instead:
-        about.insert(0, f"= write: {paint(finding.instead, BOLD, color)}")
+        about.insert(0, f"= write: {paint(printable(finding.instead), BOLD, color)}")
     rows = [
-        f"{severity}: {paint(finding.message, BOLD, color)}",
+        f"{severity}: {paint(printable(finding.message), BOLD, color)}",
         f"{margin}{arrow} {printable(finding.path)}:{span.line}:{span.column}",
         f"{margin} {bar}",
         f"{number} {bar} {source}",

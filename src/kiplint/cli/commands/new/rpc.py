@@ -26,10 +26,10 @@ def run(options: Options) -> int:
 
     Licence, line ends and header versions are as in the definitions beside them.
     """
-    import sys
-
+    from kiplint.cli.output import write_bytes
     from kiplint.cli.process import CLEAN
     from kiplint.runs.migrating import new_rpc
+    from kiplint.text.show import printable
 
     files = new_rpc(
         options.name,
@@ -40,5 +40,5 @@ def run(options: Options) -> int:
         dry_run=options.dry_run,
     )
     for path, data in files.items():
-        sys.stdout.write(data.decode() if options.dry_run else f"{path}\n")
+        write_bytes(data if options.dry_run else f"{printable(path)}\n".encode())
     return CLEAN
