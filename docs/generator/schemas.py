@@ -11,9 +11,16 @@ from generator.markdown import anchor, code, page, prose, table
 from kiplint.engine.config import config_schema
 from kiplint.engine.rule import pack_schema
 from kiplint.model.spec import message_schema
+from kiplint.report.layout.shape import show_schema
 from kiplint.report.output_schema import output_schema
 
-SCHEMAS = {"message": message_schema, "config": config_schema, "pack": pack_schema, "output": output_schema}
+SCHEMAS = {
+    "message": message_schema,
+    "config": config_schema,
+    "pack": pack_schema,
+    "output": output_schema,
+    "show": show_schema,
+}
 INTRODUCTION = """\
 The files that kiplint reads and writes, as JSON Schema (draft 2020-12). `kiplint schema NAME` prints one; the same text
 stands in the file named below. A definition or a pack has to lose its comments before another tool can read it.
@@ -46,7 +53,8 @@ def _keys(shape: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def _top(schema: dict[str, Any]) -> str:
-    return str(schema["$ref"]).rpartition("/")[2]
+    first = schema if "$ref" in schema else schema["anyOf"][0]
+    return str(first["$ref"]).rpartition("/")[2]
 
 
 def _schema(name: str, schema: dict[str, Any]) -> str:

@@ -6,7 +6,8 @@ import base64
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
@@ -32,8 +33,9 @@ def encode_one(options: EncodeOptions) -> int:
     """Write the bytes of one message; what is wrong with its values goes to standard error."""
     from kiplint.runs.bytes.encode import encode
 
+    form = options.output_format or "hex"
     made = encode(
-        options.message,
+        options.message or "",
         _values(options.json, options.value),
         sets=options.set or (".",),
         repository=options.repo,
@@ -41,33 +43,46 @@ def encode_one(options: EncodeOptions) -> int:
         with_header=options.header,
     )
     data = len(made.data).to_bytes(4, "big") + made.data if options.length else made.data
-    if options.output_format == "json":
+    if form == "json":
+        print(msgspec.json.format(msgspec.json.encode(_document(made, data)), indent=2).decode())
+    elif form == "jsonl":
         print(encoded(_document(made, data)))
     elif not made.problems:
-        _write(data, options.output_format)
-    if options.output_format != "json":
+        _write(data, form)
+    if form not in ("json", "jsonl"):
         for one in made.problems:
             print(f"{label('error')}[{one['rule']}]: {printable(one['message'])}", file=sys.stderr)
     return finish(made)
 
 
 def encode_lines(options: EncodeOptions) -> int:
-    """Write an object with `hex` for each line of standard input."""
-    from kiplint.codec.exchange import encode_object
+    """Write an object with `hex` for each line of a file or of standard input."""
+    from kiplint.codec.exchange import encode_line
     from kiplint.runs.bytes.choice import open_catalog
 
+    if options.output_format not in (None, "jsonl"):
+        raise UsageError("JSON lines are answered in JSON lines: leave --output-format out")
+    if options.json or options.value or options.header or options.header_json or options.length:
+        raise UsageError("--json, --value, --header, --header-json and --length are for one message, not for lines")
     catalog = open_catalog(options.set or (".",), options.repo)
     code = CLEAN
-    for line in sys.stdin.buffer:
-        if line.strip():
-            try:
-                given: Any = msgspec.json.decode(line)
-            except (msgspec.DecodeError, RecursionError):
-                given = None
-            made = encode_object(catalog, given)
-            code = code or (FINDINGS if made["problems"] else CLEAN)
-            print(encoded(made))
+    with _opened(options.message or "-") as lines:
+        for line in lines:
+            if line.strip():
+                made = encode_line(catalog, line)
+                code = code or (FINDINGS if made["problems"] else CLEAN)
+                print(encoded(made))
     return CODES["error"] if catalog.broken else code
+
+
+def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+    """The lines of a file, or of standard input."""
+    if path == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
 
 
 def write_vectors(options: VectorsOptions) -> int:

@@ -10,19 +10,29 @@ EPILOG = "Example:  kiplint schema config > kiplint.schema.json"
 class Options(Group, frozen=True):
     """What it takes."""
 
-    name: Annotated[Literal["message", "config", "pack", "output"], Argument("Whose schema.")]
+    name: Annotated[Literal["message", "config", "pack", "output", "show"], Argument("Whose schema.")]
 
 
 def run(options: Options) -> int:
-    """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, or the JSON output."""
+    """Print a JSON Schema: of definitions (comments removed), configuration, rule packs, the output, or that of show.
+
+    The output is the JSON of findings; what `show` writes as JSON has a schema of its own.
+    """
     import msgspec
 
     from kiplint.cli.process import CLEAN
     from kiplint.engine.config import config_schema
     from kiplint.engine.rule import pack_schema
     from kiplint.model.spec import message_schema
+    from kiplint.report.layout.shape import show_schema
     from kiplint.report.output_schema import output_schema
 
-    known = {"message": message_schema, "config": config_schema, "pack": pack_schema, "output": output_schema}
+    known = {
+        "message": message_schema,
+        "config": config_schema,
+        "pack": pack_schema,
+        "output": output_schema,
+        "show": show_schema,
+    }
     print(msgspec.json.format(msgspec.json.encode(known[options.name]()), indent=2).decode())
     return CLEAN
