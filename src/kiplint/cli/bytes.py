@@ -15,9 +15,9 @@ from kiplint.cli.output import CODES, finish
 from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
-from kiplint.report.findings.json import encoded
+from kiplint.report.findings.json import encoded, pretty
 from kiplint.runs.result import RunResult
-from kiplint.text.files import read_text
+from kiplint.text.files import open_file, read_text
 from kiplint.text.show import printable
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def encode_one(options: EncodeOptions) -> int:
     )
     data = len(made.data).to_bytes(4, "big") + made.data if options.length else made.data
     if form == "json":
-        print(msgspec.json.format(msgspec.json.encode(_document(made, data)), indent=2).decode())
+        print(pretty(_document(made, data)))
     elif form == "jsonl":
         print(encoded(_document(made, data)))
     elif not made.problems:
@@ -80,9 +80,9 @@ def _opened(path: str) -> AbstractContextManager[BinaryIO]:
     if path == "-":
         return nullcontext(sys.stdin.buffer)
     try:
-        return open(path, "rb")
+        return open_file(path)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
 def write_vectors(options: VectorsOptions) -> int:

@@ -18,12 +18,11 @@ def run(options: Options) -> int:
 
     The output is the JSON of findings; what `show` writes as JSON has a schema of its own.
     """
-    import msgspec
-
     from kiplint.cli.process import CLEAN
     from kiplint.engine.config import config_schema
     from kiplint.engine.rule import pack_schema
     from kiplint.model.spec import message_schema
+    from kiplint.report.findings.json import pretty
     from kiplint.report.layout.shape import show_schema
     from kiplint.report.output_schema import output_schema
 
@@ -34,5 +33,5 @@ def run(options: Options) -> int:
         "output": output_schema,
         "show": show_schema,
     }
-    print(msgspec.json.format(msgspec.json.encode(known[options.name]()), indent=2).decode())
+    print(pretty(known[options.name]()))
     return CLEAN

@@ -17,7 +17,7 @@ VERSION = 1
 
 def write(report: RunResult, out: TextIO, *, color: bool) -> None:
     """Write the document of any result, indented by two blanks."""
-    out.write(msgspec.json.format(encoded(own("json", report).document(report)), indent=2) + "\n")
+    out.write(pretty(own("json", report).document(report)) + "\n")
 
 
 def document(report: CheckResult) -> dict[str, Any]:
@@ -38,6 +38,11 @@ def rows(report: CheckResult) -> Iterator[dict[str, Any]]:
 def encoded(value: object) -> str:
     """JSON on one line, with an escape for everything in it that could act on a terminal."""
     return printable(msgspec.json.encode(value).decode(), as_json_text)
+
+
+def pretty(value: object) -> str:
+    """The same, indented by two blanks."""
+    return msgspec.json.format(encoded(value), indent=2)
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
