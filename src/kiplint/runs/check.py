@@ -108,7 +108,7 @@ def check(
         if mending == "fix":
             mended.change.write(names)
         notes = (*notes, mended.told(written=mending == "fix", unsafe=unsafe_fixes))
-    failing = _failing(found, fail_on or config.fail_on)
+    failing = at_least(found, fail_on or config.fail_on)
     shown = failing if only_failing else found
     return CheckResult(
         findings=shown,
@@ -201,7 +201,7 @@ def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Ite
         yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender)
 
 
-def _failing(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
+def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
     """The findings that are as severe as `fail_on` says. Raises UsageError for a level that there is not."""
     if fail_on not in get_args(FailOn):
         raise UsageError(f"fail_on: {printable(fail_on)} is none of {', '.join(get_args(FailOn))}")

@@ -32,6 +32,7 @@ ROOMS = {
     "migrate": "migration",
     "decode": "bytes",
     "probe": "probe",
+    "kip": "kip",
     "pipeline report": "lake",
 }
 """By command, the package that tells its results in a way of their own: as `text`, as `json`, and as `markdown`."""
