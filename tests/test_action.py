@@ -505,7 +505,9 @@ class TestMatcher:
 
     @pytest.mark.parametrize("color", ["never", "always"])
     def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
-        write(workspace, thing(request=GAP, response={**UNTOLD, "name": "size", "about": "How large."}))
+        parts = [field("Kind", about="Which part."), field("size", about="How large.")]
+        listed = field("Parts", "[]Part", about="All parts.", fields=parts)
+        write(workspace, thing(request=GAP, response=listed))
         ran = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
         assert ("\x1b[" in ran.out) == (color == "always")
         low = "size begins in lower case; fields of Kafka's messages begin with a capital letter"

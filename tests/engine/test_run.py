@@ -109,7 +109,7 @@ def test_places_of_elements() -> None:
     assert anchor(schema_set(), "x") == Anchor("", "", "", "")
     assert anchor(whole.schemas, "x")[:2] == ("XRequest.json", "")
     noted = Noted("kind", "detail", "/a", 3, 5)
-    assert tuple(anchor(Problem(noted, "f", "M"), "x")) == ("f", "/a", "", "M", 3, 5)
+    assert tuple(anchor(Problem(noted, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
 
 
 def test_spans_are_exact() -> None:
