@@ -1,4 +1,4 @@
-"""The JSON Schema of the JSON outputs, one definition for each."""
+"""The JSON Schema of JSON outputs; the document of a check, one definition for each part of it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,12 @@ class CheckDocument(msgspec.Struct):
     stale: Annotated[list[StaleObject], Meta(description="Where a baseline is used: its entries to drop.")] = []
 
 
+def document_schema(document: type, title: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a document."""
+    schema = msgspec.json.schema(document)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
+
+
 def output_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of what `--output-format json` writes."""
-    schema = msgspec.json.schema(CheckDocument)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint JSON output", **schema}
+    """The JSON Schema of what `kiplint check --output-format json` writes."""
+    return document_schema(CheckDocument, "kiplint JSON output")

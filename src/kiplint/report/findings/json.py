@@ -16,8 +16,13 @@ VERSION = 1
 
 
 def write(report: RunResult, out: TextIO, *, color: bool) -> None:
-    """Write the document of any result, indented by two blanks."""
-    out.write(pretty(own("json", report).document(report)) + "\n")
+    """Write the document of any result."""
+    write_document(own("json", report).document(report), out)
+
+
+def write_document(value: object, out: TextIO) -> None:
+    """Write JSON, indented by two blanks."""
+    out.write(pretty(value) + "\n")
 
 
 def document(report: CheckResult) -> dict[str, Any]:
