@@ -25,23 +25,9 @@ def run(options: Options) -> int:
     from kiplint.engine.config import config_schema
     from kiplint.engine.rule import pack_schema
     from kiplint.model.spec import message_schema
-<<<<<<< HEAD
     from kiplint.report.findings.json import pretty
-    from kiplint.report.layout.shape import show_schema
-    from kiplint.report.output_schema import output_schema
-
-    known = {
-        "message": message_schema,
-        "config": config_schema,
-        "pack": pack_schema,
-        "output": output_schema,
-        "show": show_schema,
-    }
-    print(pretty(known[options.name]()))
-=======
     from kiplint.report.schemas import OUTPUTS
 
     known = {"message": message_schema, "config": config_schema, "pack": pack_schema, **OUTPUTS}
-    print(msgspec.json.format(msgspec.json.encode(known[options.name]()), indent=2).decode())
->>>>>>> main
+    print(pretty(known[options.name]()))
     return CLEAN

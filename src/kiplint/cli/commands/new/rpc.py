@@ -27,6 +27,8 @@ def run(options: Options) -> int:
 
     Licence, line ends and header versions are as in the definitions beside them.
     """
+    import sys
+
     from kiplint.cli.output import write_bytes
     from kiplint.cli.process import CLEAN
     from kiplint.runs.migrating import new_rpc
