@@ -47,7 +47,8 @@ RULE = _object(
                 "tags": _list(TEXT, uniqueItems=True),
             }
         ),
-    }
+    },
+    {"helpUri": {"type": "string", "format": "uri", "pattern": "^https://"}},
 )
 RESULT = _object(
     {

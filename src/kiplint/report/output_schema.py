@@ -53,6 +53,7 @@ class FindingObject(msgspec.Struct):
             "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
         ),
     ] = ""
+    url: Annotated[str, Meta(description="Where the rule is documented; left out for rules of one's own.")] = ""
     fix: Annotated[FixObject | None, Meta(description="What puts it right; left out where nothing is known to.")] = None
 
 
@@ -64,6 +65,8 @@ class Summary(msgspec.Struct):
     errors: int
     warnings: int
     infos: int
+    left_out: Annotated[int, Meta(description="JSON files beside definitions that are none; left out for 0.")] = 0
+    older: Annotated[int, Meta(description="With --changed-since: what was there before; left out for 0.")] = 0
 
 
 class StaleObject(msgspec.Struct):

@@ -9,7 +9,7 @@ import msgspec
 
 from kiplint.engine.finding import Finding, Fix
 from kiplint.report.findings.formats import own
-from kiplint.runs.result import CheckResult, RunResult
+from kiplint.runs.result import CheckResult, RuleInfo, RunResult
 from kiplint.text.show import as_json_text, encodable, printable
 
 VERSION = 1
@@ -37,7 +37,7 @@ def document(report: CheckResult) -> dict[str, Any]:
 
 def rows(report: CheckResult) -> Iterator[dict[str, Any]]:
     """The findings, an object each."""
-    return map(as_json, report.findings)
+    return (as_json(one, report.rules.get(one.rule)) for one in report.findings)
 
 
 def encoded(value: object) -> str:
@@ -50,8 +50,8 @@ def pretty(value: object) -> str:
     return msgspec.json.format(encoded(value), indent=2)
 
 
-def as_json(finding: Finding) -> dict[str, Any]:
-    """A finding as a JSON object."""
+def as_json(finding: Finding, rule: RuleInfo | None = None) -> dict[str, Any]:
+    """A finding as a JSON object, with what is known of its rule."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,
@@ -66,6 +66,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "source": finding.source,
         "fingerprint": finding.fingerprint,
         "fixable": finding.fixable,
+        **({"url": rule.url} if rule and rule.url else {}),
         **({"fix": _fix(finding.fix)} if finding.fix else {}),
         **({"instead": finding.instead} if finding.instead else {}),
     }
