@@ -83,6 +83,8 @@ def _write_bytes(data: bytes) -> None:
 def present(result: RunResult, form: str, color: str) -> int:
     """Write a result that is no list of findings to standard output."""
     write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+    for note in result.notes:
+        warn(note)
     return finish(result)
 
 
