@@ -73,7 +73,7 @@ def is_read_as_version_0(one: Vector) -> bool:
     return one.message == "ApiVersionsResponse" and one.version > 0 and one.value["errorCode"] != 0
 
 
-@pytest.mark.filterwarnings("ignore:read_text is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
 def test_kafka_python_reads_every_vector_that_it_knows(written: list[Vector]) -> None:
     known = kafka_python_messages()
     seen: Counter[str] = Counter()
