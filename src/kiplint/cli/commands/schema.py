@@ -21,14 +21,13 @@ def run(options: Options) -> int:
 
     `output` is that of check, the others are those of the commands of their names.
     """
-    import msgspec
-
     from kiplint.cli.process import CLEAN
     from kiplint.engine.config import config_schema
     from kiplint.engine.rule import pack_schema
     from kiplint.model.spec import message_schema
+    from kiplint.report.findings.json import pretty
     from kiplint.report.schemas import OUTPUTS
 
     known = {"message": message_schema, "config": config_schema, "pack": pack_schema, **OUTPUTS}
-    print(msgspec.json.format(msgspec.json.encode(known[options.name]()), indent=2).decode())
+    print(pretty(known[options.name]()))
     return CLEAN

@@ -22,7 +22,7 @@ def write(report: RunResult, out: TextIO, *, color: bool) -> None:
 
 def write_document(value: object, out: TextIO) -> None:
     """Write JSON, indented by two blanks."""
-    out.write(msgspec.json.format(encoded(value), indent=2) + "\n")
+    out.write(pretty(value) + "\n")
 
 
 def document(report: CheckResult) -> dict[str, Any]:
@@ -43,6 +43,11 @@ def rows(report: CheckResult) -> Iterator[dict[str, Any]]:
 def encoded(value: object) -> str:
     """JSON on one line, with an escape for everything in it that could act on a terminal."""
     return printable(msgspec.json.encode(value).decode(), as_json_text)
+
+
+def pretty(value: object) -> str:
+    """The same, indented by two blanks."""
+    return msgspec.json.format(encoded(value), indent=2)
 
 
 def as_json(finding: Finding, rule: RuleInfo | None = None) -> dict[str, Any]:

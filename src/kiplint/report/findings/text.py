@@ -40,11 +40,11 @@ def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | Non
     number = paint(str(span.line), BLUE, color)
     end = span.end_column if span.end_line == span.line else None
     widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-    about = [paint(f"= {finding.source}", DIM, color)] if finding.source else []
+    about = [paint(f"= {printable(finding.source)}", DIM, color)] if finding.source else []
     if finding.instead:
-        about.insert(0, f"= write: {paint(finding.instead, BOLD, color)}")
+        about.insert(0, f"= write: {paint(printable(finding.instead), BOLD, color)}")
     where = f"{margin}{arrow} {printable(finding.path)}"
-    rows = [f"{severity}: {paint(finding.message, BOLD, color)}"]
+    rows = [f"{severity}: {paint(printable(finding.message), BOLD, color)}"]
     if lines is None:
         rows.append(where)
     else:

@@ -29,8 +29,10 @@ def run(options: Options) -> int:
     """
     import sys
 
+    from kiplint.cli.output import write_bytes
     from kiplint.cli.process import CLEAN
     from kiplint.runs.migrating import new_rpc
+    from kiplint.text.show import printable
 
     files = new_rpc(
         options.name,
@@ -47,5 +49,5 @@ def run(options: Options) -> int:
         write_document(new_document(files), sys.stdout)
         return CLEAN
     for path, data in files.items():
-        sys.stdout.write(data.decode() if options.dry_run else f"{path}\n")
+        write_bytes(data if options.dry_run else f"{printable(path)}\n".encode())
     return CLEAN
