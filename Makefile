@@ -127,14 +127,14 @@ $(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kipl
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.
 $(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) install --upgrade pip
-	@$(PIP) install --group dev --editable '.[bytes,pipeline]'
+	@$(PIP) install --group dev --editable '.[bytes,lsp,pipeline]'
 	@touch $@
 
 # Another environment: as the one for development, with the lower bounds of what a user installs put in last.
 .venv-oldest/installed-oldest: pyproject.toml constraints.txt
 	@$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-dev
 	@.venv-oldest/bin/python -m pip -qq install --group lock
-	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra bytes --extra pipeline --output-file .venv-oldest/oldest.txt pyproject.toml
+	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra bytes --extra lsp --extra pipeline --output-file .venv-oldest/oldest.txt pyproject.toml
 	@PIP_CONSTRAINT= .venv-oldest/bin/python -m pip -q install --requirement .venv-oldest/oldest.txt
 	@touch $@
 
