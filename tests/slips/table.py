@@ -106,7 +106,7 @@ TEXT = (
         DELETE,
         '"apiKey": 42,',
         '"apiKey": 42,  /* the key */',
-        ("syntax/block-comment @ /* the key */",),
+        (),
     ),
     Slip("quote not closed", DELETE, '"type": "request"', '"type": "request', ('syntax/invalid-json @ "request,',)),
 )

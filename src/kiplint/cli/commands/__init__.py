@@ -14,6 +14,7 @@ COMMANDS = (
     "encode",
     "vectors",
     "probe",
+    "kip",
     "pipeline",
     "rules",
     "explain",

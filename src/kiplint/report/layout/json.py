@@ -41,6 +41,11 @@ def _message(result: LayoutResult) -> MessageObject:
     )
 
 
+def layout_object(message: Message, versions: VersionRange) -> dict[str, Any]:
+    """The layout of a range of versions on which it is the same."""
+    return dict(msgspec.to_builtins(_layout(message, versions)))
+
+
 def _layout(message: Message, versions: VersionRange) -> LayoutObject:
     header = header_of(message, versions.lowest) if message.is_rpc else None
     fields, tags = _body(layout(message, versions.lowest))

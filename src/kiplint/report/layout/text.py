@@ -12,6 +12,7 @@ from kiplint.report.kit.colors import BOLD, DIM, paint
 from kiplint.report.kit.table import table, width_of
 from kiplint.runs.show import LayoutResult, LayoutsResult
 from kiplint.text.show import printable
+from kiplint.versions import VersionRange
 
 
 def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
@@ -27,12 +28,17 @@ def _drawings(result: LayoutResult, width: int | None, color: bool) -> Iterator[
     if not result.ranges:
         yield f"{printable(message.name)} has no valid version"
     for versions in result.ranges:
-        body = layout(message, versions.lowest)
-        rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
-        head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
-        flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
-        drawn = table((), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width)
-        yield "\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])])
+        yield draw(message, versions, color, width)
+
+
+def draw(message: Message, versions: VersionRange, color: bool, width: int | None) -> str:
+    """The drawing of a range of versions on which the layout is the same."""
+    body = layout(message, versions.lowest)
+    rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
+    head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
+    flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
+    drawn = table((), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width)
+    return "\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])])
 
 
 def _header(message: Message, version: int) -> str:

@@ -1,0 +1,219 @@
+"""The pages of HTML in a real browser: what they show, what can be done with them, and that they ask nobody for anything."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+import kiplint
+from conftest import ROOT
+from kiplint.report.findings.formats import own, write
+from kiplint.runs.result import RunResult
+
+from .browser import Visit, chromium
+from .test_hostile_names import hostile_sets
+
+FIXTURES = ROOT / "fixtures"
+SMALL = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def corpora() -> Path | None:
+    """The real schemas, where they are."""
+    found = Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus")
+    return found if found.is_dir() else None
+
+
+class Made:
+    """A result and its page."""
+
+    def __init__(self, result: RunResult, file: Path) -> None:
+        self.result = result
+        self.document: Any = own("json", result).document(result)
+        self.file = file
+        out = io.StringIO()
+        write("html", result, out)
+        file.write_text(out.getvalue(), "utf-8")
+
+
+def _check(corpora: Path | None) -> RunResult:
+    return kiplint.check(corpora / "kafka-trunk-2026-08" if corpora else FIXTURES / "tags", config={})
+
+
+def _rollout(corpora: Path | None) -> RunResult:
+    return kiplint.rollout(corpora / "kafka-trunk-2026-08/clients" if corpora else FIXTURES / "sets/broker")
+
+
+RESULTS: dict[str, Callable[[Path | None], RunResult]] = {"check": _check, "rollout": _rollout}
+"""Each page out of the corpus, or of the fixtures where that is absent."""
+
+SMALL_ONES = {
+    "check": lambda: kiplint.check(FIXTURES / "tags/gap", FIXTURES / "style", config={}),
+    "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
+}
+"""The same out of little: axe takes its time."""
+
+
+@pytest.fixture(scope="module")
+def pages(corpora: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
+    folder = tmp_path_factory.mktemp("pages")
+    made: dict[str, Made] = {}
+
+    def get(name: str) -> Made:
+        if name not in made:
+            large, _, kind = name.rpartition(" ")
+            result = SMALL_ONES[kind]() if large else RESULTS[kind](corpora)
+            made[name] = Made(result, folder / f"{name}.html")
+        return made[name]
+
+    return get
+
+
+@pytest.fixture
+def visit(browser: Browser, pages: Callable[[str], Made]) -> Iterator[Callable[..., Visit]]:
+    """Looks at a page; whatever the test does with it, it says nothing on the console and asks nobody for anything."""
+    visits: list[Visit] = []
+
+    def look(name: str, anchor: str = "", **options: Any) -> Visit:
+        visits.append(Visit(browser, pages(name).file, anchor, **options))
+        return visits[-1]
+
+    yield look
+    for one in visits:
+        assert (one.said, one.others) == ([], [])
+        one.close()
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("check").document
+    seen = visit("check")
+    rows = [
+        f"{one['severity']}: {_flat(one['message'])}{one['rule']}{one['line']}:{one['column']}"
+        for one in found["findings"]
+    ]
+    script = "items => items.map((one) => one.querySelector('summary').textContent.replace(/\\s+/g, ' ').trim())"
+    assert seen.page.locator("[data-item]").evaluate_all(script) == rows
+    files = list(dict.fromkeys(one["path"] for one in found["findings"]))
+    assert seen.texts(".group .path") == files
+    numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
+    assert {name: numbers[name] for name in found["summary"]} == {name: str(n) for name, n in found["summary"].items()}
+
+
+def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("check").document["findings"]
+    seen = visit("check")
+    severity, rule, name = (found[0][what] for what in ("severity", "rule", "message_name"))
+
+    def shown() -> int:
+        return seen.page.locator("[data-item]:visible").count()
+
+    seen.page.locator(f"input[name=severity][value={severity}]").check()
+    some = [one for one in found if one["severity"] == severity]
+    assert (shown(), seen.texts("[data-shown]")) == (len(some), [f"{len(some)} of {len(found)} findings"])
+    seen.page.locator("select[name=rule]").select_option(rule)
+    some = [one for one in some if one["rule"] == rule]
+    assert shown() == len(some)
+    seen.page.get_by_label("By rule").check()
+    assert seen.texts(".group h2 a") == [rule]
+    assert seen.texts("[data-item] .rule") == [one["message_name"] for one in some]
+    seen.page.locator("[type=search]").fill("no such words")
+    assert (shown(), seen.page.locator("[data-nothing]").is_visible()) == (0, True)
+    seen.page.locator("[data-clear]").click()
+    assert shown() == len(found)
+    seen.page.locator("h1").click()
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type(name[:5])
+    assert 0 < shown() <= len(found)
+    assert "search=" in seen.page.url
+    seen.page.reload()
+    assert seen.page.locator("[type=search]").input_value() == name[:5]
+
+
+DETAILS = {"check": ".code mark", "rollout": ".facts"}
+
+
+@pytest.mark.parametrize("name", DETAILS)
+def test_a_detail_opens_and_closes_again(name: str, visit: Callable[..., Visit]) -> None:
+    seen = visit(name)
+    one = seen.page.locator("details[data-item]:not([open])").first
+    anchor = one.get_attribute("id")
+    inside = seen.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first
+    seen.page.locator(f"[id='{anchor}'] > summary").click()
+    assert (inside.is_visible(), seen.page.url.endswith(f"#{anchor}")) == (True, True)
+    seen.page.go_back()
+    assert (inside.is_visible(), "#" in seen.page.url) == (False, False)
+    linked = visit(name, anchor)
+    assert linked.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first.is_visible()
+    linked.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=anchor)
+    linked.page.keyboard.press("j")
+    assert linked.page.evaluate("() => document.activeElement.parentElement.id") != anchor
+
+
+def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("rollout").document
+    seen = visit("rollout")
+    rows = {(one["name"], str(one["api_key"]), one["status"]) for one in found["rpcs"]}
+    names = [tuple(text.rsplit(" ", 1)) for text in seen.texts("[data-item] .name")]
+    assert {(*name, status) for name, status in zip(names, seen.texts("[data-item] summary .tag"), strict=True)} == rows
+    assert len(names) == len(found["rpcs"])
+    for one in found["rpcs"]:
+        cells = seen.page.locator(f"[id='{one['name']}'] .strip i:not(.gap)")
+        told = cells.evaluate_all("cells => cells.map((one) => [one.textContent, one.title])")
+        assert all(
+            f"header {number}" in title
+            for versions, number in one["header_versions"].items()
+            for text, title in told
+            if text in versions.split("-")
+        )
+        assert (told == []) is (one["versions"] == "none")
+    seen.page.locator("input[name=status]").first.check()
+    assert len(set(seen.texts("[data-item] summary .tag"))) == 1
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> None:
+    """Axe, in light and dark and with a detail open; small screens; the choice of colours; paper."""
+    seen = visit(f"small {name}", viewport=SMALL)
+    assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
+    seen.page.evaluate("() => { document.querySelector('details').open = true; }")
+    assert seen.violations() == []
+    light = seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    seen.page.get_by_label("Dark").check()
+    assert seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor") != light
+    assert seen.violations() == []
+    seen.page.reload()
+    assert seen.page.get_by_label("Dark").is_checked()
+    assert seen.page.pdf().startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("command", ["check", "rollout"])
+def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) -> None:
+    old, new = hostile_sets(tmp_path)
+    results: dict[str, Callable[[], RunResult]] = {
+        "check": lambda: kiplint.check(new, config={}),
+        "rollout": lambda: kiplint.rollout(old, new),
+    }
+    page = Made(results[command](), tmp_path / "page.html")
+    seen = Visit(browser, page.file)
+    seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert "<script>alert(1)</script>" in seen.page.locator("main").inner_text()
+    scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"
+    assert seen.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])
+    assert (seen.said, seen.others) == ([], [])
+    seen.close()
