@@ -33,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws bench bench-hostile bench-pipeline pipeline-demo pipeline-faults docs snapshots clean
+.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws bench bench-hostile bench-pipeline pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -93,6 +93,10 @@ pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 
 docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.md and docs/, and build the site into ./site
 	@$(BIN)/python docs/generate.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
+	@cp LICENSE editors/vscode/LICENSE
+	@cd editors/vscode && npm ci --no-audit --no-fund --silent && npx --no-install vsce package --out kiplint.vsix
 
 snapshots: $(VENV)/installed-dev $(VENV)/packs ## accept what the rules now say about their fixtures
 	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update

@@ -3,15 +3,17 @@
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_lsp
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
-from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, default_converter, register_lsp_features
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 import kiplint
 
@@ -74,7 +76,9 @@ def editor() -> LanguageClient:
 COMMAND = [sys.executable, "-P", "-m", "kiplint", "lsp"]
 
 
-@pytest_lsp.fixture(scope="module", config=ClientServerConfig(server_command=COMMAND, client_factory=editor))
+@pytest_lsp.fixture(  # type: ignore[untyped-decorator]
+    scope="module", config=ClientServerConfig(server_command=COMMAND, client_factory=editor)
+)
 async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     """An editor that has just started the server."""
     capabilities = client_capabilities("visual-studio-code")
@@ -122,7 +126,7 @@ class Opened:
 
 
 @pytest.fixture
-def rack(client: LanguageClient, tmp_path: Path) -> AsyncIterator[Opened]:
+def rack(client: LanguageClient, tmp_path: Path) -> Iterator[Opened]:
     """A request that is open; its response is on disk only."""
     (tmp_path / "ReadRackRequest.json").write_text(REQUEST, encoding="utf-8")
     (tmp_path / "ReadRackResponse.json").write_text(RESPONSE, encoding="utf-8")
@@ -149,15 +153,15 @@ async def test_a_text_that_breaks_while_it_is_typed_says_so_and_recovers(rack: O
     assert [one[0] for one in await rack.found()] == ["fields/default-invalid"]
 
 
-async def test_the_other_half_counts_before_it_is_saved(rack: Opened, client: LanguageClient, tmp_path: Path) -> None:
+async def test_the_other_half_counts_before_it_is_saved(rack: Opened, client: Any, tmp_path: Path) -> None:
     bumped = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
     response = Opened(client, tmp_path / "ReadRackResponse.json", bumped)
-    rules = {one[0] for text in (rack, response) for one in await text.found()}
+    rules = {one[0] for text in (response, rack) for one in await text.found()}
     response.close()
     assert rules == {"fields/default-invalid", "rpc/versions-differ"}
 
 
-async def test_what_a_field_means(rack: Opened, client: LanguageClient) -> None:
+async def test_what_a_field_means(rack: Opened, client: Any) -> None:
     answer = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"Racks"')))
     assert answer.contents.value == (
         "**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.\n\n"
@@ -167,7 +171,7 @@ async def test_what_a_field_means(rack: Opened, client: LanguageClient) -> None:
     assert "**fields/default-invalid**: " in why.contents.value
 
 
-async def test_what_may_be_written(rack: Opened, client: LanguageClient) -> None:
+async def test_what_may_be_written(rack: Opened, client: Any) -> None:
     async def labels(position: types.Position) -> list[str]:
         found = await client.text_document_completion_async(types.CompletionParams(rack.name, position))
         return [one.label for one in found.items]
@@ -176,12 +180,16 @@ async def test_what_may_be_written(rack: Opened, client: LanguageClient) -> None
     assert (await labels(rack.at('"versions": "1+", "about": "The spare', 13)))[:2] == ["1+", "0+"]
     assert await labels(rack.at('["broker"]', 3)) == ["broker", "controller", "zkBroker"][:2]
     rack.write(REQUEST.replace('"about": "The spare racks."', '"'))
-    keys = await labels(rack.at('"Spares", "type": "[]Rack", "versions": "1+", "', len('"Spares", "type": "[]Rack", "versions": "1+", "')))
+    keys = await labels(
+        rack.at(
+            '"Spares", "type": "[]Rack", "versions": "1+", "', len('"Spares", "type": "[]Rack", "versions": "1+", "')
+        )
+    )
     assert "nullableVersions" in keys
     assert "versions" not in keys
 
 
-async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, client: LanguageClient) -> None:
+async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, client: Any) -> None:
     rack.write(REQUEST.replace('"string"', '"string[]"'))
     await rack.found()
     where = types.Range(rack.at('"string[]"'), rack.at('"string[]"'))
@@ -197,7 +205,7 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, clien
     assert titles[0] == "New version of ReadRack, request and response"
 
 
-async def test_structs_are_found_and_renamed(rack: Opened, client: LanguageClient, tmp_path: Path) -> None:
+async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path: Path) -> None:
     use = rack.at('"[]Rack"', 4)
     (defined,) = await client.text_document_definition_async(types.DefinitionParams(rack.name, use))
     assert defined.range == types.Range(rack.at('"Rack"'), rack.at('"Rack"', 5))
@@ -211,7 +219,7 @@ async def test_structs_are_found_and_renamed(rack: Opened, client: LanguageClien
     assert [one.uri for one in partner] == [(tmp_path / "ReadRackResponse.json").as_uri()]
 
 
-async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: LanguageClient) -> None:
+async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) -> None:
     (whole,) = await client.text_document_document_symbol_async(types.DocumentSymbolParams(rack.name))
     assert [(one.name, one.detail) for one in whole.children] == [
         ("Limit", "int32 0+"), ("Racks", "[]Rack 1+"), ("Spares", "[]Rack 1+"), ("Rack", "1+"),

@@ -12,7 +12,7 @@ from kiplint.engine.rule import Rule
 from kiplint.fixes.order import FIELD, MESSAGE, STRUCT
 from kiplint.model.field import Field
 from kiplint.model.message import Message
-from kiplint.model.spec import EntityType, MessageType, message_schema
+from kiplint.model.spec import MessageType, message_schema
 from kiplint.model.struct import Struct
 from kiplint.model.types import PRIMITIVES
 from kiplint.server.buffer import Buffer
@@ -96,7 +96,7 @@ def _values(
     elif key == "type":
         yield from _types(message)
     elif key == "entityType":
-        known = _params(rules, "fields/entity-type-mismatch", "types") or dict.fromkeys(get_args(EntityType), "")
+        known = _params(rules, "fields/entity-type-mismatch", "types") or {}
         yield from (_quoted(one, Kind.EnumMember, f"a {type_}" if type_ else "") for one, type_ in known.items())
     elif key == "listeners":
         yield from (_quoted(one, Kind.EnumMember) for one in _params(rules, "rpc/listeners-unknown", "known") or ())

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from kiplint.engine.finding import Finding
+from kiplint.engine.rule import Rule
+from kiplint.runs.documented import url_of
 from kiplint.server.buffer import Buffer
 
 SOURCE = "kiplint"
@@ -17,22 +19,26 @@ _SEVERITIES = {
 }
 
 
-def diagnostic(finding: Finding, buffer: Buffer) -> types.Diagnostic:
-    """One finding in a text; what to write instead stands on a line of its own."""
+def diagnostic(finding: Finding, buffer: Buffer, url: str = "") -> types.Diagnostic:
+    """One finding in a text, with the address of its rule; what to write instead stands on a line of its own."""
     instead = f"\nWrite {finding.instead}" if finding.instead else ""
     return types.Diagnostic(
         range=buffer.range_of_span(finding.span),
         message=finding.message + instead,
         severity=_SEVERITIES[finding.severity],
         code=finding.rule,
+        code_description=types.CodeDescription(url) if url else None,
         source=SOURCE,
         data=finding.fingerprint,
     )
 
 
-def published(buffer: Buffer, uri: str, findings: Iterable[Finding]) -> types.PublishDiagnosticsParams:
+def published(
+    buffer: Buffer, uri: str, findings: Iterable[Finding], rules: Iterable[Rule]
+) -> types.PublishDiagnosticsParams:
     """All that is to be shown in a text, which takes the place of what was shown before."""
-    shown = [diagnostic(one, buffer) for one in findings if one.path == buffer.path]
+    urls = {one.id: url_of(one) for one in rules}
+    shown = [diagnostic(one, buffer, urls.get(one.rule, "")) for one in findings if one.path == buffer.path]
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=shown, version=buffer.version)
 
 

@@ -97,7 +97,8 @@ class Session(LanguageServer):
             return
         for one in texts:
             self.findings[one.path] = [finding for finding in found if finding.path == one.path]
-            self.text_document_publish_diagnostics(published(one, self.uri(one.path), self.findings[one.path]))
+            told = published(one, self.uri(one.path), self.findings[one.path], self.rules(one.path))
+            self.text_document_publish_diagnostics(told)
 
     def found(self, path: str) -> list[Finding]:
         """What is found in a text as it is now."""

@@ -18,6 +18,7 @@ from kiplint.runs.configuration import Configuration, configure
 from kiplint.runs.mending import mender
 from kiplint.server.buffer import Buffer, Encoding
 from kiplint.sources.disk import read
+from kiplint.sources.recognize import kind_of
 from kiplint.sources.schema_files import SchemaFile, SourceError, definitions
 from kiplint.text.lines import decode_text
 
@@ -120,6 +121,8 @@ class Workspace:
     def _files(self, directory: str) -> dict[str, bytes]:
         """The bytes of the definitions of a directory, by path; open texts that are not saved yet among them."""
         found = {one.path: one.data for one in self.opened(directory) if one.path.endswith(".json")}
+        if all(kind_of(data, os.path.basename(path)) == "other" for path, data in found.items()):
+            return {}  # nobody knows what else is there, nor how much
         try:
             entries = list(os.scandir(directory))
         except OSError:

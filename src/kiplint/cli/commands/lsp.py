@@ -25,6 +25,7 @@ def run(options: Options) -> int:
     try:
         from kiplint.server.app import make
     except ModuleNotFoundError as error:
-        raise UsageError(f"the language server needs kiplint[lsp]: pip install 'kiplint[lsp]' ({error.name} is missing)") from None
+        what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
+        raise UsageError(f"the language server needs {what}") from None
     make().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
     return CLEAN
