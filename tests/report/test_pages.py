@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 import kiplint
 from conftest import ROOT
+from kiplint.compat.changes.judge import BREAKS
 from kiplint.report.findings.formats import own, write
 from kiplint.runs.result import RunResult
 
@@ -56,11 +57,18 @@ def _rollout(corpora: Path | None) -> RunResult:
     return kiplint.rollout(corpora / "kafka-trunk-2026-08/clients" if corpora else FIXTURES / "sets/broker")
 
 
-RESULTS: dict[str, Callable[[Path | None], RunResult]] = {"check": _check, "rollout": _rollout}
+def _diff(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        return kiplint.diff(FIXTURES / "compat/layout-changed/old", FIXTURES / "compat/layout-changed/new")
+    return kiplint.diff("2.8.0:", "confluent-8.3.0:", repository=corpora / "kafka-schema-history.bundle")
+
+
+RESULTS: dict[str, Callable[[Path | None], RunResult]] = {"check": _check, "diff": _diff, "rollout": _rollout}
 """Each page out of the corpus, or of the fixtures where that is absent."""
 
 SMALL_ONES = {
     "check": lambda: kiplint.check(FIXTURES / "tags/gap", FIXTURES / "style", config={}),
+    "diff": lambda: _diff(None),
     "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
 }
 """The same out of little: axe takes its time."""
@@ -145,7 +153,46 @@ def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: 
     assert seen.page.locator("[type=search]").input_value() == name[:5]
 
 
-DETAILS = {"check": ".code mark", "rollout": ".facts"}
+def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("diff").document["changes"]
+    seen = visit("diff")
+    script = (
+        "found => found.map((one) => [one.querySelector('.message').textContent, one.dataset.rule, one.dataset.breaks])"
+    )
+    shown = [tuple(one) for one in seen.page.locator("[data-part]").evaluate_all(script)]
+    assert sorted(shown) == sorted((one["message"], one["rule"], one["breaks"]) for one in changes)
+    summary = pages("diff").document["summary"]
+    numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
+    assert numbers == {("adds" if what == "none" else what): str(summary[what]) for what in BREAKS}
+    proofs = [f"{proof['writer']} writes {proof['version']} as " for one in changes for proof in one["proof"]]
+    told = seen.page.locator(".proof > p").evaluate_all("found => found.map((one) => one.textContent.slice(6).trim())")
+    assert sorted(text.partition(" as ")[0] + " as " for text in told) == sorted(proofs)
+
+
+def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("small diff").document["changes"]
+    seen = visit("small diff")
+    (broken,) = [one for one in changes if one["proof"]]
+    seen.page.locator("details").first.locator("summary").click()
+    for lanes, proof in zip(seen.page.locator(".lanes").all(), broken["proof"], strict=True):
+        writes, reads = lanes.locator("table").all()
+        written = "".join(writes.locator("td:nth-child(2)").all_inner_texts()).replace(" ", "")
+        assert written == proof["hex"]
+        assert reads.locator(".parts td").first.inner_text() == writes.locator(".parts td").first.inner_text()
+    assert seen.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
+
+
+def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("diff").document["changes"]
+    seen = visit("diff")
+    what = changes[0]["breaks"]
+    seen.page.locator(f"input[name=breaks][value={what}]").check()
+    left = seen.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
+    assert left.count() == len([one for one in changes if one["breaks"] == what])
+    assert set(left.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
+
+
+DETAILS = {"check": ".code mark", "diff": ".changes li", "rollout": ".facts"}
 
 
 @pytest.mark.parametrize("name", DETAILS)
@@ -202,11 +249,12 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     assert seen.page.pdf().startswith(b"%PDF-")
 
 
-@pytest.mark.parametrize("command", ["check", "rollout"])
+@pytest.mark.parametrize("command", ["check", "diff", "rollout"])
 def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) -> None:
     old, new = hostile_sets(tmp_path)
     results: dict[str, Callable[[], RunResult]] = {
         "check": lambda: kiplint.check(new, config={}),
+        "diff": lambda: kiplint.diff(old, new),
         "rollout": lambda: kiplint.rollout(old, new),
     }
     page = Made(results[command](), tmp_path / "page.html")

@@ -53,6 +53,7 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const [name, value] of form ? new FormData(form) : []) if (value.trim()) query.append(name, value.trim());
     return query;
   };
+  const has = (one, wanted) => wanted.every(([name, values]) => values.includes(one.dataset[name]));
   const regroup = (by) => {
     if (!form.elements.by || (groups !== homes) === (by !== "")) return;
     if (groups !== homes) groups.forEach((group) => group.remove());
@@ -91,10 +92,14 @@ document.addEventListener("DOMContentLoaded", () => {
     const wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
     let count = 0;
     for (const item of items) {
-      const fits = wanted.every(([name, values]) => {
-        const has = (item.dataset[name] || "").split(" ");
-        return values.some((value) => has.includes(value));
-      }) && words.every((word) => textOf(item).includes(word));
+      const whole = !item.dataset.parts;
+      const inside = whole ? [] : all("[data-part]", item);
+      let some = whole && has(item, wanted);
+      for (const part of inside) {
+        part.hidden = !has(part, wanted);
+        some = some || !part.hidden;
+      }
+      const fits = some && words.every((word) => textOf(item).includes(word));
       item.hidden = !fits;
       count += fits;
     }
