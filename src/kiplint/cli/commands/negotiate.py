@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import ColorOption, FormOption, RepositoryOption
+from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
@@ -33,7 +33,11 @@ class Options(Group, frozen=True):
         Option("What the brokers run in, where they can do both.", usual="kraft where they can"),
     ] = None
     sasl: Annotated[bool, Option("The connection begins with SASL: the first ApiVersions is version 0.")] = False
-    output_format: FormOption = "text"
+    matrix: Annotated[
+        bool, Option("Take every set as the client of every other: which releases can be used together.")
+    ] = False
+    output_format: PageFormOption = "text"
+    open: OpenOption = False
     color: ColorOption = "auto"
 
 
@@ -46,11 +50,18 @@ def run(options: Options) -> int:
 
     A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name zkBroker;
     where a set says no listeners, as before 2.8, all that the release enables. RPCs that brokers and controllers send
-    each other stand apart.
+    each other stand apart. With --matrix all sets are clients and brokers, each of each other.
     """
     from kiplint.cli.output import present
-    from kiplint.runs.negotiate import negotiate
+    from kiplint.engine.errors import UsageError
+    from kiplint.runs.negotiate import negotiate, negotiate_all
 
+    if options.matrix:
+        if options.feature or options.sasl:
+            raise UsageError("--matrix goes with neither --feature nor --sasl")
+        sets = (options.client, *options.brokers)
+        every = negotiate_all(*sets, unstable=options.unstable, mode=options.mode, repository=options.repo)
+        return present(every, options.output_format, options.color, opened=options.open)
     found = negotiate(
         options.client,
         *options.brokers,
@@ -60,4 +71,4 @@ def run(options: Options) -> int:
         sasl=options.sasl,
         repository=options.repo,
     )
-    return present(found, options.output_format, options.color)
+    return present(found, options.output_format, options.color, opened=options.open)

@@ -19,7 +19,7 @@ const hash = (name, query) => {
   return name || text ? `#${encodeURIComponent(name)}${text ? `?${text}` : ""}` : location.pathname + location.search;
 };
 
-const kiplint = window.kiplint = { all, address, hash, open: null, close: null };
+const kiplint = window.kiplint = { address };
 
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("form[data-filters]");
@@ -88,6 +88,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!form) return;
     const query = asked();
     regroup(query.get("by") || "");
+    if (kiplint.filtered) return kiplint.filtered(query);
     const words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
     let count = 0;
@@ -196,8 +197,6 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("beforeprint", () => { folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
   addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
 
-  kiplint.filter = filter;
-  kiplint.asked = asked;
   kiplint.go = (name) => { current = name; history.pushState(null, "", hash(name, asked())); };
   if (kiplint.start) kiplint.start();
   follow();
