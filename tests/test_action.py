@@ -284,6 +284,58 @@ class TestPaths:
         assert done.log.annotations == [Annotation("error", "", title, said)]
 
 
+class TestChangedOnly:
+    """Old findings do not stand in the way of a pull request that did not bring them."""
+
+    @pytest.fixture
+    def aged(self, runner: Runner) -> Runner:
+        """A base with a fault in the request, and a head with another in the response."""
+        change(runner.workspace, thing(request=GAP))
+        change(runner.workspace, thing(request=GAP, response=UNTOLD))
+        return runner
+
+    @staticmethod
+    def found(runner: Runner, event: str = "pull_request", **inputs: str) -> list[str]:
+        base = git(runner.workspace, "rev-parse", "HEAD~1")
+        payload = {"pull_request": {"base": {"sha": base}}} if event == "pull_request" else {}
+        done = runner.run(event, payload, fail_on_breaks="none", **inputs)
+        return [one.title for one in done.log.annotations if not one.title.startswith("compat/")]
+
+    def test_a_pull_request_tells_what_it_brought_about(self, aged: Runner) -> None:
+        assert self.found(aged) == ["style/about-missing"]
+        assert (
+            "1 warning in 2 files; 1 older finding not shown."
+            in pull_request(aged, git(aged.workspace, "rev-parse", "HEAD~1")).summary
+        )
+
+    def test_everything_can_be_asked_for(self, aged: Runner) -> None:
+        assert self.found(aged, changed_only="false") == ["tags/gap", "style/about-missing"]
+
+    def test_other_runs_tell_everything_unless_asked(self, aged: Runner) -> None:
+        assert self.found(aged, "push", base="HEAD~1") == ["tags/gap", "style/about-missing"]
+        assert self.found(aged, "push", base="HEAD~1", changed_only="true") == ["style/about-missing"]
+
+    def test_what_is_not_of_the_work_tree_is_told_whole(self, aged: Runner, tmp_path: Path) -> None:
+        write(tmp_path / "elsewhere", thing(request=GAP))
+        assert "tags/gap" in self.found(aged, paths=str(tmp_path / "elsewhere"))
+
+    def test_nothing_else_can_be_asked_for(self, aged: Runner) -> None:
+        assert self.found(aged, changed_only="yes") == ["kiplint"]
+
+
+def test_annotations_of_all_commands_are_shared_out_fairly(runner: Runner) -> None:
+    """What diff finds is not crowded out by one rule of the check."""
+    crowd = [field(f"F{at}", "int3", "1+", about=f"Number {at}.") for at in range(12)]
+    files = thing(response=UNTOLD)
+    request = json.loads(thing()["schemas/ThingRequest.json"].partition(b"\n")[2])
+    text = json.dumps({**request, "fields": [*request["fields"], *crowd]}, indent=2)
+    files["schemas/ThingRequest.json"] = f"// Version 1 is like version 0.\n{text}".encode()
+    change(runner.workspace, files)
+    errors = [one.title for one in pull_request(runner).log.annotations if one.level == "error"]
+    assert len(errors) == 10
+    assert errors.count("compat/layout-changed") == 2
+
+
 class TestRollout:
     """KIP-1313 in a pull request."""
 
@@ -525,8 +577,8 @@ class TestMatcher:
             [
                 {
                     "file": "schemas/ThingResponse.json",
-                    "line": "16",
-                    "column": "7",
+                    "line": "28",
+                    "column": "11",
                     "code": "style/field-case",
                     "message": low,
                 }

@@ -11,16 +11,9 @@ from generator.markdown import anchor, code, page, prose, table
 from kiplint.engine.config import config_schema
 from kiplint.engine.rule import pack_schema
 from kiplint.model.spec import message_schema
-from kiplint.report.layout.shape import show_schema
-from kiplint.report.output_schema import output_schema
+from kiplint.report.schemas import OUTPUTS
 
-SCHEMAS = {
-    "message": message_schema,
-    "config": config_schema,
-    "pack": pack_schema,
-    "output": output_schema,
-    "show": show_schema,
-}
+SCHEMAS = {"message": message_schema, "config": config_schema, "pack": pack_schema, **OUTPUTS}
 INTRODUCTION = """\
 The files that kiplint reads and writes, as JSON Schema (draft 2020-12). `kiplint schema NAME` prints one; the same text
 stands in the file named below. A definition or a pack has to lose its comments before another tool can read it.

@@ -13,8 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from fixes.support import said
+from sources.support import make_repository
 from tools import environment, kiplint
 
 SLIPS = (
@@ -84,6 +86,50 @@ def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
     assert '"artifactChanges"' in kiplint("check", "--output-format", "sarif", cwd=here).out
 
 
+def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
+    words = ("check", "--baseline", "debt.json")
+    kiplint(*words, "--update-baseline", "--allow-new", cwd=here)
+    for unsafe in ((), ("--unsafe-fixes",)):
+        ran = kiplint(*words, "--fix", *unsafe, cwd=here)
+        assert (ran.code, ran.out, ran.err) == (0, "", "nothing to mend, 0 left, 4 known and left alone\n")
+    new = b'{ "name": "B", "type": "int8[]", "versions": "0+", "ignorable": true, "about": "That." },\r\n  '
+    (here / "XData.json").write_bytes(SLIPS.replace(b'[{ "name": "A"', b"[" + new + b'{ "name": "A"'))
+    ran = kiplint(*words, "--fix", "--diff", cwd=here)
+    assert ran.code == 1
+    assert ran.err == "would mend 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and left alone\n"
+    ran = kiplint(*words, "--fix", cwd=here)
+    assert ran.err == "mended 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and left alone\n"
+    mended = SLIPS.replace(b'[{ "name": "A"', b"[" + new.replace(b"int8[]", b"[]int8") + b'{ "name": "A"')
+    assert (here / "XData.json").read_bytes() == mended
+    ran = kiplint(*words, "--fix", "--fix-baselined", cwd=here)
+    assert ran.code == 0
+    assert "4 of 4 recorded findings are stale" in ran.err
+    assert ran.err.endswith("shape/coerced-value, syntax/trailing-comma (2), 0 left\n")
+    ran = kiplint("check", "--fix-baselined", cwd=here)
+    assert (ran.code, ran.err) == (2, "error: --fix-baselined goes with --fix or --diff\n")
+
+
+def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
+    """Two copies of a definition, of which the baseline knows one: the other is mended, wherever it stands."""
+    kiplint("check", "--baseline", "debt.json", "--update-baseline", "--allow-new", cwd=here)
+    (here / "copy").mkdir()
+    (here / "copy" / "XData.json").write_bytes(SLIPS)
+    ran = kiplint("check", ".", "--baseline", "debt.json", "--fix", cwd=here)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.endswith(", 0 left, 4 known and left alone\n")
+    assert sorted((here / one / "XData.json").read_bytes() for one in (".", "copy")) == sorted([SLIPS, MENDED])
+
+
+def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
+    make_repository(here, {"XData.json": SLIPS})
+    (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
+    ran = kiplint("check", "--changed-since", "HEAD", "--fix", cwd=here)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.endswith(", 0 left, 4 known and left alone\n")
+    assert (here / "XData.json").read_bytes() == SLIPS
+    assert (here / "YData.json").read_bytes() == MENDED.replace(b"XData", b"YData")
+
+
 @pytest.mark.parametrize(
     ("words", "said_of_it"),
     [
@@ -146,6 +192,21 @@ def test_a_named_file_brings_its_other_half(broker: Path) -> None:
         "clients/RequestHeader.json", "clients/MetadataRequest.json", "clients/MetadataResponse.json",
     }  # fmt: skip
     assert document["summary"]["files"] == 3
+    schema = json.loads(kiplint("schema", "migrate", cwd=broker).out)
+    Draft202012Validator(schema).validate(document)
+    (shape,) = (one for name, one in schema["$defs"].items() if name == "MigrationDocument")
+    assert sorted(shape["required"]) == sorted(document)
+
+
+def test_new_definitions_as_json(broker: Path) -> None:
+    words = ("new", "rpc", "DescribeRacks", "--schemas", "clients", "--output-format", "json")
+    document = json.loads(kiplint(*words, "--dry-run", cwd=broker).out)
+    Draft202012Validator(json.loads(kiplint("schema", "new", cwd=broker).out)).validate(document)
+    assert not (broker / "clients" / "DescribeRacksRequest.json").exists()
+    assert json.loads(kiplint(*words, cwd=broker).out) == document
+    assert {one["path"]: one["text"].encode() for one in document["files"]} == {
+        name: data for name, data in contents(broker).items() if "Racks" in name
+    }
 
 
 def test_only_declare_passes_the_rule_that_wants_it(broker: Path) -> None:

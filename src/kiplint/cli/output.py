@@ -18,6 +18,7 @@ from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.terminal import use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.report.findings.formats import FORMATS, ROOMS, load, write
+from kiplint.text.show import as_escape, printable
 from kiplint.text.suggest import did_you_mean
 from kiplint.text.words import plural
 
@@ -74,7 +75,7 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
 def write_patch(result: CheckResult, *, quiet: bool) -> int:
     """Write the patch of a check, and say what it is about; the exit code is 1 when there is one."""
     if not quiet:
-        _write_bytes(result.patch or b"")
+        write_bytes(result.patch or b"")
         for note in result.notes:
             warn(note)
     return FINDINGS if result.patch else CLEAN
@@ -84,14 +85,23 @@ def present_change(result: MigrationResult, form: str, color: str, *, as_patch: 
     """Write what a migration did, or its patch."""
     if not as_patch:
         return present(result, form, color)
-    _write_bytes(result.change.patch())
+    write_bytes(result.change.patch())
     return finish(result)
 
 
-def _write_bytes(data: bytes) -> None:
+def write_bytes(data: bytes) -> None:
+    """Write bytes as they are to what keeps them; on a terminal nothing in them acts."""
     sys.stdout.flush()
+    if sys.stdout.isatty():
+        shown = (printable(line, _but_tabs) for line in data.decode("utf-8", "replace").split("\n"))
+        sys.stdout.write("\n".join(shown))
+        return
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def _but_tabs(char: str) -> str:
+    return char if char == "\t" else as_escape(char)
 
 
 def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:
@@ -102,6 +112,8 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
         open_page(result.command, lambda out: write("html", result, out))
     if not opened or form not in ("text", "html"):
         write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+    for note in result.notes:
+        warn(note)
     return finish(result)
 
 

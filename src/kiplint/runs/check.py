@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from msgspec.structs import replace
@@ -22,6 +22,9 @@ from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from kiplint.engine.place import Mender
+    from kiplint.runs.configuration import Configuration
+    from kiplint.runs.mending import Mending
+    from kiplint.runs.since import Base
 
 IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
 
@@ -37,6 +40,7 @@ def check(
     as_hook: bool = False,
     mending: Literal["fix", "diff"] | None = None,
     unsafe_fixes: bool = False,
+    fix_baselined: bool = False,
     fixes: bool = True,
     repository: Path | None = None,
     stdin_filename: str = "",
@@ -50,7 +54,8 @@ def check(
     `as_hook` is for a commit: see `_of_commit`.
 
     `mending` puts right what is certain, and with `unsafe_fixes` what is likely: in the files (`fix`), or only in the
-    result's `patch` (`diff`); what is found is then what is left. Without `fixes` findings do not say how they are put
+    result's `patch` (`diff`); what is found is then what is left. What the baseline records is left alone unless
+    `fix_baselined`, and so is what is older than the change. Without `fixes` findings do not say how they are put
     right. Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be
     written; SourceError for what cannot be opened.
     """
@@ -63,57 +68,49 @@ def check(
     configuration = configure(stdin_filename if names[0] == STDIN else names[0], **chosen)
     config = configuration.config
     rules = configuration.rules()
-    findings: list[Finding] = []
-    paths: list[str] = []
-    sources: dict[str, bytes] = {}
-    messages = 0
-    left_out, empty = list[str](), list[str]()
+    paths, left_out, empty = list[str](), list[str](), list[str]()
     if mending == "fix":
         from kiplint.runs.changing import refuse_what_is_fixed
 
         refuse_what_is_fixed(names)
     place = os.fspath(repository) if repository else None
     opened = _opened(names, configuration.keeps, stdin_filename, place, empty, quiet=changed_since is not None)
-    sets_of_files = _noted(opened, paths, left_out)
-    mended = None
-    if mending:
-        from kiplint.runs.mending import mend_sets
+    base = _base(changed_since, names, configuration, rules) if mending else None
+    asked = None
+    if baseline or config.baseline or update_baseline or allow_new:
+        from kiplint.runs.baseline import Asked, hold_against, recorded
 
-        mended = mend_sets(sets_of_files, rules, unsafe=unsafe_fixes)
-    for result in mended.results if mended else _checked(sets_of_files, rules, fixes=fixes):
-        findings += result.findings
-        messages += result.messages
-        sources |= result.sources
-    findings.sort(key=lambda one: one.path)
-    found = tuple(findings)
+        configured = config.baseline and os.path.join(configuration.base, config.baseline)
+        file = os.fspath(baseline) if baseline else ""
+        asked = Asked(file, configured, update_baseline, allow_new, names, stdin_filename)
+    known = recorded(asked) if asked and mending and not fix_baselined else {}
+    checked, mended = _mended_or_checked(
+        _noted(opened, paths, left_out), rules, mending, unsafe_fixes, base, known, fixes=fixes
+    )
+    found = tuple(sorted((one for result in checked for one in result.findings), key=lambda one: one.path))
+    sources = {path: data for result in checked for path, data in result.sources.items()}
     before = len(found)
-    if changed_since is not None:
-        from kiplint.runs.since import brought_about, read_base
+    if base := base or _base(changed_since, names, configuration, rules):
+        from kiplint.runs.since import brought_about
 
-        found = brought_about(found, sources, read_base(changed_since, names, configuration.keeps, rules))
+        found = brought_about(found, sources, base)
     older = before - len(found)
+    if mended and mending == "fix":
+        mended.change.write(names)
     stale: tuple[Mapping[str, Any], ...] | None = None
     notes = tuple(empty)
-    if baseline or config.baseline or update_baseline or allow_new:
-        from kiplint.runs.baseline import Asked, hold_against
-
-        file = os.fspath(baseline) if baseline else ""
-        asked = Asked(file, update_baseline, allow_new, names, stdin_filename)
-        configured = config.baseline and os.path.join(configuration.base, config.baseline)
-        found, stale, more = hold_against(found, rules, asked, configured, configuration.base)
+    if asked:
+        found, stale, more = hold_against(found, rules, asked, configuration.base)
         notes = (*notes, *more)
-    patch = None
     if mended:
-        patch = mended.change.patch()
-        if mending == "fix":
-            mended.change.write(names)
-        notes = (*notes, mended.told(written=mending == "fix", unsafe=unsafe_fixes))
+        told = mended.told(found, before - len(found), written=mending == "fix", unsafe=unsafe_fixes)
+        notes = (*notes, told)
     failing = at_least(found, fail_on or config.fail_on)
     shown = failing if only_failing else found
     return CheckResult(
         findings=shown,
         files=len(paths),
-        messages=messages,
+        messages=sum(result.messages for result in checked),
         sources=sources,
         status="findings" if failing else "ok",
         sets=names,
@@ -123,7 +120,7 @@ def check(
         notes=notes,
         left_out=tuple(left_out),
         older=older,
-        patch=patch,
+        patch=mended.change.patch() if mended else None,
     )
 
 
@@ -188,6 +185,35 @@ def _noted(sets: Iterable[SchemaFiles], paths: list[str], left_out: list[str]) -
         left_out += one.left_out
         paths += [file.path for file in one.files if file.wanted]
         yield one
+
+
+def _base(revision: str | None, names: tuple[str, ...], configuration: Configuration, rules: RuleSet) -> Base | None:
+    """What was there in the revision, if one was named."""
+    if revision is None:
+        return None
+    from kiplint.runs.since import read_base
+
+    return read_base(revision, names, configuration.keeps, rules)
+
+
+def _mended_or_checked(
+    sets: Iterable[SchemaFiles],
+    rules: RuleSet,
+    mending: str | None,
+    unsafe: bool,
+    base: Base | None,
+    known: Mapping[str, int],
+    *,
+    fixes: bool,
+) -> tuple[Sequence[Checked], Mending | None]:
+    """What a check of the sets comes to, as they are or as they are mended but for what was there and is known."""
+    if not mending:
+        return tuple(_checked(sets, rules, fixes=fixes)), None
+    from kiplint.runs.mending import mend_sets
+    from kiplint.runs.sparing import Sparing
+
+    mended = mend_sets(sets, rules, unsafe=unsafe, sparing=Sparing(base, known) if base or known else None)
+    return mended.results, mended
 
 
 def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:

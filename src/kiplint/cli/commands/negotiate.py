@@ -7,7 +7,9 @@ from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
     "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
-    "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper.  "
+    "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper   |   "
+    "kiplint probe b1:9092 --client client/ --output-format json | kiplint negotiate client/ -   |   "
+    "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open.  "
     "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
     "refused, 2 something could not be read or understood."
 )
@@ -17,7 +19,10 @@ class Options(Group, frozen=True):
     """What it takes."""
 
     client: Annotated[str, Argument("The client's schema set: a directory, an archive, REV: or REV:path.", "CLIENT")]
-    brokers: Annotated[tuple[str, ...], Argument("The schema set of each broker.", "BROKER...")]
+    brokers: Annotated[
+        tuple[str, ...],
+        Argument("The schema set of each broker, or what `probe --output-format json` wrote.", "BROKER..."),
+    ]
     feature: Annotated[
         str | None,
         Option(
@@ -50,7 +55,8 @@ def run(options: Options) -> int:
 
     A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name zkBroker;
     where a set says no listeners, as before 2.8, all that the release enables. RPCs that brokers and controllers send
-    each other stand apart. With --matrix all sets are clients and brokers, each of each other.
+    each other stand apart. Of brokers that were probed (a file, or - for standard input) the versions are known, and
+    taken to look as the client's do. With --matrix every set is the client of every other.
     """
     from kiplint.cli.output import present
     from kiplint.engine.errors import UsageError

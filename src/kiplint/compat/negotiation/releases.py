@@ -72,7 +72,9 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
         return {
             "version": 1,
             "releases": names,
-            "pairs": [_pair(self, (client, broker)) for client in names for broker in names if self.has(client, broker)],
+            "pairs": [
+                _pair(self, (client, broker)) for client in names for broker in names if self.has(client, broker)
+            ],
         }
 
     def has(self, client: str, broker: str) -> bool:
@@ -106,7 +108,10 @@ def release_matrix(
             if (one, other) not in known:
                 known[one, other] = tuple(_cells(client, broker))
             pairs[client.name, broker.name] = known[one, other]
-    releases = (Release(client.name, _versions(client), _versions(broker)) for client, broker in zip(clients, brokers, strict=True))
+    releases = (
+        Release(client.name, _versions(client), _versions(broker))
+        for client, broker in zip(clients, brokers, strict=True)
+    )
     return ReleaseMatrix(tuple(releases), pairs)
 
 
@@ -126,7 +131,15 @@ def _cells(client: Side, broker: Side) -> Iterator[Cell]:
 def _likeness(side: Side) -> Any:
     """What sides have to have in common to come to the same."""
     return tuple(
-        (key, offer.name, str(offer.versions), offer.hidden, _headers(offer.request), _headers(offer.response), _asks(offer))
+        (
+            key,
+            offer.name,
+            str(offer.versions),
+            offer.hidden,
+            _headers(offer.request),
+            _headers(offer.response),
+            _asks(offer),
+        )
         for key, offer in sorted(side.rpcs.items())
     )
 

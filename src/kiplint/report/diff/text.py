@@ -83,5 +83,4 @@ def _told(one: Judged) -> str:
     """A change's sentence behind `request` or `response`, without the name that stands in the heading."""
     if one.field:
         return f" {one.versions}, {one.field}: {one.said}" if one.versions else f" {one.field}: {one.said}"
-    said = one.said.removeprefix(f"{one.message_name} ")
-    return f": {said}" if said == one.said else f" {said}"
+    return f": {one.said}" if one.aside == one.said else f" {one.aside}"

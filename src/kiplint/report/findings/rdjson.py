@@ -32,11 +32,12 @@ def _diagnostic(one: Finding, report: Report, places: Places) -> dict[str, Any]:
     start = {"line": span.line, "column": places.byte_column(one.path, span.line, span.column)}
     end = {"line": span.end_line, "column": places.byte_column(one.path, span.end_line, span.end_column)}
     suggestion = _suggestion(one, places) if one.fix else None
+    rule = report.rules.get(one.rule)
     return {
         "message": printable(one.told),
         "location": {"path": printable(report.in_repository(one.path)), "range": {"start": start, "end": end}},
         "severity": SEVERITIES[one.severity],
-        "code": {"value": one.rule},
+        "code": {"value": one.rule, **({"url": rule.url} if rule and rule.url else {})},
         **({"suggestions": [suggestion]} if suggestion else {}),
     }
 
