@@ -95,7 +95,7 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
 def release_matrix(
     sets: Sequence[tuple[str, SchemaSet]], *, unstable: bool = False, mode: Mode | None = None
 ) -> ReleaseMatrix:
-    """The matrix of sets, each given as a name and a schema set. Raises UsageError for a mode that one cannot run in."""
+    """The matrix of sets, each a name and a schema set. Raises UsageError for a mode that one of them has not."""
     for name, schemas in sets:
         check_mode(name, schemas, mode)
     clients = [client_side(*one) for one in sets]

@@ -29,7 +29,8 @@ TITLES = {
 }
 """The states of RPCs in the order to show them, and in words: those of the JSON, and two of its other facts."""
 
-MARKS = {**dict.fromkeys(TROUBLE, "error"), "not-everywhere": "warning", "deprecated": "warning", "agreed": "good"}
+MARKS: dict[str, str] = {"not-everywhere": "warning", "deprecated": "warning", "agreed": "good"}
+MARKS |= dict.fromkeys(TROUBLE, "error")
 
 
 class Line(NamedTuple):

@@ -32,7 +32,7 @@ kiplint.start = () => {
     const fits = data.releases.map((name) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word)));
     const bad = (at, to) => Boolean(looks[at][to]) && looks[at][to].includes("bad");
     const row = fits.map((fit, at) => fit && (!only || looks[at].some((_, to) => bad(at, to))));
-    const column = fits.map((_, to) => (!words.length || fits.some(Boolean)) && (!only || row.some((fit, at) => fit && bad(at, to))));
+    const column = fits.map((fit, to) => fit && (!only || row.some((kept, at) => kept && bad(at, to))));
     let count = 0;
     heads.forEach((head, to) => { head.hidden = !column[to]; });
     grid.forEach((cells, at) => {
@@ -123,6 +123,7 @@ kiplint.start = () => {
     document.getElementById("pair-title").textContent = `${data.releases[client]} as the client of ${data.releases[broker]}`;
     body.replaceChildren(...parts, used);
     if (!dialog.open) dialog.showModal();
+    document.getElementById("pair-close").focus();
     body.scrollTop = 0;
   };
   kiplint.open = (name) => {

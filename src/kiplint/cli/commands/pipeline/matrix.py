@@ -5,7 +5,10 @@ from typing import Annotated, Literal
 from kiplint.cli.groups import ColorOption, LakeArgument, OpenOption
 from kiplint.cli.options import Argument, Group, Option
 
-EPILOG = "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   kiplint pipeline matrix lake --open"
+EPILOG = (
+    "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   "
+    "kiplint pipeline matrix lake --open"
+)
 
 
 class Options(Group, frozen=True):
