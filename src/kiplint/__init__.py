@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from kiplint.runs.rollout import RolloutResult as RolloutResult
     from kiplint.runs.rollout import rollout as rollout
     from kiplint.runs.show import LayoutResult as LayoutResult
+    from kiplint.runs.show import LayoutsResult as LayoutsResult
     from kiplint.runs.show import show as show
+    from kiplint.runs.show import show_all as show_all
     from kiplint.runs.trees import SourceError as SourceError
     from kiplint.runs.trees import load as load
     from kiplint.runs.upgrade import UpgradeResult as UpgradeResult
@@ -55,7 +57,9 @@ _PLACES = {
     "upgrade_path": "runs.upgrade",
     "UpgradeResult": "runs.upgrade",
     "show": "runs.show",
+    "show_all": "runs.show",
     "LayoutResult": "runs.show",
+    "LayoutsResult": "runs.show",
     "decode": "runs.bytes.decode",
     "DecodeResult": "runs.bytes.decode",
     "encode": "runs.bytes.encode",
@@ -76,6 +80,7 @@ __all__ = [
     "EncodeResult",
     "Finding",
     "LayoutResult",
+    "LayoutsResult",
     "MigrationResult",
     "NegotiationResult",
     "RolloutResult",
@@ -95,6 +100,7 @@ __all__ = [
     "new_rpc",
     "rollout",
     "show",
+    "show_all",
     "upgrade_path",
     "vectors",
 ]

@@ -184,6 +184,33 @@ def test_lines_of_values_become_lines_of_bytes(tmp_path: Path) -> None:
     assert (ran.code, [one["hex"] for one in found]) == (1, ["00010000", None])
 
 
+def test_lines_of_frames_are_those_that_decode_reads(tmp_path: Path) -> None:
+    fallback = "0000000700230000000100120000" + "0003"
+    given = [
+        {"direction": "request", "api_key": 3, "api_version": 12, "hex": GOOD.hex()},
+        {"direction": "response", "api_key": 18, "api_version": 5, "hex": fallback},
+        {"message": "MetadataRequest", "version": 12, "direction": None, "hex": "00010100"},
+    ]
+    (tmp_path / "frames").write_text("\n".join(map(json.dumps, given)))
+    words = ["--set", SET, "--input-format", "jsonl", "frames", "--output-format", "jsonl"]
+    read = [json.loads(line) for line in kiplint("decode", *words, cwd=tmp_path).out.splitlines()]
+    assert [one["problems"] for one in read] == [[], [], []]
+    lines = [
+        {**one, "header": found["header"], "value": found["value"]} for one, found in zip(given, read, strict=True)
+    ]
+    for written in (lines, read):
+        (tmp_path / "frames").write_text("\n".join(map(json.dumps, written)))
+        ran = kiplint("encode", *words, cwd=tmp_path)
+        assert (ran.code, ran.err) == (0, "")
+        assert [json.loads(line)["hex"] for line in ran.out.splitlines()] == [one["hex"] for one in given]
+
+
+def test_options_of_one_message_are_not_for_lines(tmp_path: Path) -> None:
+    for words in (["--length"], ["--output-format", "hex"]):
+        ran = kiplint("encode", "-", "--set", SET, *words, cwd=tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+
+
 # vectors
 
 

@@ -33,9 +33,15 @@ def rpc(name: str, key: int, valid: str, headers: dict[str, str] | None = None, 
 
 
 SASL = rpc("SaslHandshake", 17, "0-1", flexibleVersions="none")
+ID = field("ClientInstanceId", "uuid", "3+")
+HEADER = {
+    "RequestHeader.json": definition(
+        A, ID, name="RequestHeader", type="header", apiKey=None, validVersions="1-3", flexibleVersions="2+"
+    )
+}
 OLD = {**rpc("Alpha", 1, "0-5"), **rpc("Beta", 2, "0-5"), **SASL}
-DONE = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-6", V3), **SASL}
-HALF = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-5"), **SASL}
+DONE = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-6", V3), **SASL, **HEADER}
+HALF = {**rpc("Alpha", 1, "0-6", V3), **rpc("Beta", 2, "0-5"), **SASL, **HEADER}
 
 
 @pytest.fixture
@@ -92,7 +98,7 @@ def test_json() -> None:
     assert (ran.code, ran.err) == (1, "")
     assert list(document) == ["version", "header", "rpcs", "summary"]
     assert (document["version"], document["header"]) == (1, 3)
-    assert document["summary"] == {"done": 3, "missing": 0, "wrong": 1, "new": 0, "exempt": 1, "dead": 6}
+    assert document["summary"] == {"done": 3, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
     assert document["rpcs"][2] == {
         "name": "DeleteGroups",
         "api_key": 42,
@@ -190,7 +196,9 @@ def test_new_and_gone(releases: Path) -> None:
     gamma = rpc("Gamma", 3, "0", {"0+": "3"}, flexibleVersions="0+")
     write(releases / "new", {**DONE, **gamma})
     assert statuses("old", "new", cwd=releases)["Gamma"] == "new"
-    assert statuses("new", "done", cwd=releases)["Gamma"] == "dead"
+    assert statuses("new", "done", cwd=releases)["Gamma"] == "wrong"
+    ran = rollout("new", "done", "--output-format", "concise", cwd=releases)
+    assert (ran.code, ran.out.split(" is in")[0]) == (1, "new/GammaRequest.json:2:3: error compat/message-removed")
     write(releases / "late", {**DONE, **rpc("Gamma", 3, "0", flexibleVersions="0+")})
     assert statuses("old", "late", cwd=releases)["Gamma"] == "missing"
 

@@ -7,9 +7,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from conftest import ROOT
+from kiplint.report.layout.json import document as to_document
+from kiplint.report.layout.shape import show_schema
+from kiplint.runs.show import show_all as kiplint_show_all
 from sources.support import make_repository, write
 from tools import Ran, definition, field, kiplint
 
@@ -84,32 +88,73 @@ def test_a_range(folder: Path) -> None:
     assert show("XResponse@0+", cwd=folder).out == DRAWN
 
 
+def row(name: str, kind: str, encoding: str, size: str, **others: Any) -> dict[str, Any]:
+    """A field of the JSON, whose facts are the usual ones but for those that are given."""
+    usual = {"array": False, "element": None, "compact": False, "nullable": False, "tagged": False, "tag": None}
+    more = {"default": 0, "ignorable": False, "map_key": False, "entity_type": ""}
+    return {"name": name, "type": kind, "encoding": encoding, "bytes": size, **usual, **more, **others}
+
+
+ERROR = row("ErrorCode", "int16", "int16", "2")
+NAME = row("Name", "string", "compact nullable string", "varint+n", compact=True, nullable=True, default="")
+RACK = row("Rack", "bytes", "compact bytes", "varint+n", compact=True, default="")
+PARTS = [
+    row("Id", "uuid", "uuid", "16", default="AAAAAAAAAAAAAAAAAAAAAA"),
+    row("Box", "Box", "Box", "", default={}, fields=[RACK], tags={}),
+]
+TOPICS = row(
+    "Topics", "[]Topic", "compact array of Topic", "varint+",
+    array=True, element="Topic", compact=True, default=[], fields=PARTS, tags={},
+)  # fmt: skip
+EPOCH = row("Epoch", "int64", "int64", "8", tagged=True, tag=0)
+NEWEST = {"versions": "3-5", "lowest": 3, "highest": 5, "flexible": True, "header": 1, "header_version": 1}
+MESSAGE = {
+    "message_name": "XResponse",
+    "message_type": "response",
+    "api_key": 1,
+    "valid_versions": "0-5",
+    "flexible_versions": "3-5",
+    "deprecated_versions": "none",
+    "latest_version_unstable": False,
+    "listeners": [],
+    "set": "",
+    "layouts": [{**NEWEST, "fields": [ERROR, NAME, TOPICS], "tags": {"0": EPOCH}}],
+}
+
+
 def test_json(folder: Path) -> None:
     ran = show("XResponse@4", ".", "--output-format", "json", cwd=folder)
     assert (ran.code, ran.err) == (0, "")
-    rack = {"name": "Rack", "type": "bytes", "encoding": "compact bytes", "bytes": "varint+n", "nullable": False}
-    epoch = {"name": "Epoch", "type": "int64", "encoding": "int64", "bytes": "8", "nullable": False}
-    name = {"name": "Name", "type": "string", "encoding": "compact nullable string", "bytes": "varint+n"}
-    box = {"name": "Box", "type": "Box", "encoding": "Box", "bytes": "", "nullable": False}
-    topics = {"name": "Topics", "type": "[]Topic", "encoding": "compact array of Topic", "bytes": "varint+"}
-    identity = {"name": "Id", "type": "uuid", "encoding": "uuid", "bytes": "16", "nullable": False}
-    error = {"name": "ErrorCode", "type": "int16", "encoding": "int16", "bytes": "2", "nullable": False}
-    parts = {"fields": [identity, {**box, "fields": [rack], "tags": {}}], "tags": {}}
-    assert json.loads(ran.out) == {
-        "version": 1,
-        "message_name": "XResponse",
-        "message_type": "response",
-        "valid_versions": "0-5",
-        "layouts": [
-            {
-                "versions": "3-5",
-                "flexible": True,
-                "header": 1,
-                "fields": [error, {**name, "nullable": True}, {**topics, "nullable": False, **parts}],
-                "tags": {"0": epoch},
-            }
-        ],
-    }
+    document = json.loads(ran.out)
+    assert document == {"version": 1, **MESSAGE}
+    jsonschema.validate(document, show_schema())
+
+
+def test_all_messages(folder: Path) -> None:
+    write(folder, {"ARecord.json": definition(field(), name="ARecord", type="metadata")})
+    ran = show("--all", "--output-format", "json", folder, cwd=folder)
+    assert (ran.code, ran.err) == (0, "")
+    document = json.loads(ran.out)
+    first, second = document["messages"]
+    assert (document["version"], first["message_name"], first["layouts"][0]["header_version"]) == (1, "ARecord", None)
+    assert [one["versions"] for one in second["layouts"]] == ["0", "1", "2", "3-5"]
+    assert second["layouts"][3:] == MESSAGE["layouts"]
+    jsonschema.validate(document, show_schema())
+    assert (
+        show("--all", cwd=folder).out
+        == f"ARecord 0-2\n  Field  int32  4\n\n{show('ARecord@3', cwd=folder).out}\n{DRAWN}"
+    )
+
+
+def test_all_and_a_message_exclude_each_other(folder: Path) -> None:
+    assert show("--all", "XResponse", ".", cwd=folder).err == "error: show --all takes a set alone, without a message\n"
+    assert show(cwd=folder).err == "error: show takes a message, or --all\n"
+
+
+def test_real_sets_fit_the_schema(corpus: Path) -> None:
+    document = to_document(kiplint_show_all(corpus / "kafka-trunk-2026-08"))
+    jsonschema.validate(document, show_schema())
+    assert len(document["messages"]) == 292
 
 
 def test_records_have_no_headers(tmp_path: Path) -> None:

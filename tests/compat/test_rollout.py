@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kiplint.compat.rollout import STATUSES, Row, rollout, summary
+from kiplint.compat.adoption import STATUSES
+from kiplint.compat.rollout import Row, rollout, summary
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.model.header_map import header_map
 from kiplint.model.message import Message
@@ -26,6 +27,17 @@ V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
 """The headers of a request that `tools.rpc` makes, bumped to 6."""
 EXEMPT = "frozen at versions 0-1: it never carries the client instance id"
 GONE = "is in the base, but not in the head"
+RETIRE = f'{GONE}; to retire it, keep its files with "validVersions": "none"'
+
+
+def request_header(valid: str = "1-3", *fields: dict[str, Any]) -> Message:
+    """RequestHeader with the client instance id from version 3 on; or with other fields."""
+    fields = fields or (field("ClientInstanceId", "uuid", "3+"),)
+    own: dict[str, Any] = {"type": "header", "apiKey": None, "validVersions": valid, "flexibleVersions": "2+"}
+    return message(*fields, name="RequestHeader", **own)
+
+
+HEADER = request_header()
 
 
 def stored(folder: Path) -> SchemaSet:
@@ -43,7 +55,9 @@ def statuses(rows: list[Row]) -> dict[str, str]:
 
 
 def one(*messages: Message, base: tuple[Message, ...] | None = None, header: int = 3) -> Row:
-    """The only row of a set, against a base if there is one."""
+    """The only row of a set, against a base if there is one; the set has a RequestHeader."""
+    if all(one.name != "RequestHeader" for one in messages):
+        messages = (*messages, HEADER)
     (row,) = rollout(SchemaSet(messages), SchemaSet(base) if base is not None else None, header)
     return row
 
@@ -82,19 +96,19 @@ def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
     rows = rollout(stored(repo / "fixtures/kip-1313"), stored(repo / "fixtures/sets/broker/clients"))
     slip = "the request ends at version 3, the response at 2; bump the two together"
     assert short(rows) == [
-        ("ApiVersions", 18, "dead", "0-5", "none", GONE),
-        ("ConsumerGroupDescribe", 69, "dead", "0-1", "none", GONE),
+        ("ApiVersions", 18, "wrong", "0-5", "none", RETIRE),
+        ("ConsumerGroupDescribe", 69, "wrong", "0-1", "none", RETIRE),
         ("DeleteGroups", 42, "wrong", "0-2", "0-3", slip),
-        ("DescribeTopicPartitions", 75, "dead", "0", "none", GONE),
-        ("FindCoordinator", 10, "dead", "0-6", "none", GONE),
+        ("DescribeTopicPartitions", 75, "wrong", "0", "none", RETIRE),
+        ("FindCoordinator", 10, "wrong", "0-6", "none", RETIRE),
         ("GetTelemetrySubscriptions", 71, "done", "0", "0-1", "version 1 uses header 3"),
         ("LeaderAndIsr", 4, "dead", "none", "none", "no valid version was left, and now the file is gone"),
-        ("Metadata", 3, "dead", "0-13", "none", GONE),
+        ("Metadata", 3, "wrong", "0-13", "none", RETIRE),
         ("OffsetDelete", 47, "done", "0", "0-1", "version 1 uses header 3"),
         ("PushTelemetry", 72, "done", "0", "0-1", "version 1 uses header 3"),
         ("SaslHandshake", 17, "exempt", "0-1", "0-1", EXEMPT),
     ]
-    assert summary(rows) == {"done": 3, "missing": 0, "wrong": 1, "new": 0, "exempt": 1, "dead": 6}
+    assert summary(rows) == {"done": 3, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
 
 
 def test_a_broker_before_the_kip(repo: Path) -> None:
@@ -128,8 +142,9 @@ def test_what_was_done_in_the_base_is_done() -> None:
 
 def test_a_higher_header_is_done_too() -> None:
     head = (rpc("X", 1, "0-6", headerVersions={**V3, "6+": "4"})[0], rpc("X", 1, "0-6")[1])
-    assert one(*head, base=rpc("X", 1, "0-5")).status == "done"
-    row = one(*head, base=rpc("X", 1, "0-5"), header=5)
+    later = request_header("1-5")
+    assert one(*head, later, base=rpc("X", 1, "0-5")).status == "done"
+    row = one(*head, later, base=rpc("X", 1, "0-5"), header=5)
     assert (row.status, row.message) == (
         "missing",
         "the latest version of X (6) uses header 4; bump it to 7 with header 5",
@@ -176,12 +191,27 @@ def test_a_header_that_is_only_declared_changes_nothing() -> None:
     assert one(*head, base=rpc("X", 1, "0-5")).status == "missing"
 
 
-def test_an_unstable_version_may_take_the_header() -> None:
+def test_an_unstable_version_may_take_the_header_and_is_not_done() -> None:
     unstable = {"latestVersionUnstable": True}
     base = (rpc("X", 1, "0-5", **unstable)[0], rpc("X", 1, "0-5")[1])
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
     head = (rpc("X", 1, "0-5", headerVersions=headers, **unstable)[0], rpc("X", 1, "0-5")[1])
-    assert one(*head, base=base).status == "done"
+    row = one(*head, base=base)
+    said = "version 5 uses header 3, but it is unstable, and no broker offers it"
+    assert (row.status, row.rule, row.message, row.wanted) == (
+        "missing",
+        "kip-1313/v3-missing",
+        said,
+        "latestVersionUnstable",
+    )
+    assert one(*head).status == "missing"
+
+
+def test_an_unstable_version_above_one_that_has_the_header() -> None:
+    head = (rpc("X", 1, "0-7", headerVersions=V3, latestVersionUnstable=True)[0], rpc("X", 1, "0-7")[1])
+    assert one(*head).status == "done"
+    first = (rpc("X", 1, "0", headerVersions={"0+": "3"}, flexibleVersions="0+", latestVersionUnstable=True)[0],)
+    assert one(*first, rpc("X", 1, "0", flexibleVersions="0+")[1], base=()).status == "new"
 
 
 def test_a_response_that_lags_is_wrong() -> None:
@@ -239,8 +269,158 @@ def test_dead() -> None:
             {},
             "no valid version is left",
         )
+    row = one(base=dead)
+    assert (row.status, row.rule, row.message) == ("dead", "", "no valid version was left, and now the file is gone")
+
+
+def test_an_rpc_that_was_deleted_is_wrong() -> None:
     row = one(base=rpc("X", 1, "0-5"))
-    assert (row.status, row.base_versions, row.versions, row.message) == ("dead", "0-5", "none", GONE)
+    assert (row.status, row.base_versions, row.versions, row.message) == ("wrong", "0-5", "none", RETIRE)
+    assert (row.rule, row.file, row.wanted) == ("compat/message-removed", "XRequest.json", "name")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_the_frozen_rpc_stays(gone: bool) -> None:
+    base = rpc("SaslHandshake", 17, "0-1", flexibleVersions="none")
+    row = one(*(() if gone else rpc("SaslHandshake", 17, "none", flexibleVersions="none")), base=base)
+    assert (row.status, row.rule) == ("wrong", "kip-1313/frozen-rpc")
+    assert row.message == (
+        f"{GONE}; it is frozen at versions 0-1 and must stay"
+        if gone
+        else "SaslHandshake is frozen at versions 0-1 and must stay; it has no valid version any more"
+    )
+
+
+# Done too early
+
+
+def done(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: Any) -> tuple[Message, Message]:
+    """An RPC whose version 6 has header 3; the fields are the request's."""
+    same: dict[str, Any] = {"apiKey": key, "validVersions": "0-6"}
+    request = message(*fields, name=f"{name}Request", **{"headerVersions": V3, **same, **others})
+    return request, message(name=f"{name}Response", type="response", **same)
+
+
+@pytest.mark.parametrize(
+    ("header", "status", "rule", "said"),
+    [
+        (None, "missing", "request-header-v3", "it uses header 3, but the set has no RequestHeader: add one with "),
+        (request_header("1-2"), "wrong", "header-unknown", "there is no RequestHeader version 3; its valid versions "),
+        (
+            request_header("1-3", field("ClientId", "string")),
+            "wrong",
+            "request-header-v3",
+            "it uses header 3, but RequestHeader has to carry ClientInstanceId, a uuid in versions 3+",
+        ),
+        (
+            request_header("1-3", field("ClientInstanceId", "string", "3+")),
+            "wrong",
+            "request-header-v3",
+            "it uses header 3, but ClientInstanceId",
+        ),
+    ],
+)
+def test_the_request_header_itself_comes_first(header: Message | None, status: str, rule: str, said: str) -> None:
+    head = (*done(), *([header] if header else []))
+    for base in (None, SchemaSet(rpc("X", 1, "0-5"))):
+        (row,) = rollout(SchemaSet(head), base)
+        assert (row.status, row.rule) == (status, f"kip-1313/{rule}")
+        assert row.message.startswith(said)
+    new = done(flexibleVersions="0+", headerVersions={"0+": "3"})
+    assert rollout(SchemaSet((*new, *([header] if header else []))), SchemaSet(()))[0].status == status
+
+
+def test_no_header_is_asked_of_what_is_older_than_the_kip() -> None:
+    (row,) = rollout(SchemaSet(rpc("X", 1, "0-5")), None, 2)
+    assert (row.status, row.message) == ("done", "version 5 uses header 2")
+
+
+def test_a_header_that_does_not_exist_is_wrong() -> None:
+    headers = {**V3, "6+": "4"}
+    request = rpc("X", 1, "0-6", headerVersions=headers)[0]
+    answered = rpc("X", 1, "0-6", headerVersions={"0-2": "0", "3+": "2"})[1]
+    for head, said in (
+        ((request, rpc("X", 1, "0-6")[1]), "there is no RequestHeader version 4; its valid versions are 1-3"),
+        ((done()[0], answered), "there is no response header 2; the highest is 1"),
+    ):
+        row = one(*head)
+        assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/header-unknown", said)
+    alone = rpc("X", 1, "0-6", headerVersions=headers)[0]
+    (row,) = rollout(SchemaSet((alone, rpc("X", 1, "0-6")[1])))
+    assert (row.status, row.message) == ("wrong", "there is no request header 4; the highest is 3")
+
+
+def offsets(valid: str = "0-1", **others: Any) -> tuple[Message, Message]:
+    answered = {one: others[one] for one in ("flexibleVersions",) if one in others}
+    made = rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **others})[0]
+    return made, rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **answered})[1]
+
+
+@pytest.mark.parametrize(
+    ("head", "rule", "said"),
+    [
+        (
+            offsets(headerVersions={"0": "1", "1+": "3"}, flexibleVersions="none"),
+            "body-not-flexible",
+            "OffsetDeleteRequest is not flexible in 1, but request header 3 is",
+        ),
+        (offsets(headerVersions={"0": "1", "1+": "2"}), "offset-delete", "OffsetDelete 1 uses request header 2"),
+        (offsets(), "offset-delete", "OffsetDelete 1 uses request header 2"),
+        (offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"}), "offset-delete", "OffsetDelete 1 uses"),
+    ],
+)
+def test_offset_delete_becomes_flexible_with_header_3(head: tuple[Message, ...], rule: str, said: str) -> None:
+    for base in (None, rpc("OffsetDelete", 47, "0", flexibleVersions="none")):
+        row = one(*head, base=base)
+        assert (row.status, row.rule) == ("wrong", f"kip-1313/{rule}")
+        assert row.message.startswith(said)
+
+
+def test_offset_delete_of_a_fork_that_has_released_header_2() -> None:
+    head = offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"})
+    assert one(*head, base=offsets()).status == "done"
+    assert one(*offsets(headerVersions={"0": "1", "1+": "3"})).status == "done"
+
+
+def telemetry(name: str, headers: dict[str, str], versions: str = "0", answered: str = "") -> tuple[Message, Message]:
+    key = {"GetTelemetrySubscriptions": 71, "PushTelemetry": 72}[name]
+    same: dict[str, Any] = {"apiKey": key, "validVersions": "0-1", "flexibleVersions": "0+"}
+    asked = message(field("ClientInstanceId", "uuid", versions), name=f"{name}Request", headerVersions=headers, **same)
+    fields = [field("ClientInstanceId", "uuid", answered)] if answered else []
+    return asked, message(*fields, name=f"{name}Response", type="response", **same)
+
+
+@pytest.mark.parametrize("name", ["GetTelemetrySubscriptions", "PushTelemetry"])
+def test_a_telemetry_rpc_has_the_id_in_one_place(name: str) -> None:
+    good = {"0": "2", "1+": "3"}
+    assert one(*telemetry(name, good)).status == "done"
+    bare = one(*telemetry(name, {"0+": "2"}))
+    assert (bare.status, bare.rule) == ("wrong", "kip-1313/telemetry-header")
+    assert bare.message == (
+        f"{name}Request 1 says no client instance id: the body lacks it, and request header 2 has none"
+    )
+    twice = one(*telemetry(name, good, "0+"))
+    assert (twice.status, twice.rule) == ("wrong", "kip-1313/telemetry-fields")
+    assert twice.message.startswith(f"{name}Request has ClientInstanceId in version 0 only, not in 0+")
+
+
+def test_the_telemetry_response_drops_the_id_too() -> None:
+    row = one(*telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, answered="0+"))
+    assert (row.status, row.rule, row.file) == (
+        "wrong",
+        "kip-1313/telemetry-fields",
+        "GetTelemetrySubscriptionsResponse.json",
+    )
+
+
+def test_a_body_field_that_comes_with_the_header_is_noted() -> None:
+    row = one(*done("X", 1, field("Old"), field("New", "int32", "6+")), base=rpc("X", 1, "0-5"))
+    note = "note: version 6 also brings New in the request, which KIP-1313 does not"
+    assert (row.status, row.note, row.message) == ("done", note, f"version 6 uses header 3; {note}")
+    assert json.loads(msgspec.json.encode(rollout_document([row], 3)))["rpcs"][0]["note"] == note
+    assert one(*done("X", 1, field("Old"), field("Older", "int32", "5+"))).note == ""
+    taken = one(*done("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
+    assert taken.note == ""
 
 
 def test_coordinator_records_are_no_rpcs() -> None:
@@ -274,6 +454,9 @@ def bumped(document: dict[str, Any], made: Message) -> dict[str, Any]:
     headers[f"{low}-{latest - 1}" if low < latest - 1 else f"{low}"] = number
     headers[f"{latest}+"] = "3" if made.type == "request" else "0" if made.name == "ApiVersionsResponse" else "1"
     document = {**document, "validVersions": f"{lowest}-{latest}", "headerVersions": headers}
+    document.pop("latestVersionUnstable", None)
+    for one in document["fields"] if "Telemetry" in made.name else ():
+        one["versions"] = "0" if one["name"] == "ClientInstanceId" else one["versions"]
     return document if made.flexible else {**document, "flexibleVersions": f"{latest}+"}
 
 
@@ -286,6 +469,9 @@ def migrated(base: SchemaSet, skipped: set[str], changes: Mapping[str, Mapping[s
             document = declared(document, made)
             if made.base_name not in skipped | {"SaslHandshake"}:
                 document = bumped(document, made)
+        if made.name == "RequestHeader":
+            document["validVersions"] = "1-3"
+            document["fields"].append(field("ClientInstanceId", "uuid", "3+"))
         document |= (changes or {}).get(made.name, {})
         files.append((made.file, json.dumps(document, indent=2).encode()))
     return make_tree("head", [("", files)])
@@ -359,7 +545,7 @@ def test_the_json_document(repo: Path) -> None:
     document = json.loads(msgspec.json.encode(rollout_document(rows, 3)))
     assert list(document) == ["version", "header", "rpcs", "summary"]
     assert (document["version"], document["header"]) == (1, 3)
-    assert document["summary"] == {"done": 3, "missing": 0, "wrong": 1, "new": 0, "exempt": 1, "dead": 6}
+    assert document["summary"] == {"done": 3, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
     assert list(document["summary"]) == list(STATUSES)
     assert all(
         list(row) == ["name", "api_key", "status", "base_versions", "versions", "header_versions", "message"]

@@ -6,7 +6,8 @@ import base64
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
@@ -14,7 +15,9 @@ from kiplint.cli.output import CODES, finish
 from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
-from kiplint.report.findings.json import encoded
+from kiplint.report.findings.json import encoded, pretty
+from kiplint.runs.result import RunResult
+from kiplint.text.files import open_file, read_text
 from kiplint.text.show import printable
 
 if TYPE_CHECKING:
@@ -22,12 +25,17 @@ if TYPE_CHECKING:
     from kiplint.cli.commands.vectors import Options as VectorsOptions
 
 
+MOST_VALUES = 256 << 20
+"""The bytes of the largest file of values."""
+
+
 def encode_one(options: EncodeOptions) -> int:
     """Write the bytes of one message; what is wrong with its values goes to standard error."""
     from kiplint.runs.bytes.encode import encode
 
+    form = options.output_format or "hex"
     made = encode(
-        options.message,
+        options.message or "",
         _values(options.json, options.value),
         sets=options.set or (".",),
         repository=options.repo,
@@ -35,43 +43,56 @@ def encode_one(options: EncodeOptions) -> int:
         with_header=options.header,
     )
     data = len(made.data).to_bytes(4, "big") + made.data if options.length else made.data
-    if options.output_format == "json":
+    if form == "json":
+        print(pretty(_document(made, data)))
+    elif form == "jsonl":
         print(encoded(_document(made, data)))
     elif not made.problems:
-        _write(data, options.output_format)
-    if options.output_format != "json":
+        _write(data, form)
+    if form not in ("json", "jsonl"):
         for one in made.problems:
             print(f"{label('error')}[{one['rule']}]: {printable(one['message'])}", file=sys.stderr)
     return finish(made)
 
 
 def encode_lines(options: EncodeOptions) -> int:
-    """Write an object with `hex` for each line of standard input."""
-    from kiplint.codec.exchange import encode_object
+    """Write an object with `hex` for each line of a file or of standard input."""
+    from kiplint.codec.exchange import encode_line
     from kiplint.runs.bytes.choice import open_catalog
 
+    if options.output_format not in (None, "jsonl"):
+        raise UsageError("JSON lines are answered in JSON lines: leave --output-format out")
+    if options.json or options.value or options.header or options.header_json or options.length:
+        raise UsageError("--json, --value, --header, --header-json and --length are for one message, not for lines")
     catalog = open_catalog(options.set or (".",), options.repo)
     code = CLEAN
-    for line in sys.stdin.buffer:
-        if line.strip():
-            try:
-                given: Any = msgspec.json.decode(line)
-            except (msgspec.DecodeError, RecursionError):
-                given = None
-            made = encode_object(catalog, given)
-            code = code or (FINDINGS if made["problems"] else CLEAN)
-            print(encoded(made))
+    with _opened(options.message or "-") as lines:
+        for line in lines:
+            if line.strip():
+                made = encode_line(catalog, line)
+                code = code or (FINDINGS if made["problems"] else CLEAN)
+                print(encoded(made))
     return CODES["error"] if catalog.broken else code
+
+
+def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+    """The lines of a file, or of standard input."""
+    if path == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return open_file(path)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
 def write_vectors(options: VectorsOptions) -> int:
     """Write the golden bytes, one object a line."""
     from kiplint.runs.bytes.encode import vectors
 
-    encoder = msgspec.json.Encoder()
-    for one in vectors(*(options.sets or (".",)), repository=options.repo, messages=options.message):
-        sys.stdout.write(encoder.encode(one).decode() + "\n")
-    return CLEAN
+    broken: list[str] = []
+    for one in vectors(*(options.sets or (".",)), repository=options.repo, messages=options.message, broken=broken):
+        sys.stdout.write(encoded(one) + "\n")
+    return finish(RunResult(status="error" if broken else "ok", broken=tuple(broken)))
 
 
 def _document(made: Any, data: bytes) -> dict[str, Any]:
@@ -101,19 +122,21 @@ def _values(text: str | None, fields: Sequence[str]) -> dict[str, Any]:
             raise UsageError(f"--value takes FIELD=VALUE, such as groupId=g, not {one}")
         try:
             found[name] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             found[name] = value
     return found
 
 
 def _object(text: str, option: str) -> dict[str, Any]:
     """The JSON object that an option gives, or that the file has which it names."""
-    if not text.lstrip().startswith("{") and os.path.isfile(text):
-        with open(text, encoding="utf-8") as file:
-            text = file.read()
+    if not text.lstrip().startswith("{") and os.path.lexists(text):
+        try:
+            text = read_text(text, MOST_VALUES)
+        except OSError as error:
+            raise UsageError(f"{option}: cannot read {text}: {error.strerror}") from None
     try:
         found = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"{option}: {error}") from None
     if not isinstance(found, dict):
         raise UsageError(f"{option} takes a JSON object")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.")]
 FormOption = Annotated[Literal["text", "json"], Option("How to write the result.")]
+PageFormOption = Annotated[Literal["text", "json", "html"], Option("How to write the result.")]
+OpenOption = Annotated[bool, Option("Open the report in the browser: a page of HTML, in a file of its own.")]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("How to write the result.")]
 RepositoryOption = Annotated[str | None, Option("The repository of REV:path, a directory or a bundle.", "REPO")]
 SetsOption = Annotated[
@@ -85,6 +87,9 @@ class Reporting(Group, frozen=True):
             complete=completing.formats,
         ),
     ] = ()
+    open: Annotated[
+        bool, Option("Open the report in the browser: the page that html=FILE names, else one in a file of its own.")
+    ] = False
     color: ColorOption = "auto"
     quiet: Annotated[bool, Option("Write nothing to the terminal.", short="-q")] = False
 

@@ -12,10 +12,6 @@ from kiplint.codec.catalog import Catalog
 from kiplint.codec.conversation import Captured, frames_of
 from kiplint.codec.tcp import Segment, connections
 
-MAGIC = (
-    b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
-)  # fmt: skip
-"""How pcapng begins, and pcap in both orders of bytes, with times in micro- or nanoseconds."""
 NULL, ETHERNET, RAW, SLL, SLL2 = (0, 108), (1,), (12, 14, 101, 228, 229), (113,), (276,)
 
 
@@ -37,11 +33,6 @@ class Capture(msgspec.Struct, frozen=True):
 
 class UnreadableCapture(Exception):  # noqa: N818
     """The file is no capture, or the package that reads captures is not there; the text says which."""
-
-
-def is_capture(data: bytes) -> bool:
-    """Whether bytes begin as a capture does."""
-    return data[:4] in MAGIC
 
 
 def read_capture(catalog: Catalog, data: bytes) -> Capture:

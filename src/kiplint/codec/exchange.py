@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.codec import UnusableLayout
 from kiplint.codec.fill import filled
-from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
+from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_body, decode_request, decode_response
 from kiplint.codec.problems import Problem
-from kiplint.codec.records.fields import with_records
 from kiplint.model.message import Message
 
 
@@ -51,6 +51,8 @@ def finished(catalog: Catalog, frame: Frame, wanted: Wanted) -> Frame:
     body = catalog.codec(message, frame.version).body
     value, problems = frame.value, frame.problems
     if wanted.records:
+        from kiplint.codec.records.fields import with_records
+
         value, more = with_records(catalog, body, value, frame.spans)
         problems = (*problems, *more)
     value = filled(body, value) if wanted.defaults else value
@@ -79,7 +81,7 @@ def _read(catalog: Catalog, given: Any, *, spans: bool) -> tuple[Frame, bytes]:
     if not isinstance(given, dict):
         raise BadInput("a line has to be a JSON object")
     data = hex_bytes(given.get("hex"))
-    if "direction" not in given:
+    if given.get("direction") is None:
         frame = decode_body(catalog, _text(given, "message"), _number(given, "version"), data, spans=spans)
     elif given["direction"] == "request":
         frame = decode_request(catalog, data, spans=spans)
@@ -91,15 +93,29 @@ def _read(catalog: Catalog, given: Any, *, spans: bool) -> tuple[Frame, bytes]:
     return frame, data
 
 
+def encode_line(catalog: Catalog, line: bytes) -> dict[str, Any]:
+    """The answer to one line of JSON, as `encode_object` gives it."""
+    try:
+        given = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        return _encoded("", -1, None, b"", (Problem("codec/input-invalid", 0, f"the line is not JSON: {error}"),))
+    return encode_object(catalog, given)
+
+
 def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
-    """The answer to the same objects with `value`, and for frames `header`, in place of `hex`."""
+    """The answer to the same objects with `value`, and for frames `header`, in place of `hex`.
+
+    A response to ApiVersions with UNSUPPORTED_VERSION is written in version 0, in which it is read (KIP-511).
+    """
     try:
         message, version = _chosen(catalog, given)
     except BadInput as error:
         return _encoded("", -1, None, b"", (Problem("codec/input-invalid", 0, str(error)),))
-    codec = catalog.codec(message, version)
-    body, problems = codec.encode(given.get("value"))
-    if "direction" not in given and not isinstance(given.get("header"), dict):
+    try:
+        body, problems = catalog.codec(message, version).encode(given.get("value"))
+    except UnusableLayout as error:
+        return _encoded(message.name, version, None, b"", (Problem("codec/layout-unusable", 0, str(error)),))
+    if given.get("direction") is None and not isinstance(given.get("header"), dict):
         return _encoded(message.name, version, None, body, problems)
     number, header = catalog.header(message, version)
     if header is None:
@@ -126,10 +142,11 @@ def _encoded(name: str, version: int, header: int | None, data: bytes, problems:
 def _chosen(catalog: Catalog, given: Any) -> tuple[Message, int]:
     if not isinstance(given, dict):
         raise BadInput("a line has to be a JSON object")
-    if "direction" in given:
+    if given.get("direction") is not None:
         if given["direction"] not in ("request", "response"):
             raise BadInput('"direction" has to be "request" or "response"')
         key, version = _number(given, "api_key"), _number(given, "api_version")
+        version = 0 if _falls_back(given) else version
         messages = catalog.keyed(given["direction"], key)
         what = f"{given['direction']} with the API key {key}"
     else:
@@ -140,6 +157,12 @@ def _chosen(catalog: Catalog, given: Any) -> tuple[Message, int]:
     if message is None:
         raise BadInput(f"no set has {messages[0].name if messages else what}{f' {version}' if messages else ''}")
     return message, version
+
+
+def _falls_back(given: dict[str, Any]) -> bool:
+    value = given.get("value")
+    unsupported = isinstance(value, dict) and value.get("errorCode") == UNSUPPORTED_VERSION
+    return given["direction"] == "response" and given["api_key"] == API_VERSIONS and unsupported
 
 
 def hex_bytes(text: Any) -> bytes:

@@ -166,6 +166,33 @@ class _ReaderSource:
         return result
 
     def elements(self, slot: Slot, count: str, result: str) -> None:
+        if (
+            slot.body is None
+            or not smallest_element(slot)
+            or not all(one.kind in FORMATS and not one.array for one in slot.body.slots)
+        ):
+            self.looped(slot, count, result)
+        elif slot.body.tags is None:
+            self.flat(slot.body, count, result)
+        else:
+            size = smallest_element(slot)
+            with self.out.block(f"if any(data[pos + {size - 1}:pos + {count} * {size}:{size}]):"):
+                self.looped(slot, count, result)
+            with self.out.block("else:"):
+                self.flat(slot.body, count, result)
+
+    def flat(self, body: Body, count: str, result: str) -> None:
+        """Unpack structs that are all of one width together: their fields are fixed, and none has tags in it."""
+        shown = ", ".join(f"{key_of(one)!r}: {self.primitive(one.kind, False, False)}" for one in body.slots)
+        if body.tags is not None:
+            self.fixed("B")
+        run, self.out.run = self.out.run, []
+        unpack, size = self.out.packed("".join(code for code, _ in run), "iter_unpack")
+        names = "".join(f"{name}, " for _, name in run)
+        self.out.line(f"end = pos + {count} * {size}")
+        self.out.line(f"{result} = [{{{shown}}} for {names}in {unpack}(data[pos:end])]; pos = end")
+
+    def looped(self, slot: Slot, count: str, result: str) -> None:
         self.out.line(f"{result} = []")
         with self.out.block(f"for _ in range({count}):"):
             if slot.kind == "struct":

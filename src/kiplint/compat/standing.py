@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from msgspec.structs import replace
 
@@ -24,7 +24,15 @@ FROZEN, MISSING = "kip-1313/frozen-rpc", "kip-1313/v3-missing"
 MOVED = ("kip-1313/v3-on-released", "compat/header-changed")
 HALVES = ("rpc/request-missing", "rpc/response-missing")
 DIFFERENT = "rpc/versions-differ"
-RULES = (FROZEN, *HALVES, *MOVED, DIFFERENT, MISSING)
+GONE = "compat/message-removed"
+IDENTITY = "kip-1313/request-header-v3"
+OFFSETS = "kip-1313/offset-delete"
+OF_ENTRIES = ("kip-1313/header-unknown", "kip-1313/body-not-flexible")
+TELEMETRY = ("kip-1313/telemetry-fields", "kip-1313/telemetry-header")
+_WITH_FIELDS: Final = frozenset(
+    {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
+)
+RULES = (FROZEN, GONE, *HALVES, *MOVED, DIFFERENT, *OF_ENTRIES, *TELEMETRY, OFFSETS, IDENTITY, MISSING)
 """The rules, in the order in which they count: the first that an RPC breaks says how far it is."""
 
 
@@ -49,23 +57,29 @@ def rollout_rules(header: int, config: Config | None = None, known: Sequence[Rul
 
 
 class Broken(NamedTuple):
-    """A rule that an RPC breaks, the half that breaks it, and the versions in which it does."""
+    """A rule that an RPC breaks, the half that breaks it, the versions in which it does, and what the rule says."""
 
     rule: str
     severity: Severity
     half: Message
     versions: VersionRange = NONE
+    said: str = ""
+    pointer: str = ""
 
 
 class Standing:
-    """How the RPCs of a set stand by the rules of a rollout, since a base if there is one."""
+    """How the RPCs of a set stand by the rules of a rollout, since a base if there is one.
+
+    `of_header` is how RequestHeader breaks the rule about the client instance id, None when it does not.
+    """
 
     def __init__(self, head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> None:
         self.has_base = base is not None
-        self._params = {rule.id: rule.params for rule in rules.rules}
+        self._rules = {rule.id: rule for rule in rules.rules}
         self._broken: dict[int, list[Broken]] = {}
         for one in _all_broken(head, base, rules):
             self._broken.setdefault(one.half.api_key or 0, []).append(one)
+        self.of_header = _of_header(head, rules)
 
     def of(self, rpc: Rpc) -> Sequence[Broken]:
         """The rules that an RPC breaks, the one that counts first."""
@@ -73,22 +87,35 @@ class Standing:
 
     def asks(self, rule: str) -> bool:
         """Whether the rule is on."""
-        return rule in self._params
+        return rule in self._rules
+
+    def severity(self, rule: str) -> Severity:
+        """How bad it is to break a rule that is on."""
+        return cast("Severity", self._rules[rule].severity)
 
     def frozen(self, rpc: Rpc) -> VersionRange | None:
         """The versions at which an RPC is frozen, by the params of the rules; None for others."""
-        known = self._params.get(FROZEN, {}).get("frozen", {}).get(rpc.name)
+        known = self._param(FROZEN, "frozen", {}).get(rpc.name)
         return VersionRange.parse(known) if known else None
 
     def exempt(self, rpc: Rpc) -> bool:
         """Whether the header is never asked of an RPC."""
-        return rpc.name in self._params.get(MISSING, {}).get("exempt", ())
+        return rpc.name in self._param(MISSING, "exempt", ())
+
+    def _param(self, rule: str, name: str, usual: Any) -> Any:
+        return self._rules[rule].params.get(name, usual) if rule in self._rules else usual
 
 
 def _all_broken(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iterator[Broken]:
     halves = [message for message in head.messages if message.is_rpc and message.api_key is not None]
     for breach in rules.breaches("message", halves):
-        yield from _broken(breach, breach.element)
+        if breach.rule.id != IDENTITY:
+            yield from _broken(breach, breach.element)
+    for breach in rules.breaches("header_range", (entry for half in halves for entry in half.header_ranges)):
+        if breach.rule.id != OFFSETS:  # what the base has already cannot be helped
+            yield from _broken(breach, breach.element.message)
+    for breach in rules.breaches("field", (one for half in halves if half.name in _WITH_FIELDS for one in half.fields)):
+        yield from _broken(breach, breach.element.message)
     for breach in rules.breaches("rpc", (rpc for rpc in head.rpcs if not rpc.is_coordinator)):
         rpc = breach.element
         lagging = rpc.lagging if breach.rule.id == DIFFERENT else None
@@ -112,4 +139,13 @@ def _moved(breaches: Iterable[Breach], half: Message) -> Iterator[Broken]:
 
 def _broken(breach: Breach, half: Message) -> Iterator[Broken]:
     if breach.severity != "off":
-        yield Broken(breach.rule.id, breach.severity, half)
+        where = breach.anchor
+        pointer = f"{where.pointer}/{where.wanted}".strip("/")
+        yield Broken(breach.rule.id, breach.severity, half, said=breach.message, pointer=pointer)
+
+
+def _of_header(head: SchemaSet, rules: RuleSet) -> Broken | None:
+    header = head.request_header
+    breaches = rules.breaches("message", [header]) if header else []
+    found = [one for breach in breaches if breach.rule.id == IDENTITY for one in _broken(breach, breach.element)]
+    return found[0] if found else None

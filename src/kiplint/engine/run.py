@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from kiplint.engine.anchor import anchor
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import Breach, RuleSet
+from kiplint.model.entities import entity_problems
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import Problem
@@ -65,10 +67,14 @@ def check_set(
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
     by_file: dict[str, list[Breach]] = {}
+    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     for breach in (at_reported_half(one, reported) for one in breaches):
         if breach.anchor.file in reported:
             by_file.setdefault(breach.anchor.file, []).append(breach)
-    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
+        elif breach.element is schemas and reported and breach.severity != "off":
+            from kiplint.engine.place import place_set
+
+            result.findings.append(place_set(breach))
     files = {one.file: one.data for one in definitions if one.file in reported} if mender else {}
     for one in definitions:
         found = by_file.get(one.file, [])
@@ -77,6 +83,8 @@ def check_set(
 
             result.findings += place(one, found, rules, mender, files)
             result.sources[one.file] = one.data
+    if rules.spares:
+        result.findings = [one for one in result.findings if not rules.spares(one.path, one.rule)]
     if mender:
         result.sources |= {path: files[path] for one in result.findings if one.fix for path in _touched(one.fix)}
     take_apart(schemas)
@@ -122,11 +130,11 @@ def file_breaches(definitions: list[Definition], reported: set[str], rules: Rule
 def _problems(definitions: list[Definition]) -> Iterator[Problem]:
     for one in definitions:
         for noted in one.problems:
-            yield Problem(noted, one.file, one.message.name if one.message else "")
+            yield Problem(noted, one.file, one.message)
     for one in definitions:
         if one.message:
-            for noted in range_problems(one.message):
-                yield Problem(noted, one.file, one.message.name)
+            for noted in chain(range_problems(one.message), entity_problems(one.message)):
+                yield Problem(noted, one.file, one.message)
 
 
 def _fields(messages: list[Message]) -> Iterator[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -47,12 +47,13 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     rows = tuple(map(_shown, rows_of(head.main, base.main if base else None, header, rules)))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
-    findings = tuple(_finding(row, head.sources) for row in rows if row.rule)
+    sources = {**(base.sources if base else {}), **head.sources}
+    findings = _findings(rows, sources)
     return RolloutResult(
         findings=findings,
         files=len(head.sources),
         messages=len(rows),
-        sources=head.sources,
+        sources=sources,
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(os.fspath(one) for one in reversed(sets)),
         rules=rule_infos(configuration.known(), findings, "") if findings else {},
@@ -66,6 +67,14 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
 def _shown(row: Row) -> Row:
     """The row without anything in the names of a definition that could act on a terminal."""
     return replace(row, name=printable(row.name), message=printable(row.message))
+
+
+def _findings(rows: Iterable[Row], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
+    """A finding for each RPC that breaks a rule, but one alone for all that have the same to say of the same place."""
+    found: dict[tuple[str, ...], Finding] = {}
+    for one in (_finding(row, sources) for row in rows if row.rule):
+        found.setdefault((one.rule, one.path, one.pointer, one.message), one)
+    return tuple(found.values())
 
 
 def _finding(row: Row, sources: Mapping[str, bytes]) -> Finding:

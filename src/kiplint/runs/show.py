@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from kiplint.compat.limits import Budget
 from kiplint.engine.errors import UsageError
 from kiplint.model.layout import headed_intervals, layout, lines, ranges_of
@@ -11,6 +13,7 @@ from kiplint.runs.result import RunResult
 from kiplint.runs.trees import broken, load
 from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import plural
 from kiplint.versions import InvalidRange, VersionRange, boundaries
 
 
@@ -34,6 +37,30 @@ class LayoutResult(RunResult, frozen=True):
         return "\n".join(drawn)
 
 
+class LayoutsResult(RunResult, frozen=True):
+    """All messages of a set or tree, by name, each with its layouts; `broken` as in Report."""
+
+    messages: tuple[LayoutResult, ...]
+
+    command = "show"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {plural(len(self.messages), 'message')}>"
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.messages))
+
+
+def show_all(source: Path = ".", *, repository: Path | None = None) -> LayoutsResult:
+    """The layouts of every message of a schema set, or of all sets of a tree.
+
+    Raises UsageError for a message that unfolds into too many fields, and SourceError for what cannot be opened.
+    """
+    tree = load(source, repository)
+    found = sorted(tree.messages, key=lambda one: (one.name, one.file))
+    return LayoutsResult(tuple(_layouts(one, None) for one in found), broken=broken(tree))
+
+
 def show(wanted: str, source: Path = ".", *, repository: Path | None = None) -> LayoutResult:
     """The layouts of a message; `wanted` is its name, and a version after an at sign.
 
@@ -47,11 +74,15 @@ def show(wanted: str, source: Path = ".", *, repository: Path | None = None) -> 
         raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known, 0.5)}")
     message = found[0]
     only = _version(version, message) if at else None
+    return msgspec.structs.replace(_layouts(message, only), broken=broken(tree))
+
+
+def _layouts(message: Message, only: VersionRange | None) -> LayoutResult:
     bearing = [one for container in (message, *message.structs) for one in ranges_of(container)]
     bearing += [entry.versions for entry in message.header_ranges]
     Budget(message).spend(message, len(list(boundaries(bearing, message.valid))) or 1)
     ranges = tuple(one for one in headed_intervals(message) if only is None or one & only)
-    return LayoutResult(message, ranges, broken=broken(tree))
+    return LayoutResult(message, ranges)
 
 
 def _version(text: str, message: Message) -> VersionRange:

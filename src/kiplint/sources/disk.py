@@ -42,7 +42,8 @@ def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep)
     beside = _listing(directory or ".")[1] if os.path.isdir(directory or ".") else []
     place = shown(directory or ".")
     known = ((_below(place, path), path) for path in beside)
-    context = (SchemaFile(name, read(path), wanted=False) for name, path in known if name not in taken and keep(path))
+    others = (one for one in known if one[0] not in taken and keep(one[1]))
+    context = (SchemaFile(name, read(path, listed=True), wanted=False) for name, path in others)
     return with_context(place, files, context)
 
 
@@ -56,10 +57,10 @@ def shown(path: str) -> str:
     return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
-def read(path: str) -> bytes:
+def read(path: str, *, listed: bool = False) -> bytes:
     """The bytes of a file, of an oversized one only the beginning; raises SourceError when it cannot be read."""
     try:
-        data = read_file(path, LARGEST_ENTRY, cut=True)
+        data = read_file(path, LARGEST_ENTRY, cut=True, listed=listed)
         if len(data) < LARGEST_ENTRY:
             return data
         with open_file(path) as file:
@@ -76,7 +77,7 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         folders, paths = _listing(directory)
         waiting += reversed(folders)
         place = shown(directory)
-        files = [SchemaFile(_below(place, path), read(path)) for path in paths if keep(path)]
+        files = [SchemaFile(_below(place, path), read(path, listed=True)) for path in paths if keep(path)]
         found, left_out = sorted_out(files, certain=directory == top)
         if found:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")

@@ -32,12 +32,13 @@ def open_file(path: str) -> BinaryIO:
     return os.fdopen(_opened(path)[0], "rb")
 
 
-def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False) -> bytes:
+def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False, listed: bool = False) -> bytes:
     """The bytes of a regular file; raises OSError as `open_file` does, and for one of more than `most` bytes.
 
-    One that may be `cut` has its beginning read then: `most` bytes.
+    One that may be `cut` has its beginning read then: `most` bytes. One that was `listed` as regular a moment ago is
+    not looked at twice before it is opened.
     """
-    file, size = _opened(path)
+    file, size = _opened(path, listed=listed)
     try:
         pieces: list[bytes] = []
         left = most if cut else most + 1
@@ -91,10 +92,11 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
         raise
 
 
-def _opened(path: str) -> tuple[int, int]:
+def _opened(path: str, *, listed: bool = False) -> tuple[int, int]:
     """The descriptor of a file, and the size that the system tells."""
     try:
-        _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
+        if not listed:
+            _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
         file = os.open(path, _READING)
     except ValueError:
         raise OSError(errno.EINVAL, "there can be no file of that name", path) from None

@@ -14,10 +14,12 @@ COMMANDS = (
     "encode",
     "vectors",
     "probe",
+    "kip",
     "pipeline",
     "rules",
     "explain",
     "schema",
+    "lsp",
 )
 
 HELP = "Find mistakes in Apache Kafka message schemas before review: where, why, and how to fix them."

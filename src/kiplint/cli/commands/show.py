@@ -6,15 +6,19 @@ from kiplint.cli.groups import ColorOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
-    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json"
+    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json "
+    "  |   kiplint show --all --output-format json clients/ > layouts.json"
 )
 
 
 class Options(Group, frozen=True):
     """What it takes."""
 
-    message: Annotated[str, Argument("The message, and one of its versions.", "MESSAGE[@VERSION]")]
-    source: Annotated[str, Argument("Where to look for it.", "[SET]")] = "."
+    message: Annotated[
+        str | None, Argument("The message, and one of its versions; left out with --all.", "[MESSAGE[@VERSION]]")
+    ] = None
+    source: Annotated[str | None, Argument("Where to look for it.", "[SET]", usual=".")] = None
+    all: Annotated[bool, Option("All messages of the set.")] = False
     repo: RepositoryOption = None
     output_format: Annotated[Literal["text", "json"], Option("How to write the layouts.")] = "text"
     color: ColorOption = "auto"
@@ -23,10 +27,19 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Draw what a message puts on the wire, for each range of versions on which that is the same.
 
-    The last column counts bytes: a number is the width; 2+n, 4+n and varint+n are a length and that many bytes.
+    The last column counts bytes: a number is the width; 2+n, 4+n and varint+n are a length and that many bytes. The
+    JSON has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it.
     """
     from kiplint.cli.output import present
-    from kiplint.runs.show import show
+    from kiplint.engine.errors import UsageError
+    from kiplint.runs.show import show, show_all
 
-    found = show(options.message, options.source, repository=options.repo)
+    if options.all:
+        if options.source is not None:
+            raise UsageError("show --all takes a set alone, without a message")
+        every = show_all(options.message or ".", repository=options.repo)
+        return present(every, options.output_format, options.color)
+    if options.message is None:
+        raise UsageError("show takes a message, or --all")
+    found = show(options.message, options.source or ".", repository=options.repo)
     return present(found, options.output_format, options.color)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TextIO
 
 from kiplint.model.header_map import header_of
@@ -9,27 +10,35 @@ from kiplint.model.layout import layout, lines
 from kiplint.model.message import Message
 from kiplint.report.kit.colors import BOLD, DIM, paint
 from kiplint.report.kit.table import table, width_of
-from kiplint.runs.show import LayoutResult
+from kiplint.runs.show import LayoutResult, LayoutsResult
 from kiplint.text.show import printable
+from kiplint.versions import VersionRange
 
 
-def write(result: LayoutResult, out: TextIO, *, color: bool) -> None:
+def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
     """Write one drawing for each range: names, encodings, and the bytes that each takes."""
+    messages = result.messages if isinstance(result, LayoutsResult) else (result,)
+    drawings = (drawing for one in messages for drawing in _drawings(one, width_of(out), color))
+    for number, drawing in enumerate(drawings):
+        out.write(f"\n{drawing}\n" if number else f"{drawing}\n")
+
+
+def _drawings(result: LayoutResult, width: int | None, color: bool) -> Iterator[str]:
     message = result.message
     if not result.ranges:
-        out.write(f"{message.name} has no valid version\n")
-        return
-    drawings = []
+        yield f"{printable(message.name)} has no valid version"
     for versions in result.ranges:
-        body = layout(message, versions.lowest)
-        rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
-        head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
-        flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
-        drawn = table(
-            (), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width_of(out)
-        )
-        drawings.append("\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])]))
-    out.write("\n\n".join(drawings) + "\n")
+        yield draw(message, versions, color, width)
+
+
+def draw(message: Message, versions: VersionRange, color: bool, width: int | None) -> str:
+    """The drawing of a range of versions on which the layout is the same."""
+    body = layout(message, versions.lowest)
+    rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
+    head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
+    flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
+    drawn = table((), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width)
+    return "\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])])
 
 
 def _header(message: Message, version: int) -> str:

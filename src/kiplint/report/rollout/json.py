@@ -34,4 +34,5 @@ def row_object(row: Row) -> dict[str, Any]:
         "versions": row.versions,
         "header_versions": row.header_versions,
         "message": row.message,
+        **({"note": row.note} if row.note else {}),
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-from kiplint.compat.rollout import STATUSES, Row, summary
+from kiplint.compat.adoption import STATUSES
+from kiplint.compat.rollout import Row, summary
 from kiplint.report.kit.colors import BOLD, DIM, paint
 from kiplint.report.kit.table import Cell, table, width_of
 from kiplint.runs.rollout import RolloutResult

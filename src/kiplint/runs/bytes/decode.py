@@ -7,22 +7,21 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured
 from kiplint.codec.exchange import BadInput, Wanted, finished, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
 from kiplint.codec.problems import RULES, Problem
-from kiplint.codec.records.batch import read_batches
-from kiplint.codec.records.topics import Meaning
 from kiplint.codec.stream import split
-from kiplint.codec.summary import summarize
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.runs.bytes.choice import chosen_message, chosen_response, open_catalog
 from kiplint.runs.bytes.inputs import Given, InputFormat, read_inputs
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import Report, RuleInfo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kiplint.codec.conversation import Captured
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -166,6 +165,9 @@ def _line(how: _How, given: Given) -> Entry:
 
 def _records(how: _How, given: Given) -> Entry:
     """Record batches without a message around them, as in a segment of a log."""
+    from kiplint.codec.records.batch import read_batches
+    from kiplint.codec.records.topics import Meaning
+
     batches, problems = read_batches(given.data)
     Meaning(how.catalog).explain(how.topic, batches)
     frame = Frame("", -1, None, None, {"batches": batches}, len(given.data), problems)
@@ -173,6 +175,9 @@ def _records(how: _How, given: Given) -> Entry:
 
 
 def _capture(how: _How, given: Given) -> tuple[list[Entry], dict[str, Any]]:
+    from kiplint.codec.capture import UnreadableCapture, read_capture
+    from kiplint.codec.summary import summarize
+
     try:
         capture = read_capture(how.catalog, given.data)
     except UnreadableCapture as error:

@@ -9,13 +9,17 @@ import sys
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from kiplint.codec.capture import is_capture
 from kiplint.engine.errors import UsageError
+from kiplint.text.files import read_file
 
 InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
 MOST_INPUT = 2**30
 """The largest input that is read, in bytes."""
 STDIN = "-"
+CAPTURES = (
+    b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
+)  # fmt: skip
+"""How pcapng begins, and pcap in both orders of bytes, with times in micro- or nanoseconds."""
 
 _HEX = re.compile(rb"(?:0x|[0-9a-fA-F\s:])+")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_\s-]+=*\s*")
@@ -73,7 +77,7 @@ def _given(name: str, data: bytes, form: InputFormat) -> Iterator[Given]:
 
 def _form(data: bytes) -> InputFormat:
     """What bytes are by the look of them."""
-    if is_capture(data):
+    if data[:4] in CAPTURES:
         return "capture"
     start = data[:4096]
     if start.lstrip()[:1] == b"{":
@@ -113,8 +117,7 @@ def _file(path: str) -> bytes:
     if os.path.lexists(path) and not os.path.isfile(path):
         raise UsageError(f"{path} is no file")
     try:
-        with open(path, "rb") as file:
-            return _bounded(file.read(MOST_INPUT + 1), path)
+        return read_file(path, MOST_INPUT)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
 

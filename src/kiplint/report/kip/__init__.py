@@ -1,0 +1,1 @@
+"""What the text of KIPs says, as people and programs are told."""

@@ -1,0 +1,102 @@
+"""The shape of the JSON of `kiplint show`, said once: the document and its JSON Schema are made of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+Tags = Annotated[
+    "dict[str, FieldObject] | UnsetType",
+    Meta(description="The tagged fields by tag; left out where the version is not flexible."),
+]
+
+
+class FieldObject(msgspec.Struct, kw_only=True):
+    """One field as it travels in these versions."""
+
+    name: str
+    type: Annotated[str, Meta(description="As the schema has it: `int32`, `Topic`, `[]string`, `[]Topic`.")]
+    array: bool
+    element: Annotated[str | None, Meta(description="Of an array: the type of its elements; else null.")]
+    compact: Annotated[bool, Meta(description="The length or count is an unsigned varint, one more than it says.")]
+    nullable: bool
+    tagged: bool
+    tag: int | None
+    default: Annotated[
+        Any,
+        Meta(
+            description="What a writer puts where nothing is given, as `kiplint decode` shows values; `{}` for a "
+            "struct whose fields have their defaults."
+        ),
+    ]
+    ignorable: bool
+    map_key: bool
+    entity_type: Annotated[str, Meta(description="What the value identifies, or empty.")]
+    encoding: Annotated[str, Meta(description="Compact or not, nullable or not, and the type, in words.")]
+    bytes: Annotated[
+        str,
+        Meta(
+            description="A width; or `2+n`, `4+n`, `varint+n`, a length and that many bytes; or `4+`, `varint+`, a "
+            "count and the elements; `1+` a marker and a struct; empty for a struct without one."
+        ),
+    ]
+    fields: Annotated[
+        list[FieldObject] | UnsetType, Meta(description="Of a struct, alone or as element: its fields, in order.")
+    ] = UNSET
+    tags: Tags = UNSET
+
+
+class LayoutObject(msgspec.Struct, kw_only=True):
+    """What a message puts on the wire in versions in which that is the same."""
+
+    versions: Annotated[str, Meta(description='As Kafka writes them: "3" or "4-9".')]
+    lowest: int
+    highest: int
+    flexible: bool
+    header_version: Annotated[
+        int | None, Meta(description="The header in front of a request or response, -1 for none; null for others.")
+    ]
+    header: Annotated[int | UnsetType, Meta(description="The same as `header_version`; left out for others.")] = UNSET
+    fields: Annotated[list[FieldObject], Meta(description="The fields that are not tagged, in the order of the wire.")]
+    tags: Tags = UNSET
+
+
+class MessageObject(msgspec.Struct, kw_only=True):
+    """One message with its layouts, lowest versions first. Ranges are as Kafka writes them, `none` for an empty one."""
+
+    message_name: str
+    message_type: str
+    api_key: int | None
+    valid_versions: str
+    flexible_versions: str
+    deprecated_versions: str
+    latest_version_unstable: bool
+    listeners: list[str]
+    set: Annotated[str, Meta(description="The directory of its schema set below what was shown, or empty.")]
+    layouts: list[LayoutObject]
+
+
+class ShowDocument(msgspec.Struct):
+    """What `kiplint show --all --output-format json` writes; of one message, its properties stand beside `version`."""
+
+    version: Literal[1]
+    messages: Annotated[list[MessageObject], Meta(description="By name.")]
+
+
+class OneDocument(MessageObject, kw_only=True):
+    """What `kiplint show MESSAGE --output-format json` writes."""
+
+    version: Literal[1]
+
+
+def show_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of what `kiplint show --output-format json` writes, of all messages or of one."""
+    refs, parts = msgspec.json.schema_components([ShowDocument, OneDocument], ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kiplint layouts",
+        "anyOf": [*refs],
+        "$defs": parts,
+    }

@@ -1,0 +1,63 @@
+"""The five KIPs beside the corpus: the guide says what is found in them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from kiplint.runs.kip.result import KipResult
+from kiplint.runs.kip.run import kip
+from kiplint.sources.schema_files import NothingThereError
+
+ROW = re.compile(r"^\| KIP-(?P<kip>\d+) \| (?P<base>\S*) ?\| (?P<against>\S*) ?\| (?P<finds>.+) \|$", re.MULTILINE)
+ROWS = {one["kip"]: one for one in ROW.finditer((ROOT / "docs/guide/kips.md").read_text("utf-8"))}
+TRUNK = "kafka-trunk-2026-08"
+
+
+@pytest.fixture(scope="module")
+def kips(corpus: Path) -> Path:
+    found = corpus.parent / "kips"
+    if not found.is_dir():
+        pytest.skip(f"the KIPs are not at {found}")
+    return found
+
+
+def read(number: str, kips: Path) -> KipResult:
+    corpus = kips.parent / "corpus"
+    base, against = (ROWS[number][side].strip("`") for side in ("base", "against"))
+    return kip(
+        kips / f"kip-{number}.txt",
+        base=base or None,
+        against=corpus / TRUNK if against == "trunk" else against or None,
+        repository=corpus / "kafka-schema-history.bundle",
+        config={},
+    )
+
+
+def test_the_guide_has_all_five() -> None:
+    assert list(ROWS) == ["35", "78", "511", "1242", "1313"]
+
+
+@pytest.mark.parametrize("number", ["511", "1242", "1313"])
+def test_what_is_found_is_in_the_guide(number: str, kips: Path) -> None:
+    result = read(number, kips)
+    found = [f"{one.span.line} `{one.rule}`" for one in result.findings if one.severity != "info"]
+    assert sorted(ROWS[number]["finds"].split(", ")) == sorted(found)
+    assert result.status == "findings"
+
+
+@pytest.mark.parametrize("number", ["35", "78"])
+def test_where_there_are_no_definitions(number: str, kips: Path) -> None:
+    with pytest.raises(NothingThereError) as raised:
+        read(number, kips)
+    said = re.search(r"lines ([\d, and]+\d)", str(raised.value))
+    assert said
+    assert f"lines {said[1]} " in ROWS[number]["finds"].replace("at lines", "lines") + " "
+
+
+def test_the_slip_of_kip_1313_needs_no_base(kips: Path) -> None:
+    (slip,) = [one for one in kip(kips / "kip-1313.txt", config={}).findings if one.severity == "error"]
+    assert (slip.rule, slip.message_name, slip.span.line) == ("rpc/versions-differ", "DeleteGroupsResponse", 168)

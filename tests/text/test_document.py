@@ -1,0 +1,97 @@
+"""Documents with definitions in them: what a reader sees, and where it stands."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplint.text.blocks import find_blocks
+from kiplint.text.document import read_document
+from kiplint.text.lines import Lines
+
+PIECES = [
+    *('"', "{", "}", "<pre>", "</pre>", "<br/>", "&quot;", "&nbsp;", "a", "\n", "“", "”", "//", "/*", "*/", "> ", ":"),
+    *('"validVersions": "0"', '"name": "X"', "<!--", "-->", "<![CDATA[", "]]>", "\\", ","),
+]
+MARKUP = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+DEFINITION = '{ "name": "X", "validVersions": "0" }'
+
+
+def test_plain_text_keeps_its_places() -> None:
+    text = "A\u00a0b\u200b\n> {“x”}\n"
+    assert read_document(text).plain == "A b \n  {“x”}\n"
+
+
+def test_html_as_it_is_shown() -> None:
+    page = read_document("<p>a&lt;b</p><pre>{<br />&nbsp;&quot;x&quot;&#58; 1}</pre><script>{</script><!-- { -->")
+    assert page.plain == '\na<b\n\n{\n "x": 1}\n'
+    lines = Lines(page.text)
+    start = page.plain.index('"x"')
+    assert page.span(start, start + 3, lines) == (1, 32, 1, 45)
+    assert page.span(start, start, lines) == (1, 32, 1, 32)
+
+
+def test_the_storage_form_of_a_wiki() -> None:
+    page = read_document('<p>x</p><ac:plain-text-body><![CDATA[{ "a": "<b> &amp;" }]]></ac:plain-text-body>')
+    assert '{ "a": "<b> &amp;" }' in page.plain
+
+
+@given(MARKUP)
+def test_every_place_is_in_the_text(text: str) -> None:
+    document = read_document(text)
+    assert len(document.offsets) == len(document.plain) + 1
+    assert list(document.offsets) == sorted(document.offsets)
+    assert document.offsets[-1] == len(text)
+    found = find_blocks(document.plain)
+    lines = Lines(text)
+    last = 0
+    for block in found.blocks:
+        assert last <= block.start < block.end <= len(document.plain)
+        assert len(block.text) == block.end - block.start
+        assert document.span(block.start, block.end, lines)[:2] <= document.span(block.start, block.end, lines)[2:]
+        last = block.end
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"Prose with {{braces}} and 5\" of rain.\n{DEFINITION} more", [DEFINITION]),
+        (f"```json\n{DEFINITION}\n```\n[{DEFINITION}, {DEFINITION}]", [DEFINITION] * 3),
+        ('{ "before": ' + DEFINITION + "}", [DEFINITION]),
+        ("{ “name”: “X”, “validVersions”: “0” }", [DEFINITION]),
+        ('{ "about": "the “X” of {", "validVersions": "0" }', ['{ "about": "the “X” of {", "validVersions": "0" }']),
+        ('{ "about": "one\ntwo", "validVersions": "0" }', ['{ "about": "one two", "validVersions": "0" }']),
+        ('{ // a } and a "\n "validVersions": "0" /* } */ }', ['{ // a } and a "\n "validVersions": "0" /* } */ }']),
+        ('{ "version": 1, "id": "x" }', []),
+        ("path/* and { \"validVersions\": \"0\" }", ['{ "validVersions": "0" }']),
+    ],
+    ids=["prose", "fence and list", "inside", "curly", "curly in a string", "wrapped", "comments", "other", "glob"],
+)  # fmt: skip
+def test_definitions_are_found(text: str, found: list[str]) -> None:
+    assert [block.text for block in find_blocks(text).blocks] == found
+
+
+def test_one_that_does_not_close_ends_before_what_follows() -> None:
+    broken = '{ "name": "A", "validVersions": "0", "fields": [\n]'
+    first, second = find_blocks(f"{broken}\n\nThen comes prose.\n\n{DEFINITION}\n").blocks
+    assert (first.text, first.closed) == (broken, False)
+    assert (second.text, second.closed) == (DEFINITION, True)
+    (fenced,) = find_blocks(f"```\n{broken}\n```\n[1]\n").blocks
+    assert fenced.text == broken
+
+
+def test_fields_outside_of_definitions() -> None:
+    loose = '{ "name": "F", "type": "int8", "versions": "1+" }'
+    text = f'{loose}\n{{ "validVersions": "0-1", "fields": [{loose}] }}\n{loose}'
+    assert find_blocks(text).loose == (0, text.rindex("{"))
+
+
+@pytest.mark.parametrize(
+    "piece", ["{", '{"validVersions":', '"', "“", '{"a":"', "/*", "<!--", "<a ", "&quot;", "{/*", '"a\n']
+)
+def test_hostile_text_takes_linear_time(piece: str) -> None:
+    document = read_document("<p></p>" + piece * 60_000)
+    find_blocks(document.plain)
+    find_blocks(piece * 60_000)
