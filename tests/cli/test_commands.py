@@ -244,7 +244,7 @@ def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
         ("duplicate", "duplicate means several rules; explain one of them: structs/duplicate, tags/duplicate"),
         ("kip-78", None),
         ("zzzzz", "no rule matches zzzzz; see `kiplint rules`"),
-        ("kip-1242/*", "kip-1242/* means several rules; explain one of them: kip-1242/misrouting-fields"),
+        ("kip-78/*", "kip-78/* means several rules; explain one of them: kip-78/cluster-id"),
     ],
 )
 def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None) -> None:
