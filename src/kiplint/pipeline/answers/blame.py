@@ -7,6 +7,7 @@ from typing import Any
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.selection import matches
+from kiplint.pipeline.answers.report import EARLY
 from kiplint.pipeline.grid import Answer, Grid, plain, short, shown
 from kiplint.pipeline.reader import Reader, Row
 from kiplint.pipeline.tables.messages import Messages
@@ -48,6 +49,7 @@ def _is_meant(wanted: str, name: str) -> bool:
 
 def _events(row: Row) -> Iterator[dict[str, Any]]:
     line = row["source"], row["lineage"]
+    early = bool(row["before_first_release"])
     kept = {name: row[name] for name in ("rule", "severity", "breaks", "message_name", "field", "path", "message")}
     finding = row["what"] == FINDING
     yield {
@@ -57,6 +59,7 @@ def _events(row: Row) -> Iterator[dict[str, Any]]:
         "commit": row["introduced_commit"],
         "time": row["introduced_time"],
         "release": row["first_release"],
+        "early": early,
         **kept,
     }
     if row["fixed_commit"] is not None:
@@ -67,6 +70,7 @@ def _events(row: Row) -> Iterator[dict[str, Any]]:
             "commit": row["fixed_commit"],
             "time": row["fixed_time"],
             "release": row["fixed_release"],
+            "early": False,
             **kept,
         }
 
@@ -87,7 +91,7 @@ def _told(event: dict[str, Any], released: set[str]) -> tuple[str, ...]:
     return (
         shown(event["time"]),
         short(event["commit"]),
-        event["release"] or ("never" if event["line"][0] in released else ""),
+        event["release"] or (EARLY if event["early"] else "never" if event["line"][0] in released else ""),
         event["event"],
         event["rule"],
         event["message_name"] or event["path"],
@@ -97,4 +101,8 @@ def _told(event: dict[str, Any], released: set[str]) -> tuple[str, ...]:
 
 def _public(event: dict[str, Any]) -> dict[str, Any]:
     source, lineage = event["line"]
-    return {"source": source, "lineage": lineage, **plain({k: v for k, v in event.items() if k != "line"})}
+    return {
+        "source": source,
+        "lineage": lineage,
+        **plain({k: v for k, v in event.items() if k not in ("line", "early")}),
+    }

@@ -28,6 +28,7 @@ from kiplint.sources.history import TAGS
 
 GRAVE = ("wire", "storage")
 COUNTED = (Blobs, Trees, Files, Messages, Findings, Changes)
+EARLY = "before the first release"
 UNRELEASED = "never: between no two releases, as the versions were not out yet, or it was taken back"
 NAMED = 3
 """How many messages a line of the report names before it only counts."""
@@ -136,6 +137,8 @@ def _event(row: Row, names: str, released: set[str]) -> tuple[str, ...]:
 
 
 def _first_release(row: Row, released: set[str]) -> str:
+    if not row["first_release"] and row["before_first_release"]:
+        return EARLY
     return row["first_release"] or ("never" if row["source"] in released else "")
 
 
@@ -144,7 +147,13 @@ def _together(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
 
     def ends(row: Row) -> tuple[Any, ...]:
         what = row["introduced_position"], row["introduced_commit"], row["rule"], row["breaks"] or ""
-        return (*what, row["fixed_commit"] or "", row["first_release"] or "", row["fixed_release"] or "")
+        return (
+            *what,
+            row["fixed_commit"] or "",
+            row["first_release"] or "",
+            row["fixed_release"] or "",
+            row["before_first_release"],
+        )
 
     for _, some in groupby(sorted(rows, key=ends), key=ends):
         group = list(some)

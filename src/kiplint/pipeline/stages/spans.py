@@ -33,28 +33,41 @@ def run(work: Work, _: Context) -> None:
     sets = work.frame(Sets).df
     changes = changes_in_sets(work.frame(Changes).df, sets)
     found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, sets)
-    findings = finding_spans(found, sets, work.local(RENAMES, _last_names(changes)))
+    spans = in_time(found, changes, sets, work.local(RENAMES, _last_names(changes)))
+    staged = work.read({**dict(spans.dtypes)}, work.stage("in-time", spans))
+    work.replace(Spans(with_releases(staged, shipped(staged, sets), sets).coalesce(work.few)))
+
+
+def in_time(found: DataFrame, changes: DataFrame, sets: DataFrame, renames: DataFrame) -> DataFrame:
+    """The spans of findings and of changes on each line, without the releases of other lines."""
+    findings = finding_spans(found, sets, renames)
     findings = findings.withColumns({"what": f.lit(FINDING), "breaks": f.lit(None).cast("string"), "field": f.lit("")})
-    changed = change_spans(changes)
     never = {"fixed_position": "int", "fixed_commit": "string", "fixed_time": "timestamp", "fixed_release": "string"}
     nulls = {name: f.lit(None).cast(kind) for name, kind in {**never, "open": "boolean"}.items()}
-    changed = changed.withColumns({"what": f.lit(CHANGE), **nulls})
-    spans = work.read({**dict(findings.dtypes)}, work.stage("in-time", findings.unionByName(changed)))
-    work.replace(Spans(with_releases(spans, _releases(spans, sets)).coalesce(work.few)))
+    return findings.unionByName(change_spans(changes).withColumns({"what": f.lit(CHANGE), **nulls}))
 
 
-def _releases(spans: DataFrame, sets: DataFrame) -> DataFrame:
-    """The spans on lines of releases, with the time of the last release that has them."""
-    shipped = spans.where("introduced_release is not null")
-    until = sets.where("release is not null").select(*LINE, "position", f.col("time").alias("shipped"))
-    inside = (until.position >= shipped.introduced_position) & (
-        (until.position < shipped.fixed_position)
-        | (shipped.fixed_position.isNull() & (shipped.what == FINDING))
-        | ((shipped.what == CHANGE) & (until.position == shipped.introduced_position))
+def shipped(spans: DataFrame, sets: DataFrame) -> DataFrame:
+    """Which releases have what: for a finding all from the first to the last of a life, for a change the one it led to.
+
+    The columns: source, what, key, the release as at_lineage, at_position, at_commit, at_time and at_release, and the
+    first one after that life as gone_release.
+    """
+    begun = spans.where("introduced_release is not null").select(
+        *LINE, "what", "key", "introduced_position", "fixed_position", f.col("fixed_release").alias("gone_release")
     )
-    on = (until.source == shipped.source) & (until.lineage == shipped.lineage) & inside
-    keys = ["source", "key", "introduced_position", "introduced_release", "fixed_release"]
-    return shipped.join(until, on).groupBy(*(shipped[name] for name in keys)).agg(f.max("shipped").alias("last_time"))
+    releases = sets.where("release is not null").select(
+        *LINE, *(f.col(name).alias(f"at_{name}") for name in ("position", "commit", "time", "release"))
+    )
+    inside = (f.col("at_position") >= f.col("introduced_position")) & (
+        (f.col("at_position") == f.col("introduced_position"))
+        | (
+            (f.col("what") == FINDING)
+            & (f.col("fixed_position").isNull() | (f.col("at_position") < f.col("fixed_position")))
+        )
+    )
+    found = begun.join(releases, list(LINE)).where(inside)
+    return found.withColumnRenamed("lineage", "at_lineage").drop("introduced_position", "fixed_position")
 
 
 def _last_names(changes: DataFrame) -> Iterator[tuple[str, str, str, str]]:

@@ -20,7 +20,8 @@ class Spans(Frame):
 
     A finding is introduced in the first revision that has it, and fixed in the first one after that has it no more;
     without `fixed_commit` it is still open. A change has no end. `first_release` is the first release of the source
-    that has it, `fixed_release` the first one after without it; both null when it was never released.
+    that has it, `fixed_release` the first one after without it; both null when it was never released. A change that
+    came `before_first_release` is in all releases, and between no two of them.
     """
 
     NAME = "spans"
@@ -46,6 +47,7 @@ class Spans(Frame):
         "open": "boolean",
         "first_release": "string",
         "fixed_release": "string",
+        "before_first_release": "boolean",
     }
 
 
@@ -85,7 +87,7 @@ def change_spans(changes: DataFrame) -> DataFrame:
     """When each change came in; `changes` are those of every step."""
     return changes.select(
         *LINE,
-        _key("rule", f.col("message_name"), "kind", "field").alias("key"),
+        _key("rule", f.col("message_name"), "kind", "versions", "field").alias("key"),
         *(name for name in ("rule", "severity", "breaks", "message_name", "field", "path", "message")),
         f.col("position").alias("introduced_position"),
         f.col("commit").alias("introduced_commit"),
@@ -94,33 +96,51 @@ def change_spans(changes: DataFrame) -> DataFrame:
     )
 
 
-def with_releases(spans: DataFrame, releases: DataFrame) -> DataFrame:
-    """The spans with `first_release` and `fixed_release`, out of the spans of the same source's releases.
+def with_releases(spans: DataFrame, shipped: DataFrame, sets: DataFrame) -> DataFrame:
+    """The spans with their releases. `shipped` says which releases have what: a row for each key and release.
 
-    Which release first shipped something is read off the releases themselves: of their spans with the same key, the
-    first that was still there when this one came in.
+    A release has the last life of a key that had begun by then: by the places on the line where the release is one of
+    its revisions, else by time. So a life that was over before, or came after, has none of its releases.
     """
-    shipped = releases.select(
-        "source",
-        "key",
-        f.col("introduced_position").alias("at"),
-        f.col("introduced_release").alias("first_release"),
-        f.col("fixed_release"),
-        f.col("last_time"),
+    life = [*LINE, "what", "key", "introduced_position"]
+    places = sets.groupBy(*LINE, f.col("commit").alias("at_commit")).agg(f.max("position").alias("place"))
+    lives = spans.select(*life, "introduced_time").distinct()
+    met = lives.join(shipped, ["source", "what", "key"]).join(places, [*LINE, "at_commit"], "left")
+    begun = met.where(_by_then("at_time"))
+    release = ["at_lineage", "at_position"]
+    owner = begun.groupBy(*LINE, "what", "key", *release).agg(
+        f.max("introduced_position").alias("introduced_position"),
+        f.any_value("at_release").alias("first_release"),
+        f.any_value("gone_release").alias("fixed_release"),
     )
-    own = f.struct("at", "first_release", "fixed_release")
-    line = [*LINE, "what", "key", "introduced_position"]
-    later = f.col("last_time") >= f.col("introduced_time")
-    best = (
-        spans.select(*line, "introduced_time")
-        .distinct()
-        .join(shipped, ["source", "key"])
-        .where(later)
-        .groupBy(*line)
-        .agg(f.min(own).alias("shipped"))
+    first = f.min(f.struct("at_position", "at_lineage", "first_release", "fixed_release")).alias("shipped")
+    told = [name for name in Spans.COLUMNS if name not in ("first_release", "fixed_release", "before_first_release")]
+    whole = spans.join(owner.groupBy(*life).agg(first), life, "left").join(
+        _first_releases(sets, places), [*LINE], "left"
     )
-    told = [name for name in Spans.COLUMNS if name not in ("first_release", "fixed_release")]
-    return spans.join(best, line, "left").select(*told, "shipped.first_release", "shipped.fixed_release")
+    early = (f.col("what") == CHANGE) & f.col("shipped").isNull() & _by_then("at_time")
+    return whole.select(
+        *told,
+        "shipped.first_release",
+        "shipped.fixed_release",
+        f.coalesce(early, f.lit(False)).alias("before_first_release"),
+    )
+
+
+def _by_then(time: str) -> Column:
+    """Whether something had come in by a release: by its place on the line, if it has one, else by time."""
+    by_place = f.col("introduced_position") <= f.col("place")
+    return f.when(f.col("place").isNotNull(), by_place).otherwise(f.col("introduced_time") <= f.col(time))
+
+
+def _first_releases(sets: DataFrame, places: DataFrame) -> DataFrame:
+    """For each line the first release of its source, and its place on the line if it has one."""
+    order = f.struct("position", "lineage")
+    one = f.min_by(f.struct("commit", "time"), order).alias("one")
+    first = sets.where("release is not null").groupBy("source").agg(one)
+    known = first.select("source", f.col("one.commit").alias("at_commit"), f.col("one.time").alias("at_time"))
+    lines = sets.select(*LINE).distinct().join(known, "source")
+    return lines.join(places, [*LINE, "at_commit"], "left").select(*LINE, "at_time", "place")
 
 
 def _places(order: DataFrame, rank: str, prefix: str) -> DataFrame:
