@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NoReturn
 
@@ -61,4 +62,29 @@ def test_resume_refuses_other_sources(lake: Lake) -> None:
     said = "--resume goes on with the sources of the run before; leave the others out"
     assert complaint(lambda: asked(lake, f"y={SET}")) == said
     assert complaint(lambda: asked(lake, SOURCE, paths=("clients/*",))) == said
-    assert asked(lake, f"y={SET}", resume=False) == Request((f"y={SET}",))
+
+
+def test_what_is_not_said_again_is_as_it_was(lake: Lake, tmp_path: Path) -> None:
+    file = tmp_path / "strict.toml"
+    file.write_text("")
+    begun(lake, make_request(lake, [SOURCE], ["clients/*"], "x", config=str(file)))
+    assert make_request(lake, (), resume=True) == Request((SOURCE,), ("clients/*",), "x", str(file))
+    assert make_request(lake, (), resume=True, config="other.toml").config == os.path.abspath("other.toml")
+
+
+def test_other_sources_are_added_and_removed_by_name(lake: Lake) -> None:
+    begun(lake, Request((SOURCE,), ("clients/*",), "x"))
+    other = f"y={SET}"
+    said = f"{lake} was read from other sources ({other} is new, {SOURCE} is missing): --add or --remove them"
+    assert complaint(lambda: make_request(lake, [other])) == said
+    both = make_request(lake, (), add=[other])
+    assert both == Request((SOURCE, other), ("clients/*",), "x")
+    begun(lake, both)
+    assert make_request(lake, [other, SOURCE]).sources == (other, SOURCE)
+    assert make_request(lake, (), remove=["x"]) == Request((other,), ("clients/*",))
+    assert make_request(lake, (), add=[f"z={SET}"], remove=["x", "y"]).sources == (f"z={SET}",)
+    assert complaint(lambda: make_request(lake, (), remove=["w"])) == (
+        f"the lake has no source w: there are {SOURCE}, {other}"
+    )
+    assert complaint(lambda: make_request(lake, (), remove=["x", "y"])) == "no source would be left"
+    assert complaint(lambda: make_request(lake, [SOURCE], add=[other])).startswith("--add and --remove change ")

@@ -50,11 +50,17 @@ class Console:
             self._progress.close()
             self._progress = None
 
-    def finish(self, lake: Lake) -> None:
-        """Say how many problems there were."""
-        from kiplint.pipeline.delta import rows_in
+    def finish(self, lake: Lake) -> bool:
+        """Say how many problems there were, and which sources could not be read; whether there were some."""
+        from kiplint.pipeline.reader import Reader, equals
+        from kiplint.pipeline.tables.problems import Problems
 
-        problems = rows_in(lake.parts("problems", lake.snapshot().tables.get("problems")))
+        reader = Reader(lake)
+        problems = reader.count(Problems)
         if problems and not self._quiet:
             told = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake}` says which"
             warn(f"warning: {told}")
+        lost = reader.rows(Problems, where=equals(stage="sources")) if problems else []
+        for row in lost:
+            warn(f"warning: {row['subject']} could not be read, and stays as it was: {row['problem']}")
+        return bool(lost)

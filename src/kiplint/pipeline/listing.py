@@ -38,7 +38,8 @@ class Listed(NamedTuple):
 class Line(NamedTuple):
     """One line of history: `kind` is git or files; the revisions go from the oldest to the newest.
 
-    `location` is where this machine reads it, `path` where it was said to be, and where others read it.
+    `location` is where this machine reads it, `path` where it was said to be, and where others read it. `shallow` is a
+    clone whose history was cut off.
     """
 
     source: str
@@ -47,6 +48,7 @@ class Line(NamedTuple):
     path: str
     location: str
     revisions: tuple[Listed, ...]
+    shallow: bool = False
 
 
 def read_source(text: str) -> Source:
@@ -76,21 +78,20 @@ def list_source(
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
         return Line(source.name, "", FILES, path, path, (Listed(_state(path) + chosen),))
     location = unpacked(source.path, path) if os.path.isfile(path) and is_bundle(path) else path
-    revisions = _revisions(source, location)
+    revisions, shallow = _revisions(source, location)
     listed = tuple(
         Listed(one.tree + chosen, one.tree, one.commit, datetime.fromtimestamp(one.time, UTC), one.release or None)
         for one in revisions
     )
-    return Line(source.name, source.ref or "HEAD", GIT, path, location, listed)
+    return Line(source.name, source.ref or "HEAD", GIT, path, location, listed, shallow)
 
 
-def _revisions(source: Source, location: str) -> list[Revision]:
+def _revisions(source: Source, location: str) -> tuple[list[Revision], bool]:
     objects = open_repository(location)
     what, _, glob = source.ref.partition("=")
     try:
-        if what == TAGS:
-            return tags(objects, glob or "*")
-        return branch(objects, source.ref or "HEAD")
+        found = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
+        return found, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
     finally:
         objects.close()  # thousands of sources would have as many processes
 

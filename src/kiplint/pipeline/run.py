@@ -31,6 +31,7 @@ class Request(msgspec.Struct, frozen=True):
     sources: tuple[str, ...]
     paths: tuple[str, ...] = ()
     upstream: str = ""
+    config: str = ""
 
 
 class Done(NamedTuple):
@@ -76,10 +77,11 @@ def run(
     if upstream not in names:
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
-        lines, problems = ingest.list_all(sources, request.paths)
+        lines, problems, lost = ingest.list_all(sources, request.paths)
         if not lines:
             raise UsageError("no source can be read: " + "; ".join(f"{name}: {said}" for name, said in problems))
-        context = Context(engine, tuple(lines), tuple(problems), request.paths, upstream)
+        cut = tuple(sorted({line.source for line in lines if line.shallow}))
+        context = Context(engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut)
         snapshot = _remember(lake, request)
         for stage in STAGES:
             if stage.name in stages:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Context(NamedTuple):
     """What a run is about, as stages need it.
 
-    `problems` are what is wrong with sources that cannot be listed: name and text. `paths` are globs that choose
+    `problems` are what is wrong with sources that cannot be listed, `lost` their lines, as source and lineage, `cut`
+    the sources whose history does not go back to its beginning. `paths` are globs that choose
     definitions, `upstream` is the source that forks are held against.
     """
 
@@ -26,6 +27,8 @@ class Context(NamedTuple):
     problems: tuple[tuple[str, str], ...]
     paths: tuple[str, ...]
     upstream: str
+    lost: tuple[tuple[str, str], ...] = ()
+    cut: tuple[str, ...] = ()
 
 
 class Stage(NamedTuple):

@@ -1,82 +1,168 @@
-"""The matrix: which releases work together as client and broker, and what one pair makes of each RPC."""
+"""The matrix: which releases work together as client and broker, and what one pair makes of each RPC.
+
+A release is a source's: two sources may have tags of one name, which are then called SOURCE:TAG.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
-from kiplint.compat.negotiation.releases import Cell, Release, ReleaseMatrix
+from kiplint.compat.negotiation.releases import Cell, ReleaseMatrix
+from kiplint.compat.negotiation.releases import Release as Side
+from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.grid import Answer, Grid, ranged, shown
-from kiplint.pipeline.reader import Reader, Row, equals
+from kiplint.pipeline.reader import Reader, Row
 from kiplint.pipeline.tables.matrix import Matrix
-from kiplint.pipeline.tables.offers import Offers
 from kiplint.pipeline.tables.sets import Sets
 from kiplint.text.suggest import did_you_mean
+
+NAMED: Final = 4
+_PAIR: Final = "client_source, client, broker_source, broker"
+_STATUSES: Final = f"SELECT {_PAIR}, status, count(*) AS rpcs FROM matrix GROUP BY ALL"
+_IN_TROUBLE: Final = f"""
+SELECT {_PAIR}, list(DISTINCT name ORDER BY name) AS names FROM matrix
+WHERE list_contains($1, status) AND NOT list_contains($2, concat(api_key, ' ', name)) GROUP BY ALL
+"""
+_CELLS: Final = """
+SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM matrix
+WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 ORDER BY api_key, name
+"""
+
+
+class Release(NamedTuple):
+    """A release of a source."""
+
+    source: str
+    name: str
+
+
+Pair = tuple[Release, Release]
 
 
 def matrix(reader: Reader) -> Answer:
     """All pairs of releases: for each the RPCs by status; for people only those with RPCs in trouble."""
-    found = release_matrix(reader)
+    reader.require(Matrix, Sets)
+    called = _names(reader)
+    order = {release: at for at, release in enumerate(called)}
+    pairs: dict[Pair, Counter[str]] = {}
+    for row in reader.duck.rows(_STATUSES):
+        pairs.setdefault(_pair_of(row), Counter())[row["status"]] += row["rpcs"]
+    cells = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
+    trouble = {_pair_of(row): tuple(row["names"]) for row in cells}
+    ordered = sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
+    document = {
+        "version": 1,
+        "releases": [release.name for release in called],
+        "pairs": [_told(pair, pairs[pair], trouble.get(pair, ())) for pair in ordered],
+    }
+    note = f"{len(pairs) - len(trouble):,} of {len(pairs):,} pairs agree on every RPC of clients that both have."
     columns = ("client", "brokers", "RPCs", "without a common version, or refused")
-    return Answer(found.document(), [Grid("Pairs in trouble", columns, list(found.runs()), found.note)])
+    return Answer(document, [Grid("Pairs in trouble", columns, list(_runs(ordered, trouble, called)), note)])
+
+
+def pair_matrix(reader: Reader, client: str, broker: str) -> Answer:
+    """What one pair makes of each RPC; raises UsageError for a release that is not there, or in several sources."""
+    reader.require(Matrix, Sets)
+    called = _names(reader)
+    pair = _release(called, client), _release(called, broker)
+    rows = reader.duck.rows(_CELLS, [word for release in pair for word in release])
+    sources = {"client_source": pair[0].source, "broker_source": pair[1].source}
+    document = {"version": 1, "client": pair[0].name, "broker": pair[1].name, **sources, "rpcs": rows}
+    columns = ("key", "RPC", "versions", "chosen", "header", "status")
+    title = f"{called[pair[0]]} as client, {called[pair[1]]} as broker"
+    return Answer(document, [Grid(title, columns, [_row(row) for row in rows])])
 
 
 def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
     """The matrix that the lake holds; with `sides` also which versions each release has as client and as broker."""
-    rows = reader.rows(Matrix, ["client", "broker", "api_key", "name", "status", "chosen"])
+    reader.require(Matrix, Sets)
+    called = _names(reader)
     cells: dict[tuple[str, str], list[Cell]] = {}
     known: dict[Cell, Cell] = {}
-    for row in rows:
+    for row in reader.duck.rows(f"SELECT {_PAIR}, api_key, name, status, chosen FROM matrix"):
         cell = Cell(row["api_key"], row["name"], row["status"], row["chosen"])
-        cells.setdefault((row["client"], row["broker"]), []).append(known.setdefault(cell, cell))
+        client, broker = _pair_of(row)
+        cells.setdefault((called[client], called[broker]), []).append(known.setdefault(cell, cell))
     offers = _offers(reader) if sides else {}
-    order = _order(reader)
-    releases = (Release(name, *offers.get(name, ({}, {}))) for name in sorted(order, key=lambda name: order[name]))
+    releases = (Side(name, *offers.get(one, ({}, {}))) for one, name in called.items())
     return ReleaseMatrix(tuple(releases), {pair: tuple(sorted(some)) for pair, some in cells.items()})
 
 
-def _offers(reader: Reader) -> dict[str, tuple[dict[int, str], dict[int, str]]]:
+def _offers(reader: Reader) -> dict[Release, tuple[dict[int, str], dict[int, str]]]:
     """By release, the versions of each RPC that it uses as a client, and those that it offers as a broker."""
-    roots = {row["release"]: row["root"] for row in reader.rows(Sets, ["release", "root"]) if row["release"]}
-    ours: dict[str, dict[int, str]] = {}
-    theirs: dict[str, dict[int, str]] = {}
-    for row in reader.rows(Offers, ["root", "api_key", "lowest", "highest", "offered"]):
-        ours.setdefault(row["root"], {})[row["api_key"]] = ranged(row["lowest"], row["highest"])
+    found: dict[Release, tuple[dict[int, str], dict[int, str]]] = {}
+    sql = "SELECT source, release, api_key, lowest, highest, offered FROM rpcs WHERE release IS NOT NULL"
+    for row in reader.duck.rows(sql):
+        ours, theirs = found.setdefault(Release(row["source"], row["release"]), ({}, {}))
+        ours[row["api_key"]] = ranged(row["lowest"], row["highest"])
         if row["offered"] is not None:
-            theirs.setdefault(row["root"], {})[row["api_key"]] = ranged(row["lowest"], row["offered"])
-    return {name: (ours.get(root, {}), theirs.get(root, {})) for name, root in roots.items()}
+            theirs[row["api_key"]] = ranged(row["lowest"], row["offered"])
+    return found
 
 
-def pair_matrix(reader: Reader, client: str, broker: str) -> Answer:
-    """What one pair makes of each RPC; raises UsageError for a release that is not there."""
-    order = _order(reader)
-    for name in (client, broker):
-        if name not in order:
-            raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, order)}")
-    rows = sorted(reader.rows(Matrix, where=equals(client=client, broker=broker)), key=lambda row: row["api_key"])
-    document = {"version": 1, "client": client, "broker": broker, "rpcs": [_rpc(row) for row in rows]}
-    columns = ("key", "RPC", "versions", "chosen", "header", "status")
-    told = [
-        (
-            str(row["api_key"]),
-            row["name"],
-            ranged(row["lowest"], row["highest"]),
-            shown(row["chosen"]),
-            "" if row["request_header"] is None else f"{row['request_header']}/{row['response_header']}",
-            row["status"] + (", deprecated" if row["deprecated"] else ""),
-        )
-        for row in rows
-    ]
-    return Answer(document, [Grid(f"{client} as client, {broker} as broker", columns, told)])
+def between_nodes(reader: Reader) -> list[str]:
+    """The RPCs of the matrix that brokers send each other, each as its key and name."""
+    rpcs = reader.duck.rows("SELECT DISTINCT api_key, name FROM matrix")
+    return [f"{row['api_key']} {row['name']}" for row in rpcs if is_between_nodes(row["api_key"], row["name"])]
 
 
-def _order(reader: Reader) -> dict[str, int]:
-    """The releases in the order of their lines."""
-    released = [row for row in reader.rows(Sets, ["source", "lineage", "position", "release"]) if row["release"]]
-    released.sort(key=lambda row: (row["source"], row["lineage"], row["position"]))
-    return {row["release"]: at for at, row in enumerate(released)}
+def _names(reader: Reader) -> dict[Release, str]:
+    """The releases in the order of their lines, with what they are called."""
+    rows = reader.duck.rows("SELECT source, release FROM releases ORDER BY source, lineage, position")
+    releases = list(dict.fromkeys(Release(row["source"], row["release"]) for row in rows))
+    count = Counter(one.name for one in releases)
+    return {one: one.name if count[one.name] == 1 else f"{one.source}:{one.name}" for one in releases}
 
 
-def _rpc(row: Row) -> dict[str, Any]:
-    left_out = {"client_source", "client", "broker_source", "broker"}
-    return {name: value for name, value in row.items() if name not in left_out}
+def _release(called: dict[Release, str], name: str) -> Release:
+    found = [one for one, known in called.items() if name in (known, one.name, f"{one.source}:{one.name}")]
+    if not found:
+        raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, called.values())}")
+    if len(found) > 1:
+        raise UsageError(f"several sources have a release {name}: say {' or '.join(called[one] for one in found)}")
+    return found[0]
+
+
+def _pair_of(row: Row) -> Pair:
+    return Release(row["client_source"], row["client"]), Release(row["broker_source"], row["broker"])
+
+
+def _told(pair: Pair, statuses: Counter[str], trouble: Iterable[str]) -> dict[str, Any]:
+    return {
+        "client": pair[0].name,
+        "broker": pair[1].name,
+        "client_source": pair[0].source,
+        "broker_source": pair[1].source,
+        "statuses": dict(sorted(statuses.items())),
+        "trouble": list(trouble),
+    }
+
+
+def _runs(
+    ordered: list[Pair], trouble: dict[Pair, tuple[str, ...]], called: dict[Release, str]
+) -> Iterator[tuple[str, ...]]:
+    """Brokers next to each other with the same trouble for one client, as one line."""
+    for (client, names), some in groupby(ordered, key=lambda pair: (pair[0], trouble.get(pair, ()))):
+        if names:
+            brokers = [called[broker] for _, broker in some]
+            span = brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
+            rest = f" and {len(names) - NAMED} more" if len(names) > NAMED + 1 else ""
+            shown_names = ", ".join(names[: NAMED if rest else NAMED + 1])
+            yield called[client], span, str(len(names)), shown_names + rest
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    theirs = row.get("broker_name")
+    return (
+        str(row["api_key"]),
+        row["name"] + (f" (the broker's is {theirs})" if theirs and theirs != row["name"] else ""),
+        ranged(row["lowest"], row["highest"]),
+        shown(row["chosen"]),
+        "" if row["request_header"] is None else f"{row['request_header']}/{row['response_header']}",
+        row["status"] + (", deprecated" if row["deprecated"] else ""),
+    )

@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.finding import SEVERITIES
+from kiplint.pipeline.answers.matrix import between_nodes
 from kiplint.pipeline.grid import Answer, Grid, plain, ranged, short, shown
 from kiplint.pipeline.reader import Reader, Row, equals
 from kiplint.pipeline.tables.blobs import Blobs
@@ -18,7 +18,6 @@ from kiplint.pipeline.tables.changes import Changes
 from kiplint.pipeline.tables.drift import COLLISION, Drift
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings
-from kiplint.pipeline.tables.matrix import Matrix
 from kiplint.pipeline.tables.messages import Messages
 from kiplint.pipeline.tables.problems import Problems
 from kiplint.pipeline.tables.sources import Sources
@@ -41,13 +40,13 @@ def report(reader: Reader, severity: str = "error") -> Answer:
     findings = [row for row in spans if row["what"] == FINDING]
     grave = [row for row in spans if row["what"] == CHANGE and row["breaks"] in GRAVE]
     collisions = reader.rows(Drift, where=equals(status=COLLISION)) if reader.count(Drift) else []
-    drift = Counter((row["source"], row["lineage"], row["status"]) for row in _drift(reader))
+    drift = _drift(reader)
     problems = reader.rows(Problems) if reader.count(Problems) else []
-    statuses = Counter(row["status"] for row in _matrix(reader))
+    statuses = _matrix(reader)
     counts = {kind.NAME: reader.count(kind) for kind in COUNTED}
     document = {
         "version": 1,
-        "sources": sources,
+        "sources": list(map(plain, sources)),
         "counts": counts,
         "findings": list(map(plain, findings)),
         "breaks": list(map(plain, grave)),
@@ -100,9 +99,14 @@ def _is_tags(row: Row) -> bool:
 
 
 def _sources(sources: list[Row], counts: dict[str, int]) -> Grid:
-    rows = [(row["source"], row["lineage"], row["kind"], shown(row["sets"]), row["location"]) for row in sources]
+    rows = [(row["source"], row["lineage"], row["kind"], shown(row["sets"]), _place(row)) for row in sources]
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     return Grid("Sources", ("source", "line", "kind", "sets", "location"), rows, f"Distinct: {told}")
+
+
+def _place(source: Row) -> str:
+    lost = f" (as of {source['as_of']:%Y-%m-%d %H:%M}: it could not be read since)" if source["as_of"] else ""
+    return f"{source['location']}{lost}"
 
 
 def _open(findings: list[Row]) -> Grid:
@@ -184,10 +188,11 @@ def _breaking(grave: list[Row], released: set[str]) -> Iterator[Grid]:
         yield Grid(f"What broke bytes or records: {_titled(line)}", columns, told, note)
 
 
-def _matrix(reader: Reader) -> list[Row]:
-    """The cells of the matrix, without the RPCs that brokers send each other."""
-    rows = reader.rows(Matrix, ["api_key", "name", "status"]) if reader.count(Matrix) else []
-    return [row for row in rows if not is_between_nodes(row["api_key"], row["name"])]
+def _matrix(reader: Reader) -> Counter[str]:
+    """The cells of the matrix by status, without the RPCs that brokers send each other."""
+    of_clients = "NOT list_contains($1, concat(api_key, ' ', name))"
+    sql = f"SELECT status, count(*) AS cells FROM matrix WHERE {of_clients} GROUP BY 1 ORDER BY 2 DESC, 1"
+    return Counter({row["status"]: row["cells"] for row in reader.duck.rows(sql, [between_nodes(reader)])})
 
 
 def _interoperation(statuses: Counter[str]) -> Grid:
@@ -196,8 +201,9 @@ def _interoperation(statuses: Counter[str]) -> Grid:
     return Grid("RPCs between all releases, as client and broker", ("status", "pairs and RPCs", ""), rows, note)
 
 
-def _drift(reader: Reader) -> list[Row]:
-    return reader.rows(Drift, ["source", "lineage", "status"]) if reader.count(Drift) else []
+def _drift(reader: Reader) -> Counter[tuple[str, str, str]]:
+    rows = reader.duck.rows("SELECT source, lineage, status, count(*) AS layouts FROM drift GROUP BY ALL")
+    return Counter({(row["source"], row["lineage"], row["status"]): row["layouts"] for row in rows})
 
 
 def _drifting(drift: Counter[tuple[str, str, str]], collisions: list[Row]) -> Iterator[Grid]:
@@ -211,13 +217,14 @@ def _drifting(drift: Counter[tuple[str, str, str]], collisions: list[Row]) -> It
                 row["message_name"],
                 ranged(row["lowest"], row["highest"]),
                 row["path"],
+                row["difference"] or "",
                 row["upstream_release"] or short(row["upstream_commit"]),
             )
             for row in collisions
         )
         yield Grid(
             "Collisions: one version number, two layouts",
-            ("fork", "message", "versions", "file", "upstream's own is in"),
+            ("fork", "message", "versions", "file", "what", "upstream's own is in"),
             told,
         )
 

@@ -9,6 +9,11 @@ from kiplint.pipeline.reader import Reader, Row
 from kiplint.pipeline.tables.offers import Offers
 from kiplint.pipeline.tables.sets import Sets
 
+_SQL = """
+SELECT root, count(*) AS rpcs, count(*) FILTER (list_bool_or(list_transform(request_headers,
+  lambda one: one.header >= $1 AND one.lowest <= highest))) AS adopted
+FROM offers GROUP BY root
+"""
 COLUMNS = ("when", "commit", "release", "RPCs", "with it", "share")
 
 
@@ -17,11 +22,8 @@ def rollout(reader: Reader, header: int = 3) -> Answer:
 
     For people, the revisions at which a number changes, and the newest.
     """
-    counts: dict[str, tuple[int, int]] = {}
-    for row in reader.rows(Offers, ["root", "highest", "request_headers"]):
-        whole, adopted = counts.get(row["root"], (0, 0))
-        has = any(one["header"] >= header for one in row["request_headers"] if one["lowest"] <= row["highest"])
-        counts[row["root"]] = whole + 1, adopted + has
+    reader.require(Offers, Sets)
+    counts = {row["root"]: (row["rpcs"], row["adopted"]) for row in reader.duck.rows(_SQL, [header])}
     sets = sorted(reader.rows(Sets), key=lambda row: (row["source"], row["lineage"], row["position"]))
     told = [{**_public(row), **_numbers(counts.get(row["root"], (0, 0)))} for row in sets]
     lines: dict[tuple[str, str], list[dict[str, Any]]] = {}

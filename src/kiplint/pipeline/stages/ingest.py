@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
@@ -35,22 +36,28 @@ A_TASK = 64
 """The revisions that one task walks: neighbours share most of their folders."""
 
 Problem = tuple[str, str]
+CUT_OFF = "it is a shallow clone: its history does not go back to the beginning"
 
 
-def list_all(sources: Iterable[Source], patterns: tuple[str, ...]) -> tuple[list[Line], list[Problem]]:
-    """The lines of history of all sources, and what is wrong with those that cannot be listed."""
+def list_all(sources: Iterable[Source], patterns: tuple[str, ...]) -> tuple[list[Line], list[Problem], list[Problem]]:
+    """The lines of history of all sources; what is wrong with those that cannot be listed, and their lines.
+
+    A line that cannot be listed is told as source and lineage: those that it may have had, where it has no name.
+    """
     lines: list[Line] = []
     problems: list[Problem] = []
+    lost: list[Problem] = []
     for source in sources:
         try:
             line = list_source(source, patterns)
         except (SourceError, OSError) as error:
             problems.append((source.name, str(error)))
+            lost += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
             continue
         if any((one.source, one.lineage) == (line.source, line.lineage) for one in lines):
             raise UsageError(f"two sources are called {line.source} and have {line.lineage or 'no history'}")
         lines.append(line)
-    return lines, problems
+    return lines, problems, lost
 
 
 def run(work: Work, context: Context) -> None:
@@ -67,8 +74,9 @@ def run(work: Work, context: Context) -> None:
         work.add(Blobs.NAME, blobs)
         _settle(work, walked)
         problems = [*work.problems_in(walks, "key"), *work.problems_in(blobs, "blob")]
-    _sets(work, context.lines)
+    put_lines(work, context)
     work.note("sources", context.problems, anew=True)
+    work.note("history", ((name, CUT_OFF) for name in context.cut), anew=True)
     work.note(NAME, problems, anew=anew)
 
 
@@ -111,21 +119,33 @@ def _settle(work: Work, walked: DataFrame) -> None:
     work.put(Roots, sorted({(row["key"], row["root"]) for row in rows}), more=True)
 
 
-def _sets(work: Work, lines: Sequence[Line]) -> None:
+def put_lines(work: Work, context: Context) -> None:
+    """Give the lake its lines: those that were listed, and those that could not be, as they were."""
     roots = {row["key"]: row["root"] for row in work.gather(Roots.COLUMNS, work.parts(Roots.NAME))}
-    rows = (
+    rows: list[tuple[object, ...]] = [
         (line.source, line.lineage, position, one.commit, one.time, one.release, roots[one.key])
-        for line in lines
+        for line in context.lines
         for position, one in enumerate(line.revisions)
         if one.key in roots
-    )
+    ]
+    sources: list[tuple[object, ...]] = [
+        (one.source, one.lineage, one.kind, one.path, len(one.revisions), None) for one in context.lines
+    ]
+    old = [row for row in work.gather(Sources.COLUMNS, work.parts(Sources.NAME)) if _line(row) in context.lost]
+    sources += [(*list(row.values())[:-1], row["as_of"] or work.snapshot.published) for row in old]
+    kept = work.gather(Sets.COLUMNS, work.parts(Sets.NAME)) if old else []
+    rows += [tuple(row.values()) for row in kept if _line(row) in context.lost]
     work.put(Sets, rows)
-    work.put(Sources, ((one.source, one.lineage, one.kind, one.path, len(one.revisions)) for one in lines))
+    work.put(Sources, sources)
+
+
+def _line(row: dict[str, Any]) -> tuple[str, str]:
+    return row["source"], row["lineage"]
 
 
 def _listing(context: Context) -> dict[str, str]:
     lines = [line._replace(location="") for line in context.lines]
-    told = repr((lines, sorted(context.problems), context.paths))
+    told = repr((lines, sorted(context.problems), sorted(context.lost), context.paths))
     return {NAME: sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16], WALKING: ""}
 
 

@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING, ClassVar
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.late import Window, f
+from kiplint.pipeline.tables.offers import RPC
 from kiplint.pipeline.tables.sets import LINE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+_WON = ("same", "renamed", "new_tags", "where", "release", "up_message_name", "untagged")
 SAME, ONLY, COLLISION = "same", "only-in-fork", "collision"
 
 
 class Drift(Frame):
     """One row for each range of versions of a message in the newest set of a fork's line of history.
 
-    `same`: upstream has, or had, these versions with this layout. `collision`: it has them with other layouts only,
-    and never had this one. `only-in-fork`: it never had these versions. `renamed` says of the same bytes that fields
-    have other names, `new_tags` are tags that upstream's layout has not, which breaks nobody. The upstream columns name
-    the last revision, and the last release, that has the layout, or the one that collides.
+    Requests and responses meet by the API key that they claim, others by their names, so `upstream_name` may be
+    another one; `difference` says what collides. `same`: upstream has, or had, these versions with this layout.
+    `collision`: it has them with other layouts only, and never had this one. `only-in-fork`: it never had these
+    versions. `renamed` says of the same bytes that fields have other names, `new_tags` are tags that upstream's layout
+    has not, which breaks nobody. The upstream columns name the last revision, and the last release, that has the
+    layout, or the one that collides.
     """
 
     NAME = "drift"
@@ -41,30 +45,37 @@ class Drift(Frame):
         "upstream_lineage": "string",
         "upstream_commit": "string",
         "upstream_release": "string",
+        "api_key": "int",
+        "upstream_name": "string",
+        "difference": "string",
     }
 
 
-MESSAGE = ("message_name", "type")
-FORK = (*LINE, "commit", "path", *MESSAGE)
+MESSAGE = ("type", "claim")
+"""What makes two messages rivals: their type, and the API key that they claim; without one their name."""
+FORK = (*LINE, "commit", "path", "message_name", *MESSAGE)
 
 
-def laid_out(sets: DataFrame, trees: DataFrame, files: DataFrame, layouts: DataFrame) -> DataFrame:
-    """The layouts of sets, with the path of the definition."""
+def laid_out(sets: DataFrame, trees: DataFrame, files: DataFrame, layouts: DataFrame, messages: DataFrame) -> DataFrame:
+    """The layouts of sets, with the path of the definition, and what each message claims."""
     path = f.expr("if(directory = '', name, concat(directory, '/', name))").alias("path")
     placed = sets.join(trees, "root").join(files, "tree").select(*sets.columns, "blob", path)
-    return placed.join(layouts, "blob").drop("blob", "root")
+    keys = messages.select("blob", "api_key")
+    rpcs = f.when(f.col("type").isin(*RPC), f.col("api_key").cast("string"))
+    claim = f.coalesce(rpcs, "message_name").alias("claim")
+    return placed.join(layouts, "blob").join(keys, "blob").select("*", claim).drop("blob", "root")
 
 
 def drift_of(forks: DataFrame, upstream: DataFrame) -> DataFrame:
     """The drift of the forks' layouts from upstream's, both as `laid_out` gives them."""
-    known = upstream.groupBy(*MESSAGE, "lowest", "highest", "layout", "names", "tags").agg(
+    known = upstream.groupBy(*MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags").agg(
         f.max_by(f.struct("lineage", "commit"), "time").alias("where"),
         f.max_by("release", f.when(f.col("release").isNotNull(), f.col("time"))).alias("release"),
         f.max("time").alias("last"),
     )
     theirs = known.select(
         *MESSAGE,
-        *(f.col(name).alias(f"up_{name}") for name in ("lowest", "highest", "layout", "names", "tags")),
+        *(f.col(name).alias(f"up_{name}") for name in ("message_name", "lowest", "highest", "layout", "names", "tags")),
         "where",
         "release",
         "last",
@@ -75,20 +86,25 @@ def drift_of(forks: DataFrame, upstream: DataFrame) -> DataFrame:
     )
     covered = met.where("up_lowest is not null")
     judged = covered.withColumns(
-        {"same": _is_same(), "renamed": f.col("names") != f.col("up_names"), "new_tags": _new_tags()}
+        {
+            "same": _is_same(),
+            "named": f.col("message_name") == f.col("up_message_name"),
+            "renamed": f.col("names") != f.col("up_names"),
+            "new_tags": _new_tags(),
+            "untagged": f.col("layout") == f.col("up_layout"),
+        }
     )
-    best = f.struct("same", ~f.col("renamed"), -f.size("new_tags"), "last")
+    best = f.struct("same", "named", ~f.col("renamed"), -f.size("new_tags"), "last")
     ranges = [*FORK, "lowest", "highest"]
-    won = judged.groupBy(*ranges).agg(
-        f.max_by(f.struct("same", "renamed", "new_tags", "where", "release"), best).alias("won")
-    )
+    won = judged.groupBy(*ranges).agg(f.max_by(f.struct(*_WON), best).alias("won"))
     return (
         pieces.select(*ranges)
         .join(won, ranges, "left")
         .select(
             *LINE,
             "commit",
-            *MESSAGE,
+            "message_name",
+            "type",
             "lowest",
             "highest",
             f.when(f.col("won").isNull(), ONLY).when(f.col("won.same"), SAME).otherwise(COLLISION).alias("status"),
@@ -98,8 +114,23 @@ def drift_of(forks: DataFrame, upstream: DataFrame) -> DataFrame:
             f.col("won.where.lineage").alias("upstream_lineage"),
             f.col("won.where.commit").alias("upstream_commit"),
             f.col("won.release").alias("upstream_release"),
+            _api_key().alias("api_key"),
+            f.col("won.up_message_name").alias("upstream_name"),
+            _difference().alias("difference"),
         )
     )
+
+
+def _api_key() -> Column:
+    return f.when(f.col("type").isin(*RPC), f.expr("try_cast(claim AS int)"))
+
+
+def _difference() -> Column:
+    """What collides, in words: the key that both claim, the bytes, or what one tag holds."""
+    other = f.col("won.up_message_name") != f.col("message_name")
+    words = f.lit("API key "), f.col("claim"), f.lit(" is upstream's "), f.col("won.up_message_name")
+    what = f.when(f.col("won.untagged"), "a tag holds something else").otherwise("the bytes differ")
+    return f.when(~f.col("won.same"), f.when(other, f.concat_ws("", *words)).otherwise(what))
 
 
 def _pieces(forks: DataFrame, theirs: DataFrame) -> DataFrame:

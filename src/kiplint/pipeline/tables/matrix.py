@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 class Matrix(Frame):
-    """`lowest` to `highest` are the versions in common, `chosen` is the one used, `status` as in `negotiate`."""
+    """`lowest` to `highest` are the versions in common, `chosen` is the one used, `status` as in `negotiate`.
+
+    `name` is the client's, `broker_name` the broker's: two messages may claim one API key. `mode` is that of the
+    broker, kraft or zookeeper; `reason` says in words why they do not agree.
+    """
 
     NAME = "matrix"
     ABOUT = "For each pair of releases, client and broker, and each RPC: what they agree on."
@@ -38,6 +42,13 @@ class Matrix(Frame):
         "instance_id": "boolean",
         "deprecated": "boolean",
         "status": "string",
+        "broker_name": "string",
+        "client_lowest": "int",
+        "client_highest": "int",
+        "broker_lowest": "int",
+        "broker_highest": "int",
+        "mode": "string",
+        "reason": "string",
     }
 
 
@@ -105,6 +116,12 @@ def _told(rows: DataFrame) -> DataFrame:
             "highest": f.when(shared, highest),
             "chosen": f.when(shared, chosen),
             "name": f.coalesce("ours.name", "theirs.name"),
+            "broker_name": f.col("theirs.name"),
+            "client_lowest": f.col("ours.lowest"),
+            "client_highest": f.col("ours.highest"),
+            "broker_lowest": f.when(f.col("theirs.offered").isNotNull(), f.col("theirs.lowest")),
+            "broker_highest": f.col("theirs.offered"),
+            "mode": f.col("theirs.mode"),
         }
     )
     headers = {
@@ -113,13 +130,44 @@ def _told(rows: DataFrame) -> DataFrame:
         "their_request": _header("theirs.request_headers", "chosen"),
         "their_response": _header("theirs.response_headers", "chosen"),
     }
-    return picked.withColumns(headers).withColumns(
-        {
-            "instance_id": f.coalesce(f.col("request_header") >= WITH_INSTANCE_ID, f.lit(False)),
-            "deprecated": _deprecated("ours") | _deprecated("theirs"),
-            "status": _status(),
-        }
+    return (
+        picked.withColumns(headers)
+        .withColumns(
+            {
+                "instance_id": f.coalesce(f.col("request_header") >= WITH_INSTANCE_ID, f.lit(False)),
+                "deprecated": _deprecated("ours") | _deprecated("theirs"),
+                "status": _status(),
+            }
+        )
+        .withColumn("reason", _reason())
     )
+
+
+def _reason() -> Column:
+    """Why a status is no agreement, in words, and where an agreement is one on two different messages."""
+    client, broker = _range("client_lowest", "client_highest"), _range("broker_lowest", "broker_highest")
+    ours = f.concat_ws("/", "request_header", "response_header")
+    theirs = f.concat_ws("/", "their_request", "their_response")
+    two_names = f.col("ours.name") != f.col("broker_name")
+    said: dict[str, Column] = {
+        "no-common-version": _text("client ", client, ", broker ", broker),
+        "header-differs": _text("the client's headers are ", ours, ", the broker's ", theirs),
+        "refused": _text("the first request had header 3, and this one has not"),
+        "not-offered": _text("the broker has it for other listeners, or unstable"),
+        "client-only": _text("the broker has no such RPC"),
+        "broker-only": _text("the client has no such RPC"),
+    }
+    reason = f.when(two_names, _text("the broker's of this key is ", f.col("broker_name")))
+    return f.coalesce(*(f.when(f.col("status") == status, text) for status, text in said.items()), reason)
+
+
+def _text(*parts: str | Column) -> Column:
+    return f.concat_ws("", *(f.lit(part) if isinstance(part, str) else part for part in parts))
+
+
+def _range(lowest: str, highest: str) -> Column:
+    low, high = f.col(lowest).cast("string"), f.col(highest).cast("string")
+    return f.when(f.col(lowest) == f.col(highest), low).otherwise(f.concat_ws("-", low, high))
 
 
 def _deprecated(side: str) -> Column:

@@ -23,7 +23,8 @@ class Offers(Frame):
     """One row for each content and RPC; a client uses `lowest` to `highest`, a broker offers up to `offered`.
 
     `offered` is null where a broker has the RPC but offers none of it: other listeners serve it, or its only version
-    is unstable. `names_software` says that the request has ClientSoftwareName (KIP-511).
+    is unstable. `names_software` says that the request has ClientSoftwareName (KIP-511); `mode` is how a broker of
+    that content runs: kraft where it can, else zookeeper, null where its messages do not tell.
     """
 
     NAME = "offers"
@@ -39,6 +40,7 @@ class Offers(Frame):
         "response_headers": array(HEADERS),
         "deprecated": array(RANGES),
         "names_software": "boolean",
+        "mode": "string",
     }
 
 
@@ -69,7 +71,14 @@ def offers_of(trees: DataFrame, files: DataFrame, messages: DataFrame, fields: D
         f.col("response.headers").alias("response_headers"),
         f.col("request.deprecated").alias("deprecated"),
         ((f.col("api_key") == API_VERSIONS) & f.col("software").isNotNull()).alias("names_software"),
+        _mode().alias("mode"),
     )
+
+
+def _mode() -> Column:
+    """How a broker runs: see `compat.roles.modes_of`; of two modes KRaft."""
+    in_kraft = f.col("has_kraft") | ~(f.col("declares_listeners") | f.col("has_zookeeper"))
+    return f.when(in_kraft, "kraft").when(f.col("has_zookeeper"), "zookeeper")
 
 
 def _offered() -> Column:

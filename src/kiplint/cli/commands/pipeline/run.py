@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 EPILOG = (
     "Example:  kiplint pipeline run --source kafka=../kafka#trunk --source kafka=../kafka#tags "
     "--source fork=fork.bundle#main --out lake.  "
-    "Exit codes: 0 done, also where something could not be read (see `pipeline report`), 2 nothing could be done."
+    "Exit codes: 0 done, also where a revision or a file could not be read (see `pipeline report`), 1 a source could "
+    "not be read and stays as it was, 2 nothing could be done."
 )
 
 
@@ -28,6 +29,10 @@ class Options(Group, frozen=True):
     out: Annotated[
         str, Option("Where to write the tables: a directory, or file://, s3://, gs://, abfss://...", "LAKE")
     ] = "lake"
+    add: Annotated[
+        tuple[str, ...], Option("One more source beside those that LAKE has. Repeatable.", "NAME=PATH[#REF]")
+    ] = ()
+    remove: Annotated[tuple[str, ...], Option("A source that LAKE is to have no more. Repeatable.", "NAME")] = ()
     resume: Annotated[bool, Option("Go on with the sources that LAKE was last run with.")] = False
     stages: Annotated[
         tuple[str, ...],
@@ -55,7 +60,7 @@ def run(options: Options) -> int:
 
     need_spark()
     from kiplint.cli.console import Console
-    from kiplint.cli.process import CLEAN
+    from kiplint.cli.process import CLEAN, FINDINGS
     from kiplint.pipeline.engine import Engine
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.request import make_request
@@ -66,7 +71,16 @@ def run(options: Options) -> int:
 
     stages, conf = check_stages(options.stages), read_conf(options.cluster.conf)
     lake = Lake(options.out)
-    request = make_request(lake, options.source, options.path, options.upstream or "", resume=options.resume)
+    request = make_request(
+        lake,
+        options.source,
+        options.path,
+        options.upstream or "",
+        config=options.config or "",
+        resume=options.resume,
+        add=options.add,
+        remove=options.remove,
+    )
     sessions: list[SparkSession] = []
 
     def session() -> "SparkSession":
@@ -77,11 +91,10 @@ def run(options: Options) -> int:
 
     console = Console(options.quiet)
     try:
-        rules = configure(config=options.config or {}).rules()
+        rules = configure(config=request.config or {}).rules()
         run_stages(lake, request, Engine.of(rules), session, Watcher(console.begun, console.done), stages)
     finally:
         console.close()
         for one in sessions:
             one.stop()
-    console.finish(lake)
-    return CLEAN
+    return FINDINGS if console.finish(lake) else CLEAN

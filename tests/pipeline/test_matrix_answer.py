@@ -1,0 +1,64 @@
+"""The matrix of two sources whose tags have the same names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplint.pipeline.answers.matrix import matrix, pair_matrix
+from kiplint.pipeline.columns import table
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.parts import write_table
+from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables.sets import Sets
+from tools import complaint
+
+RELEASES = [("a", "1.0"), ("a", "2.0"), ("b", "1.0")]
+
+
+def cell(client: tuple[str, str], broker: tuple[str, str]) -> tuple[object, ...]:
+    agrees = client[0] == broker[0]
+    values: dict[str, Any] = dict.fromkeys(Matrix.COLUMNS)
+    values |= {"client_source": client[0], "client": client[1], "broker_source": broker[0], "broker": broker[1]}
+    values |= {"api_key": 3, "name": "Metadata", "broker_name": "Metadata" if agrees else "Weather"}
+    values |= {"status": "agreed" if agrees else "no-common-version", "deprecated": False}
+    return tuple(values.values())
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    lake = Lake(tmp_path_factory.mktemp("matrix") / "lake")
+    rows: dict[Any, list[tuple[object, ...]]] = {
+        Sets: [(source, "tags", at, f"c{at}", None, name, "r") for at, (source, name) in enumerate(RELEASES)],
+        Matrix: [cell(client, broker) for client in RELEASES for broker in RELEASES],
+    }
+    with lake.writing():
+        parts = {
+            kind.NAME: write_table(table(kind.COLUMNS, some), lake.storage, lake.stage(kind.NAME))
+            for kind, some in rows.items()
+        }
+        lake.publish(lake.snapshot(), parts, "matrix")
+    return Reader(lake)
+
+
+def test_releases_of_one_name_are_apart(reader: Reader) -> None:
+    found = matrix(reader)
+    assert len(found.document["pairs"]) == 9
+    assert found.document["releases"] == ["1.0", "2.0", "1.0"]
+    assert list(found.grids[0].rows) == [
+        ("a:1.0", "b:1.0", "1", "Metadata"),
+        ("2.0", "b:1.0", "1", "Metadata"),
+        ("b:1.0", "a:1.0 to 2.0", "1", "Metadata"),
+    ]
+
+
+def test_a_pair_is_named_by_its_sources(reader: Reader) -> None:
+    said = "several sources have a release 1.0: say a:1.0 or b:1.0"
+    assert complaint(lambda: pair_matrix(reader, "1.0", "2.0")) == said
+    found = pair_matrix(reader, "a:1.0", "b:1.0")
+    assert found.grids[0].title == "a:1.0 as client, b:1.0 as broker"
+    assert found.grids[0].rows[0][1] == "Metadata (the broker's is Weather)"
+    assert pair_matrix(reader, "a:2.0", "2.0").document["client"] == "2.0"
+    assert complaint(lambda: pair_matrix(reader, "2.1", "2.0")).startswith("there is no release 2.1 in the lake")
