@@ -45,7 +45,7 @@ def write_lake(path: Path, templates: Sequence[Template], definitions: int) -> i
             _add(tables, one)
         for number in range(-(-count // A_LINE)):
             size = min(A_LINE, count - number * A_LINE)
-            tables.add(Sources, [(_source(number), "main", "git", "", size)])
+            tables.add(Sources, [(_source(number), "main", "git", "", size, None)])
         lake.publish(lake.snapshot(), tables.close(), "ingest")
     return count * len(templates)
 
@@ -64,7 +64,7 @@ def _add(tables: "_Tables", one: Variation) -> None:
     tables.add(Trees, [(root, directory, tree) for directory, tree in trees])
     tables.add(Roots, [(root[:40], root)])
     time = BEGIN + timedelta(hours=one.number)
-    tables.add(Sets, [(_source(line), "main", position, root[:40], time, None, root)])
+    tables.add(Sets, [(_source(line), "main", position, root[:40], time, None, root, *[None] * 6)])
 
 
 class _Tables:

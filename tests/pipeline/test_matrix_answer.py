@@ -31,7 +31,9 @@ def cell(client: tuple[str, str], broker: tuple[str, str]) -> tuple[object, ...]
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     lake = Lake(tmp_path_factory.mktemp("matrix") / "lake")
     rows: dict[Any, list[tuple[object, ...]]] = {
-        Sets: [(source, "tags", at, f"c{at}", None, name, "r") for at, (source, name) in enumerate(RELEASES)],
+        Sets: [
+            (source, "tags", at, f"c{at}", None, name, "r", *[None] * 6) for at, (source, name) in enumerate(RELEASES)
+        ],
         Matrix: [cell(client, broker) for client in RELEASES for broker in RELEASES],
     }
     with lake.writing():

@@ -15,7 +15,7 @@ from kiplint.pipeline.reader import Reader
 from kiplint.pipeline.tables.sets import Sets
 from tools import complaint
 
-ROWS = [("kafka", "tags", position, f"c{position}", None, f"1.{position}", "r") for position in range(5)]
+ROWS = [("kafka", "tags", position, f"c{position}", None, f"1.{position}", "r", *[None] * 6) for position in range(5)]
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
 
 from kiplint.engine.errors import UsageError
+from kiplint.sources.commit_text import CommitText, of_branch, of_tags
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.repository import is_bundle, is_repository, open_repository, unpacked
@@ -33,6 +34,7 @@ class Listed(NamedTuple):
     commit: str = ""
     time: datetime | None = None
     release: str | None = None
+    text: CommitText = CommitText()
 
 
 class Line(NamedTuple):
@@ -78,20 +80,28 @@ def list_source(
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
         return Line(source.name, "", FILES, path, path, (Listed(_state(path) + chosen),))
     location = unpacked(source.path, path) if os.path.isfile(path) and is_bundle(path) else path
-    revisions, shallow = _revisions(source, location)
+    revisions, texts, shallow = _revisions(source, location)
     listed = tuple(
-        Listed(one.tree + chosen, one.tree, one.commit, datetime.fromtimestamp(one.time, UTC), one.release or None)
+        Listed(
+            one.tree + chosen,
+            one.tree,
+            one.commit,
+            datetime.fromtimestamp(one.time, UTC),
+            one.release or None,
+            texts.get(one.commit, CommitText()),
+        )
         for one in revisions
     )
     return Line(source.name, source.ref or "HEAD", GIT, path, location, listed, shallow)
 
 
-def _revisions(source: Source, location: str) -> tuple[list[Revision], bool]:
+def _revisions(source: Source, location: str) -> tuple[list[Revision], Mapping[str, CommitText], bool]:
     objects = open_repository(location)
     what, _, glob = source.ref.partition("=")
     try:
         found = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
-        return found, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+        texts = of_tags(objects) if what == TAGS else of_branch(objects, source.ref or "HEAD")
+        return found, texts, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
     finally:
         objects.close()  # thousands of sources would have as many processes
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 
 from kiplint.pipeline.stages.spans import in_time, shipped
-from kiplint.pipeline.tables.sets import Sets
+from kiplint.pipeline.tables.sets import PLACE
 from kiplint.pipeline.tables.spans import CHANGE, FINDING, RENAMES, with_releases
 
 from .frames import frame
@@ -121,7 +121,7 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
                 sets.append((*place, "root"))
                 found += [(*place, key) for key in sorted(revision.findings)]
                 changes += [(*place, key) for key in sorted(revision.changes)]
-    place_columns = {name: kind for name, kind in Sets.COLUMNS.items() if name != "root"}
+    place_columns = {name: kind for name, kind in PLACE.items() if name != "root"}
     told = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
     findings = frame(spark, {**place_columns, "place": "string"}, found)
     stepped = frame(spark, {**place_columns, "field": "string"}, changes)
@@ -129,7 +129,7 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
     spans = in_time(
         findings.selectExpr("*", *(f"{text} AS {name}" for name, text in told.items())),
         stepped.selectExpr("*", *(f"{text} AS {name}" for name, text in {**told, **more}.items())),
-        placed := frame(spark, Sets.COLUMNS, sets),
+        placed := frame(spark, PLACE, sets),
         frame(spark, RENAMES, []),
     ).cache()
     made = with_releases(spans, shipped(spans, placed), placed).toArrow().to_pylist()

@@ -10,7 +10,7 @@ from kiplint.pipeline.tables.drift import Drift, drift_of, laid_out
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.layouts import Layouts
 from kiplint.pipeline.tables.messages import Messages
-from kiplint.pipeline.tables.sets import LINE, Sets
+from kiplint.pipeline.tables.sets import LINE, PLACE, Sets
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.work import Work
 
@@ -22,7 +22,7 @@ def run(work: Work, context: Context) -> None:
     if {line.source for line in context.lines} <= {context.upstream}:
         work.put(Drift, ())
         return
-    sets = work.frame(Sets).df
+    sets = work.frame(Sets).df.select(*PLACE)
     newest = f.row_number().over(Window.partitionBy(*LINE).orderBy(f.desc("position")))
     forks = sets.where(f.col("source") != context.upstream).withColumn("rank", newest).where("rank = 1").drop("rank")
     parts = (work.frame(Trees).df, work.frame(Files).df, work.frame(Layouts).df, work.frame(Messages).df)

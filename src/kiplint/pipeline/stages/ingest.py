@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.columns import ddl
-from kiplint.pipeline.listing import Line, Source, list_source
+from kiplint.pipeline.columns import ddl, text
+from kiplint.pipeline.listing import Line, Listed, Source, list_source
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs, wanted_blobs
 from kiplint.pipeline.tables.files import Files, files_of
@@ -123,7 +123,7 @@ def put_lines(work: Work, context: Context) -> None:
     """Give the lake its lines: those that were listed, and those that could not be, as they were."""
     roots = {row["key"]: row["root"] for row in work.gather(Roots.COLUMNS, work.parts(Roots.NAME))}
     rows: list[tuple[object, ...]] = [
-        (line.source, line.lineage, position, one.commit, one.time, one.release, roots[one.key])
+        (line.source, line.lineage, position, one.commit, one.time, one.release, roots[one.key], *_said(one))
         for line in context.lines
         for position, one in enumerate(line.revisions)
         if one.key in roots
@@ -137,6 +137,12 @@ def put_lines(work: Work, context: Context) -> None:
     rows += [tuple(row.values()) for row in kept if _line(row) in context.lost]
     work.put(Sets, rows)
     work.put(Sources, sources)
+
+
+def _said(one: Listed) -> tuple[object, ...]:
+    told = one.text
+    numbers = [text(number) for number in told.jiras]
+    return text(told.author), text(told.subject), list(told.parents), told.pull_request, list(told.kips), numbers
 
 
 def _line(row: dict[str, Any]) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.changes import Changes, changes_in_sets
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings, found_in_sets
-from kiplint.pipeline.tables.sets import LINE, Sets
+from kiplint.pipeline.tables.sets import LINE, PLACE, Sets
 from kiplint.pipeline.tables.spans import (
     CHANGE,
     FINDING,
@@ -30,7 +30,7 @@ LONGEST_CHAIN = 1000
 
 def run(work: Work, _: Context) -> None:
     """Make the spans anew: that is columns only, and cheap beside what it is made of."""
-    sets = work.frame(Sets).df
+    sets = work.frame(Sets).df.select(*PLACE)
     changes = changes_in_sets(work.frame(Changes).df, sets)
     found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, sets)
     spans = in_time(found, changes, sets, work.local(RENAMES, _last_names(changes)))

@@ -15,7 +15,11 @@ LINE = ("source", "lineage")
 
 
 class Sets(Frame):
-    """`position` counts from 0 along the lineage; `release` is the tag; `root` names the content, see `trees`."""
+    """`position` counts from 0 along the lineage; `release` is the tag; `root` names the content, see `trees`.
+
+    The columns from `author` on are read out of the commit: its first line, the pull request behind it, and the numbers
+    of KIPs and of JIRA's issues (KAFKA-1) anywhere in its message.
+    """
 
     NAME = "sets"
     ABOUT = "The revisions of each line of history, in order: commits of a branch, tags, or a single directory."
@@ -27,7 +31,17 @@ class Sets(Frame):
         "time": "timestamp",
         "release": "string",
         "root": "string",
+        "author": "string",
+        "subject": "string",
+        "parents": "array<string>",
+        "pull_request": "int",
+        "kips": "array<string>",
+        "jiras": "array<string>",
     }
+
+
+PLACE: Columns = dict(list(Sets.COLUMNS.items())[:7])
+"""The columns without what commits say of themselves."""
 
 
 class Roots(Frame):

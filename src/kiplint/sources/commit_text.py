@@ -1,0 +1,67 @@
+"""What commits say of themselves: author, parents and message, and the numbers in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from kiplint.sources.objects import Objects
+
+_FORMAT: Final = "--format=%H%n%P%n%an%n%B"
+_PLAIN: Final = ("-z", "--no-show-signature", "--no-mailmap", "--no-notes", "--no-color", "--encoding=UTF-8", _FORMAT)
+_KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
+_JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
+_OTHER_JIRA: Final = re.compile(r"(?:\[[^\]]{0,80}\]\s*)*\[?([A-Z][A-Z0-9]{1,15}-[0-9]{1,7})\b")
+_PULL_REQUEST: Final = re.compile(r"\(#([0-9]{1,9})\)\s*\Z|\AMerge pull request #([0-9]{1,9})\b")
+
+
+class CommitText(NamedTuple):
+    """A commit's author and parents, and out of its message the first line, and numbers.
+
+    `kips` and `jiras` are as they are written (KIP-1313, KAFKA-1), each once and in order; `pull_request` is that which
+    GitHub puts behind the first line of a squashed commit, or before that of a merge.
+    """
+
+    author: str = ""
+    subject: str = ""
+    parents: tuple[str, ...] = ()
+    pull_request: int | None = None
+    kips: tuple[str, ...] = ()
+    jiras: tuple[str, ...] = ()
+
+
+def of_branch(objects: Objects, name: str) -> Mapping[str, CommitText]:
+    """The texts of a branch's commits along first parents, by commit; raises SourceError."""
+    return _texts(objects.run("log", *_PLAIN, "--first-parent", name, "--"))
+
+
+def of_tags(objects: Objects) -> Mapping[str, CommitText]:
+    """The texts of all tagged commits, by commit; raises SourceError."""
+    return _texts(objects.run("log", *_PLAIN, "--no-walk=unsorted", "--tags", "--"))
+
+
+def commit_text(parents: str, author: str, message: str) -> CommitText:
+    """What is read out of a commit's message."""
+    subject = message.strip().partition("\n")[0].strip()
+    request = _PULL_REQUEST.search(subject)
+    other = _OTHER_JIRA.match(subject)
+    kips = (f"KIP-{int(number)}" for number in _KIP.findall(message))
+    jiras = [other[1]] if other and not other[1].startswith("KIP-") else []
+    return CommitText(
+        author,
+        subject,
+        tuple(parents.split()),
+        int(request[1] or request[2]) if request else None,
+        tuple(dict.fromkeys(kips)),
+        tuple(dict.fromkeys([*jiras, *_JIRA.findall(message)])),
+    )
+
+
+def _texts(shown: str) -> dict[str, CommitText]:
+    found = {}
+    for one in shown.split("\0"):
+        lines = one.lstrip("\n").split("\n", 3)
+        if len(lines) == 4:
+            found[lines[0]] = commit_text(*lines[1:])
+    return found
