@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from kiplint.model import usage
 from kiplint.model.fact import fact
+from kiplint.model.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from kiplint.model.field import Field
@@ -33,6 +35,26 @@ class Habits:
             for field in message.all_fields if message.valid else ():
                 found.setdefault((message.is_rpc, field.name), []).append(field)
         return found
+
+    @fact
+    def vocabulary(self) -> Vocabulary:
+        """The words of its descriptions, comments and names."""
+        return Vocabulary(self.messages)
+
+    @fact
+    def headings(self) -> Counter[str]:
+        """How many files have each heading."""
+        return Counter(message.heading for message in self.messages)
+
+    @fact
+    def usual_heading(self) -> str:
+        """The heading that most files have, empty when they have none."""
+        return self.headings.most_common(1)[0][0] if self.headings else ""
+
+    @fact
+    def usual_headings(self) -> int:
+        """How many files have the usual heading."""
+        return self.headings[self.usual_heading]
 
     @fact
     def contested_types(self) -> frozenset[str]:

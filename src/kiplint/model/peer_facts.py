@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from kiplint.model.fact import fact, set_fact
@@ -12,7 +13,7 @@ from kiplint.model.usage import Vote, entity, primitive, vote
 if TYPE_CHECKING:
     from kiplint.model.field import Field
 
-_ACRONYM: Final = "[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])"
+_ACRONYM: Final = re.compile("[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])")
 
 
 class PeerFacts(FieldStart):
@@ -87,8 +88,7 @@ class PeerFacts(FieldStart):
     @fact
     def acronym(self) -> str:
         """Several capital letters in the name that are one word, such as ELR in LastKnownELR; else empty."""
-        found = re.search(_ACRONYM, self.name)
-        return found[0] if found else ""
+        return _acronym(self.name)
 
     @fact
     def is_later(self) -> bool:
@@ -102,3 +102,9 @@ class PeerFacts(FieldStart):
         me = cast("Field", self)
         start = 0 if self.top_level else me.owner.versions.lowest
         return me.versions.open and me.versions.lowest <= start
+
+
+@lru_cache(maxsize=65536)
+def _acronym(name: str) -> str:
+    found = _ACRONYM.search(name)
+    return found[0] if found else ""

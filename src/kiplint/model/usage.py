@@ -17,6 +17,9 @@ from kiplint.model.types import parse_type
 if TYPE_CHECKING:
     from kiplint.model.message import Message
 
+FEWEST = 3
+"""Fewer RPCs make no convention; rules ask for more."""
+
 Uses = dict[str, list[tuple[str, FieldSpec]]]
 """By name of a field: the names of the RPCs that have it, each with its JSON."""
 
@@ -34,13 +37,13 @@ def uses_of(messages: Iterable[Message]) -> Uses:
     uses: Uses = {}
     for message in messages:
         if message.is_rpc and message.valid:
-            for spec in _specs(message.spec):
+            for spec in specs(message.spec):
                 uses.setdefault(spec.name, []).append((message.base_name, spec))
     return uses
 
 
-def _specs(top: MessageSpec) -> Iterator[FieldSpec]:
-    """Every field at every depth."""
+def specs(top: MessageSpec) -> Iterator[FieldSpec]:
+    """The JSON of every field, at every depth."""
     waiting: list[MessageSpec | StructSpec | FieldSpec] = [top, *given(top.common_structs, [])]
     while waiting:
         for spec in given(waiting.pop().fields, []):
@@ -73,12 +76,14 @@ def entity(spec: FieldSpec) -> str:
 
 
 def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> frozenset[str]:
-    """The names of which not all uses are the same."""
-    return frozenset(
-        name
-        for name, those in uses.items()
-        if len(those) > 1 and len({value for _, spec in those if (value := made(spec)) is not None}) > 1
-    )
+    """The names of which not all uses are the same, but most RPCs make the same thing, which is not nothing."""
+    found = []
+    for name, those in uses.items():
+        if len(those) > FEWEST and len({made(spec) for _, spec in those}) > 1:
+            most = vote(those, "", made)
+            if most.value and most.votes >= FEWEST and most.votes > most.dissent:
+                found.append(name)
+    return frozenset(found)
 
 
 def spellings(uses: Uses) -> dict[str, dict[str, int]]:
