@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import AnswerFormOption, ColorOption, split
 from kiplint.cli.options import Argument, Group, Option
 
@@ -19,7 +20,9 @@ class Options(Group, frozen=True):
     paths: Annotated[
         tuple[str, ...], Argument("Directories (walked), or files, whose other halves change too.", "PATH")
     ]
-    only: Annotated[tuple[str, ...], Option("Change only these, as Fetch,Produce. Repeatable.", "RPC")] = ()
+    only: Annotated[
+        tuple[str, ...], Option("Change only these, as Fetch,Produce. Repeatable.", "RPC", complete=suggesting.rpcs)
+    ] = ()
     only_declare: Annotated[bool, Option("Add headerVersions as flexibleVersions implies them, and no version.")] = (
         False
     )
