@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kiplint.codec.values import minimal
 from kiplint.compat.changes import judge
 from kiplint.compat.witness import find
 from kiplint.runs.diff import DiffResult, diff
@@ -51,7 +52,7 @@ def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_an_example_that_was_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find, "MOST_FIELDS_TRIED", 10)
-    monkeypatch.setattr(find, "rich", find.minimal)
+    monkeypatch.setattr(find, "rich", minimal)
     assert told(changed(tmp_path, widened=True)) == ([True], 1, SAID)
 
 
