@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from kiplint.cli import COMPLETE
+from kiplint.cli.surroundings import COMPLETE
 
 
 def script(shell: str) -> str:
