@@ -7,6 +7,7 @@ import os
 from kiplint.compat.negotiation.features import read_features
 from kiplint.compat.negotiation.negotiate import Named
 from kiplint.compat.negotiation.negotiate import negotiate as agree
+from kiplint.compat.negotiation.releases import ReleaseMatrix, release_matrix
 from kiplint.compat.negotiation.result import Negotiation
 from kiplint.compat.roles import Mode
 from kiplint.engine.errors import UsageError
@@ -28,6 +29,31 @@ class NegotiationResult(RunResult, frozen=True):
         found = self.negotiation
         rows = (f"{row.name} {'-' if row.chosen is None else row.chosen} {row.status}" for row in found.rpcs)
         return "\n".join((f"{found.client} with {', '.join(found.brokers)}", *rows))
+
+
+class MatrixResult(RunResult, frozen=True):
+    """What every set makes of every other, as client and broker; `status` and `broken` as for a negotiation."""
+
+    matrix: ReleaseMatrix
+
+    command = "matrix"
+
+    def __str__(self) -> str:
+        return "\n".join((*(" ".join(row) for row in self.matrix.runs()), self.matrix.note))
+
+
+def negotiate_all(
+    *sets: Path, unstable: bool = False, mode: Mode | None = None, repository: Path | None = None
+) -> MatrixResult:
+    """Every set as the client of every other, and of itself. Raises UsageError and SourceError as `negotiate` does."""
+    trees = [load_rpcs(name, repository) for name in sets]
+    names = [tree.name for tree in trees]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{name} is given twice")
+    found = release_matrix([(tree.name, tree.main) for tree in trees], unstable=unstable, mode=mode)
+    unread = broken(*trees)
+    return MatrixResult(found, status="error" if unread else "findings" if found.trouble else "ok", broken=unread)
 
 
 def negotiate(
