@@ -16,6 +16,7 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from conftest import ROOT
 from github_runner import Annotation, Finished, Runner
+from report.rdjson_schema import assert_rdjson
 from report.sarif_schema import valid_run
 from sources.support import git, make_repository, write
 from tools import definition, field, kiplint
@@ -643,5 +644,24 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, name: str, t
 def test_the_examples_give_only_inputs_that_there_are() -> None:
     parts = re.findall(r"uses: kiplint/kiplint@\S+.*\n +with:\n((?: {10}.*\n)+)", GUIDE)
     given = [name for part in parts for name in yaml.safe_load(part)]
-    assert len(parts) == 3
+    assert len(parts) == 4
     assert [name for name in given if name not in ACTION["inputs"]] == []
+
+
+def test_suggestions_for_a_review(runner: Runner, workspace: Path) -> None:
+    lists = field("Sizes", "int64[]", versions="1+", ignorable=True, about="```\n<b>How large.")
+    change(workspace, thing(request=lists))
+    file = runner.workspace / "out.rdjson"
+    done = pull_request(runner, suggestions_file=str(file))
+    (one,) = json.loads(file.read_text("utf-8"))["diagnostics"]
+    assert_rdjson({"diagnostics": [one]})
+    assert (one["code"]["value"], one["location"]["path"]) == ("fields/unknown-type", "schemas/ThingRequest.json")
+    (suggestion,) = one["suggestions"]
+    assert suggestion["text"] == '"[]int64"'
+    patch = done.summary.partition("<details>")[2].partition("</details>")[0]
+    head, fence, rest = patch.partition("````diff\n")
+    assert (head, fence) == ("<summary>What <code>kiplint check --fix</code> would change</summary>\n\n", "````diff\n")
+    git(workspace, "apply", "-", stdin=rest.partition("````\n")[0].encode())
+    assert '"type": "[]int64"' in (workspace / "schemas/ThingRequest.json").read_text("utf-8")
+    git(workspace, "checkout", "-q", ".")
+    assert "<details>" not in pull_request(runner).summary

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # `python -P` leaves i
 
 from revisions import ActionError, find_base, is_here, pairs
 from sarif_log import merged
+from suggestions import show_patch
 
 HERE = Path(__file__).resolve().parent
 SHOWN = 10
@@ -55,12 +56,7 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
         formats = [*(f"--output-format={one}" for one in written), "--color", "always"]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", command, *formats, *words],
-            env={
-                **os.environ,
-                "GITHUB_OUTPUT": str(outputs),
-                "PYTHONPATH": str(Path(os.environ["RUNNER_TEMP"], "kiplint")),
-                "PYTHONUTF8": "1",
-            },
+            env=environment(GITHUB_OUTPUT=str(outputs)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -74,6 +70,12 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
     if code == STATUS.index("error") and not lines:
         lines = (failure(f"kiplint {command}", said.strip() or f"it ended with {done.returncode}"),)
     return Run(code, lines, {name: int(values.get(name, "0")) for name in COUNTS.values()}, found)
+
+
+def environment(**others: str) -> dict[str, str]:
+    """The environment in which kiplint runs."""
+    packages = str(Path(os.environ["RUNNER_TEMP"], "kiplint"))
+    return {**os.environ, "PYTHONPATH": packages, "PYTHONUTF8": "1", **others}
 
 
 def read(file: Path) -> str:
@@ -168,8 +170,12 @@ def runs(inputs: Mapping[str, str]) -> Iterator[Run]:
             raise ActionError(f"rollout: auto, true or false, not {inputs['ROLLOUT']}")
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
         base = _base(inputs, event)
-        words += ["--changed-since", base.commit] if base.commit and _only_changed(inputs, event, paths) else []
-        yield kiplint("check", *words, "--", *paths)
+        since = ["--changed-since", base.commit] if base.commit and _only_changed(inputs, event, paths) else []
+        wanted = inputs["SUGGESTIONS_FILE"]
+        words += [f"--output-format=rdjson={wanted}"] if wanted else []
+        yield kiplint("check", *words, *since, "--", *paths)
+        if wanted:
+            show_patch([*since, "--", *paths], environment())
         if base.failed:
             yield base.failed
         elif base.commit:

@@ -26,7 +26,7 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.pipeline.grid import Answer, Grid
 from kiplint.report.findings.formats import write
-from probe.test_probe import framed, server
+from probe.support import framed, server
 from report.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint
 

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from playwright.sync_api import Browser
 
 import kiplint
 from conftest import ROOT
+from kiplint.compat.changes.judge import BREAKS
 from kiplint.report.findings.formats import own, write
+from kiplint.runs.negotiate import negotiate_all
 from kiplint.runs.result import RunResult
 
 from .browser import Visit, chromium
@@ -56,12 +59,42 @@ def _rollout(corpora: Path | None) -> RunResult:
     return kiplint.rollout(corpora / "kafka-trunk-2026-08/clients" if corpora else FIXTURES / "sets/broker")
 
 
-RESULTS: dict[str, Callable[[Path | None], RunResult]] = {"check": _check, "rollout": _rollout}
+def _diff(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        return kiplint.diff(FIXTURES / "compat/layout-changed/old", FIXTURES / "compat/layout-changed/new")
+    return kiplint.diff("2.8.0:", "confluent-8.3.0:", repository=corpora / "kafka-schema-history.bundle")
+
+
+def _negotiate(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        some = FIXTURES / "negotiate/kip-35"
+        return kiplint.negotiate(some / "client", some / "B1", some / "B2", feature=some / "features.json")
+    return kiplint.negotiate("2.4.0:", "2.8.0:", "confluent-8.1.0:", repository=corpora / "kafka-schema-history.bundle")
+
+
+def _matrix(corpora: Path | None) -> RunResult:
+    """Of some releases; all 48 of the corpus take 6 s to load and compare."""
+    if corpora is None:
+        return negotiate_all(*(FIXTURES / f"negotiate/telemetry/{name}" for name in ("old-client", "new-broker")))
+    names = ("2.2.0:", "2.8.0:", "3.9.0-rc3:", "confluent-8.0.0:", "confluent-8.3.0:")
+    return negotiate_all(*names, repository=corpora / "kafka-schema-history.bundle")
+
+
+RESULTS: dict[str, Callable[[Path | None], RunResult]] = {
+    "check": _check,
+    "diff": _diff,
+    "rollout": _rollout,
+    "negotiate": _negotiate,
+    "matrix": _matrix,
+}
 """Each page out of the corpus, or of the fixtures where that is absent."""
 
 SMALL_ONES = {
     "check": lambda: kiplint.check(FIXTURES / "tags/gap", FIXTURES / "style", config={}),
+    "diff": lambda: _diff(None),
     "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
+    "negotiate": lambda: _negotiate(None),
+    "matrix": lambda: _matrix(None),
 }
 """The same out of little: axe takes its time."""
 
@@ -145,7 +178,132 @@ def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: 
     assert seen.page.locator("[type=search]").input_value() == name[:5]
 
 
-DETAILS = {"check": ".code mark", "rollout": ".facts"}
+def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("diff").document["changes"]
+    seen = visit("diff")
+    script = (
+        "found => found.map((one) => [one.querySelector('.message').textContent, one.dataset.rule, one.dataset.breaks])"
+    )
+    shown = [tuple(one) for one in seen.page.locator("[data-part]").evaluate_all(script)]
+    assert sorted(shown) == sorted((one["message"], one["rule"], one["breaks"]) for one in changes)
+    summary = pages("diff").document["summary"]
+    numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
+    assert numbers == {("adds" if what == "none" else what): str(summary[what]) for what in BREAKS}
+    proofs = [f"{proof['writer']} writes {proof['version']} as " for one in changes for proof in one["proof"]]
+    told = seen.page.locator(".proof > p").evaluate_all("found => found.map((one) => one.textContent.slice(6).trim())")
+    assert sorted(text.partition(" as ")[0] + " as " for text in told) == sorted(proofs)
+
+
+def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("small diff").document["changes"]
+    seen = visit("small diff")
+    (broken,) = [one for one in changes if one["proof"]]
+    seen.page.locator("details").first.locator("summary").click()
+    for lanes, proof in zip(seen.page.locator(".lanes").all(), broken["proof"], strict=True):
+        writes, reads = lanes.locator("table").all()
+        written = "".join(writes.locator("td:nth-child(2)").all_inner_texts()).replace(" ", "")
+        assert written == proof["hex"]
+        assert reads.locator(".parts td").first.inner_text() == writes.locator(".parts td").first.inner_text()
+    assert seen.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
+
+
+def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("diff").document["changes"]
+    seen = visit("diff")
+    what = changes[0]["breaks"]
+    seen.page.locator(f"input[name=breaks][value={what}]").check()
+    left = seen.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
+    assert left.count() == len([one for one in changes if one["breaks"] == what])
+    assert set(left.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
+
+
+def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = msgspec.to_builtins(pages("negotiate").document)
+    seen = visit("negotiate")
+    script = """found => found.map((one) => [
+      one.querySelector(".name").textContent.trim(), one.dataset.status,
+      ...[...one.querySelectorAll("tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent).join())
+    ])"""
+    shown = {tuple(one) for one in seen.page.locator("[data-item]").evaluate_all(script)}
+
+    def told(value: Any) -> str:
+        return "-" if value is None else str(value)
+
+    def line(rpc: dict[str, Any]) -> tuple[str, ...]:
+        headers = told(rpc["request_header"]) + " with ClientInstanceId" * rpc["instance_id"]
+        ours = ",".join(
+            [told(rpc["client"]), told(rpc["chosen"]), headers, told(rpc["response_header"]), rpc["status"]]
+        )
+        theirs = [
+            ",".join([*(told(one[name]) for name in ("versions", "chosen", "request_header", "response_header")),
+                      one["status"] + ", deprecated" * one["deprecated"]])
+            for one in rpc["brokers"]
+        ]  # fmt: skip
+        return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
+
+    assert shown == {line(rpc) for rpc in found["rpcs"]}
+    assert len(seen.texts(".card")) == len(found["exchanges"]) + len(found["features"])
+    numbers = dict(zip(seen.texts(".tiles dt"), map(int, seen.texts(".tiles dd")), strict=True))
+    assert numbers["RPCs"] == found["summary"]["rpcs"]
+    assert numbers.get("between brokers", 0) == found["summary"]["between_nodes"]
+
+
+def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("matrix").document
+    seen = visit("matrix")
+    assert seen.texts(".matrix tbody th") == [name.removesuffix(":") for name in found["releases"]]
+    squares = [(str(one["statuses"].get("agreed", 0)), bool(one["trouble"])) for one in found["pairs"]]
+    script = "found => found.map((one) => [one.textContent, one.className.includes('bad')])"
+    assert [tuple(one) for one in seen.page.locator(".matrix button").evaluate_all(script)] == squares
+    places = [at for at, one in enumerate(found["pairs"]) if one["trouble"]] or [len(found["pairs"]) - 1]
+    pair = found["pairs"][places[0]]
+    seen.page.locator(".matrix button").nth(places[0]).click()
+    script = "found => found.map((one) => [one.dataset.status, one.querySelectorAll('[data-rpc]').length])"
+    assert dict(seen.page.locator("#pair-body [data-status]").evaluate_all(script)) == pair["statuses"]
+    trouble = seen.page.locator("section:has(h3.error) [data-rpc]").evaluate_all(
+        "found => found.map((one) => one.dataset.rpc)"
+    )
+    assert sorted(trouble) == pair["trouble"]
+
+
+def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    first, *_, last = (name.removesuffix(":") for name in pages("matrix").document["releases"])
+    seen = visit("matrix")
+    title = seen.page.locator("#pair-title")
+    seen.page.locator(".matrix button").first.focus()
+    seen.page.keyboard.press("End")
+    seen.page.keyboard.press("Enter")
+    assert title.inner_text() == f"{first} as the client of {last}"
+    seen.page.locator("#pair-swap").click()
+    assert title.inner_text() == f"{last} as the client of {first}"
+    address = seen.page.url
+    seen.page.go_back()
+    assert title.inner_text() == f"{first} as the client of {last}"
+    seen.page.go_back()
+    assert not title.is_visible()
+    seen.page.goto(address)
+    assert title.inner_text() == f"{last} as the client of {first}"
+    seen.page.keyboard.press("Escape")
+    assert (title.is_visible(), seen.page.url.partition("#")[2]) == (False, "")
+
+
+def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("matrix").document
+    name = found["releases"][-1].removesuffix(":")
+    seen = visit("matrix")
+    seen.page.locator("[type=search]").fill(name)
+    assert seen.texts(".matrix button") == [str(found["pairs"][-1]["statuses"]["agreed"])]
+    seen.page.locator("[type=search]").fill("")
+    seen.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
+    assert set(seen.texts(".matrix button")) <= {"0", "1", "2", "3", "4", "5"}
+    seen.page.locator("select[name=rpc]").select_option("")
+    seen.page.locator("input[name=only]").check()
+    trouble = [str(one["statuses"].get("agreed", 0)) for one in found["pairs"] if one["trouble"]]
+    assert set(trouble) <= set(seen.texts(".matrix button"))
+    assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
+
+
+DETAILS = {"check": ".code mark", "diff": ".changes li", "rollout": ".facts", "negotiate": "table"}
 
 
 @pytest.mark.parametrize("name", DETAILS)
@@ -191,7 +349,7 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     """Axe, in light and dark and with a detail open; small screens; the choice of colours; paper."""
     seen = visit(f"small {name}", viewport=SMALL)
     assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
-    seen.page.evaluate("() => { document.querySelector('details').open = true; }")
+    seen.page.evaluate("() => { const one = document.querySelector('details'); if (one) one.open = true; }")
     assert seen.violations() == []
     light = seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     seen.page.get_by_label("Dark").check()
@@ -202,16 +360,22 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     assert seen.page.pdf().startswith(b"%PDF-")
 
 
-@pytest.mark.parametrize("command", ["check", "rollout"])
+@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix"])
 def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) -> None:
     old, new = hostile_sets(tmp_path)
     results: dict[str, Callable[[], RunResult]] = {
         "check": lambda: kiplint.check(new, config={}),
+        "diff": lambda: kiplint.diff(old, new),
         "rollout": lambda: kiplint.rollout(old, new),
+        "negotiate": lambda: kiplint.negotiate(old, new),
+        "matrix": lambda: negotiate_all(old, new),
     }
     page = Made(results[command](), tmp_path / "page.html")
     seen = Visit(browser, page.file)
     seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    if command == "matrix":
+        seen.page.locator(".matrix button").first.click()
+        seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert "<script>alert(1)</script>" in seen.page.locator("main").inner_text()
     scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"
     assert seen.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])

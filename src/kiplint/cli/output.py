@@ -113,6 +113,8 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
         open_page(result.command, lambda out: write("html", result, out))
     if not opened or form not in ("text", "html"):
         write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+    for note in result.notes:
+        warn(note)
     return finish(result)
 
 

@@ -87,6 +87,15 @@ RULES = {
         "UNSUPPORTED_VERSION not answered in version 0",
         "KIP-511: a client that asked for a version too new can read the answer in version 0 only.",
     ),
+    "codec/versions-inverted": CodecRule(
+        "A broker offers versions of an API that end before they begin", "No client can use any of them."
+    ),
+    "codec/api-key-twice": CodecRule("A broker offers an API twice", "Clients differ in which of the two they take."),
+    "codec/answered-not-offered": CodecRule(
+        "A broker answers a version of ApiVersions that it does not offer",
+        "A client that goes by the offer no longer uses the version that was just answered.",
+        "warning",
+    ),
     "codec/unpaired-response": CodecRule(
         "A response without its request", "The version of a response is known from its request alone.", "warning"
     ),

@@ -1,32 +1,17 @@
-"""Checking sets against the rules."""
+"""Checking sets against the rules: of what is named, or of what a commit changes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import Literal, Unpack
 
 from msgspec.structs import replace
 
 from kiplint.engine.config import FailOn
-from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, check_set
-from kiplint.engine.run import Result as Checked
+from kiplint.runs.checking import Asked, check_sets
 from kiplint.runs.configuration import Chosen, Path, configure
-from kiplint.runs.result import CheckResult, rule_infos
-from kiplint.sources.open import STDIN, open_sets
-from kiplint.sources.schema_files import NothingThereError, SchemaFiles
-from kiplint.text.show import printable
-
-if TYPE_CHECKING:
-    from kiplint.engine.place import Mender
-    from kiplint.runs.configuration import Configuration
-    from kiplint.runs.mending import Mending
-    from kiplint.runs.since import Base
-
-IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
+from kiplint.runs.result import CheckResult
+from kiplint.sources.open import STDIN
 
 
 def check(
@@ -65,63 +50,21 @@ def check(
     if as_hook and not sets:
         return CheckResult(findings=())
     names = tuple(os.fspath(one) for one in sets) or (".",)
-    configuration = configure(stdin_filename if names[0] == STDIN else names[0], **chosen)
-    config = configuration.config
-    rules = configuration.rules()
-    paths, left_out, empty = list[str](), list[str](), list[str]()
-    if mending == "fix":
-        from kiplint.runs.changing import refuse_what_is_fixed
-
-        refuse_what_is_fixed(names)
-    place = os.fspath(repository) if repository else None
-    opened = _opened(names, configuration.keeps, stdin_filename, place, empty, quiet=changed_since is not None)
-    base = _base(changed_since, names, configuration, rules) if mending else None
-    asked = None
-    if baseline or config.baseline or update_baseline or allow_new:
-        from kiplint.runs.baseline import Asked, hold_against, recorded
-
-        configured = config.baseline and os.path.join(configuration.base, config.baseline)
-        file = os.fspath(baseline) if baseline else ""
-        asked = Asked(file, configured, update_baseline, allow_new, names, stdin_filename)
-    known = recorded(asked) if asked and mending and not fix_baselined else {}
-    checked, mended = _mended_or_checked(
-        _noted(opened, paths, left_out), rules, mending, unsafe_fixes, base, known, fixes=fixes
+    asked = Asked(
+        fail_on=fail_on,
+        only_failing=only_failing,
+        baseline=os.fspath(baseline) if baseline else "",
+        update_baseline=update_baseline,
+        allow_new=allow_new,
+        changed_since=changed_since,
+        mending=mending,
+        unsafe_fixes=unsafe_fixes,
+        fix_baselined=fix_baselined,
+        fixes=fixes,
+        repository=os.fspath(repository) if repository else None,
+        stdin_filename=stdin_filename,
     )
-    found = tuple(sorted((one for result in checked for one in result.findings), key=lambda one: one.path))
-    sources = {path: data for result in checked for path, data in result.sources.items()}
-    before = len(found)
-    if base := base or _base(changed_since, names, configuration, rules):
-        from kiplint.runs.since import brought_about
-
-        found = brought_about(found, sources, base)
-    older = before - len(found)
-    if mended and mending == "fix":
-        mended.change.write(names)
-    stale: tuple[Mapping[str, Any], ...] | None = None
-    notes = tuple(empty)
-    if asked:
-        found, stale, more = hold_against(found, rules, asked, configuration.base)
-        notes = (*notes, *more)
-    if mended:
-        told = mended.told(found, before - len(found), written=mending == "fix", unsafe=unsafe_fixes)
-        notes = (*notes, told)
-    failing = at_least(found, fail_on or config.fail_on)
-    shown = failing if only_failing else found
-    return CheckResult(
-        findings=shown,
-        files=len(paths),
-        messages=sum(result.messages for result in checked),
-        sources=sources,
-        status="findings" if failing else "ok",
-        sets=names,
-        rules=rule_infos([*rules.known, *rules.rules], shown, IGNORE),
-        paths=tuple(paths),
-        stale=stale,
-        notes=notes,
-        left_out=tuple(left_out),
-        older=older,
-        patch=mended.change.patch() if mended else None,
-    )
+    return check_sets(names, configure(stdin_filename if names[0] == STDIN else names[0], **chosen), asked)
 
 
 def _definitions(sets: tuple[Path, ...]) -> tuple[str, ...]:
@@ -159,77 +102,3 @@ def _of_commit(
         rules={name: rule for result in done for name, rule in result.rules.items()},
         status="findings" if any(one.status == "findings" for one in done) else first.status,
     )
-
-
-def _opened(
-    names: tuple[str, ...],
-    keeps: Callable[[str], bool],
-    stdin_filename: str,
-    place: str | None,
-    empty: list[str],
-    *,
-    quiet: bool,
-) -> Iterator[SchemaFiles]:
-    """The sets; with `quiet` it is no mistake that there is none."""
-    try:
-        yield from open_sets(names, keeps, stdin_filename, place, empty)
-    except NothingThereError:
-        if not quiet:
-            raise
-        empty.clear()
-
-
-def _noted(sets: Iterable[SchemaFiles], paths: list[str], left_out: list[str]) -> Iterator[SchemaFiles]:
-    """The same sets; the paths of the files that were asked for are added to `paths`, and of others to `left_out`."""
-    for one in sets:
-        left_out += one.left_out
-        paths += [file.path for file in one.files if file.wanted]
-        yield one
-
-
-def _base(revision: str | None, names: tuple[str, ...], configuration: Configuration, rules: RuleSet) -> Base | None:
-    """What was there in the revision, if one was named."""
-    if revision is None:
-        return None
-    from kiplint.runs.since import read_base
-
-    return read_base(revision, names, configuration.keeps, rules)
-
-
-def _mended_or_checked(
-    sets: Iterable[SchemaFiles],
-    rules: RuleSet,
-    mending: str | None,
-    unsafe: bool,
-    base: Base | None,
-    known: Mapping[str, int],
-    *,
-    fixes: bool,
-) -> tuple[Sequence[Checked], Mending | None]:
-    """What a check of the sets comes to, as they are or as they are mended but for what was there and is known."""
-    if not mending:
-        return tuple(_checked(sets, rules, fixes=fixes)), None
-    from kiplint.runs.mending import mend_sets
-    from kiplint.runs.sparing import Sparing
-
-    mended = mend_sets(sets, rules, unsafe=unsafe, sparing=Sparing(base, known) if base or known else None)
-    return mended.results, mended
-
-
-def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
-    mender: Mender | None = None
-    if fixes:
-        from kiplint.runs import mending
-
-        mender = mending.mender
-    for one in sets:
-        files = (Input(file.path, file.data, file.wanted) for file in one.files)
-        yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender)
-
-
-def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
-    """The findings that are as severe as `fail_on` says. Raises UsageError for a level that there is not."""
-    if fail_on not in get_args(FailOn):
-        raise UsageError(f"fail_on: {printable(fail_on)} is none of {', '.join(get_args(FailOn))}")
-    grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return tuple(one for one in findings if one.severity in grave)

@@ -28,6 +28,7 @@ ROOMS = {
     "diff": "diff",
     "rollout": "rollout",
     "negotiate": "negotiation",
+    "matrix": "matrix",
     "upgrade-path": "upgrade",
     "show": "layout",
     "migrate": "migration",
@@ -41,7 +42,7 @@ ROOMS = {
 OWN = ("text", "json", "markdown")
 """The modules of such a package. The one for `json` has the document, and the rows for `jsonl` where it has any."""
 
-PAGES = ("rollout",)
+PAGES = ("diff", "rollout", "negotiate", "matrix")
 """The commands that have a page of their own as `html`; the others have that of findings."""
 
 

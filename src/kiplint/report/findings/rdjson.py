@@ -43,11 +43,16 @@ def _diagnostic(one: Finding, report: Report, places: Places) -> dict[str, Any]:
 
 
 def _suggestion(one: Finding, places: Places) -> dict[str, Any] | None:
-    """All edits of a fix as one change, with what stands between them; None when it reaches into other files."""
+    """All edits of a fix as one change, with what stands between them.
+
+    None when it reaches into other files, or to where there is no column.
+    """
     fix: Fix | None = one.fix
     if fix is None or not places.knows(one.path) or any(edit.path != one.path for edit in fix.edits):
         return None
     edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
+    if not places.shows(one.path, edits[0].start):
+        return None
     parts: list[str] = []
     done = edits[0].start
     for edit in edits:

@@ -19,7 +19,7 @@ const hash = (name, query) => {
   return name || text ? `#${encodeURIComponent(name)}${text ? `?${text}` : ""}` : location.pathname + location.search;
 };
 
-const kiplint = window.kiplint = { all, address, hash, open: null, close: null };
+const kiplint = window.kiplint = { address };
 
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("form[data-filters]");
@@ -53,6 +53,7 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const [name, value] of form ? new FormData(form) : []) if (value.trim()) query.append(name, value.trim());
     return query;
   };
+  const has = (one, wanted) => wanted.every(([name, values]) => values.includes(one.dataset[name]));
   const regroup = (by) => {
     if (!form.elements.by || (groups !== homes) === (by !== "")) return;
     if (groups !== homes) groups.forEach((group) => group.remove());
@@ -87,14 +88,19 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!form) return;
     const query = asked();
     regroup(query.get("by") || "");
+    if (kiplint.filtered) return kiplint.filtered(query);
     const words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
     let count = 0;
     for (const item of items) {
-      const fits = wanted.every(([name, values]) => {
-        const has = (item.dataset[name] || "").split(" ");
-        return values.some((value) => has.includes(value));
-      }) && words.every((word) => textOf(item).includes(word));
+      const whole = !item.dataset.parts;
+      const inside = whole ? [] : all("[data-part]", item);
+      let some = whole && has(item, wanted);
+      for (const part of inside) {
+        part.hidden = !has(part, wanted);
+        some = some || !part.hidden;
+      }
+      const fits = some && words.every((word) => textOf(item).includes(word));
       item.hidden = !fits;
       count += fits;
     }
@@ -191,8 +197,6 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("beforeprint", () => { folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
   addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
 
-  kiplint.filter = filter;
-  kiplint.asked = asked;
   kiplint.go = (name) => { current = name; history.pushState(null, "", hash(name, asked())); };
   if (kiplint.start) kiplint.start();
   follow();
