@@ -31,7 +31,10 @@ MessageOption = Annotated[
     Option("Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.", "GLOB"),
 ]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
-LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote.", "LAKE")]
+LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
+AsOfOption = Annotated[
+    str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
+]
 
 
 class Choosing(Group, frozen=True):
