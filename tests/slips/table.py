@@ -937,6 +937,13 @@ KIPS = (
         ('ApiVersionsRequest: kip-1313/header-missing @ "name": "ApiVersionsRequest"',),
     ),
     Slip(
+        "an answer that changes with KIP-1242's version",
+        ANSWER,
+        '"name": "ThrottleTimeMs", "type": "int32", "versions": "1+"',
+        '"name": "ThrottleTimeMs", "type": "int32", "versions": "1-4"',
+        ('kip-1242/response-unchanged @ "versions": "1-4"',),
+    ),
+    Slip(
         "header map on a record",
         RECORD,
         '"flexibleVersions": "0+",',

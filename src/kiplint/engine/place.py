@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
@@ -53,6 +54,23 @@ def place(
     kept += [finding(breach) for breach in rules.breaches("problem", elements)]
     kept.sort(key=lambda one: (one.span.line, one.span.column, one.rule, one.message))
     return kept
+
+
+def place_set(breach: Breach) -> Finding:
+    """The finding about a whole set, at its directory: no file of it is more at fault than another."""
+    folder = breach.anchor.file
+    return Finding(
+        rule=breach.rule.id,
+        severity=cast("Severity", breach.severity),
+        message=printable(breach.message),
+        path=folder,
+        span=Span(1, 1, 1, 1),
+        pointer="",
+        message_name="",
+        source=breach.rule.source,
+        identity="\0".join((breach.rule.id, "", os.path.basename(folder.rstrip("/")))),
+        instead=printable(breach.instead),
+    )
 
 
 def _finding(breach: Breach, locator: Locator) -> Finding:

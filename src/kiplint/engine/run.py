@@ -67,10 +67,14 @@ def check_set(
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
     by_file: dict[str, list[Breach]] = {}
+    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     for breach in (at_reported_half(one, reported) for one in breaches):
         if breach.anchor.file in reported:
             by_file.setdefault(breach.anchor.file, []).append(breach)
-    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
+        elif breach.element is schemas and reported and breach.severity != "off":
+            from kiplint.engine.place import place_set
+
+            result.findings.append(place_set(breach))
     files = {one.file: one.data for one in definitions if one.file in reported} if mender else {}
     for one in definitions:
         found = by_file.get(one.file, [])
@@ -79,6 +83,8 @@ def check_set(
 
             result.findings += place(one, found, rules, mender, files)
             result.sources[one.file] = one.data
+    if rules.spares:
+        result.findings = [one for one in result.findings if not rules.spares(one.path, one.rule)]
     if mender:
         result.sources |= {path: files[path] for one in result.findings if one.fix for path in _touched(one.fix)}
     take_apart(schemas)

@@ -10,7 +10,8 @@ class Problem(msgspec.Struct, frozen=True):
 
     `start` and `end` are half-open character offsets into the file's decoded text, or -1 when
     only `pointer` (an RFC 6901 JSON pointer) says where. `word` is the word that is not known, where it is about one;
-    `harmless` says that no reader takes the definition for another because of it.
+    `harmless` says that no reader takes the definition for another because of it, `spare` that the text between start
+    and end serves no purpose.
     """
 
     kind: str
@@ -20,3 +21,4 @@ class Problem(msgspec.Struct, frozen=True):
     end: int = -1
     word: str = ""
     harmless: bool = False
+    spare: bool = False

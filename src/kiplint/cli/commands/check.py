@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
 from kiplint.cli.options import Argument, Group, Option
 
@@ -28,6 +29,7 @@ class Options(Group, frozen=True):
             "REV:path as git show takes it, or - for standard input.",
             "SET",
             usual="the working directory",
+            complete=suggesting.sets,
         ),
     ] = ()
     choosing: Choosing = Choosing()
@@ -42,11 +44,19 @@ class Options(Group, frozen=True):
         bool, Option("With --fix or --diff: also write what is most likely meant. Look at it afterwards.")
     ] = False
     diff: Annotated[bool, Option("Change nothing: print what --fix would change as a patch.")] = False
+    fix_baselined: Annotated[
+        bool, Option("With --fix or --diff: also mend what the baseline records, which else is left alone.")
+    ] = False
     baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
     update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
     changed_since: Annotated[
-        str | None, Option("Report only what a change since this revision brought about, or touches.", "REV")
+        str | None,
+        Option(
+            "Report only what a change since this revision brought about, or touches.",
+            "REV",
+            complete=suggesting.revisions,
+        ),
     ] = None
     as_hook: Annotated[
         bool,
@@ -82,14 +92,16 @@ def run(options: Options) -> int:
             as_hook=options.as_hook,
             mending="diff" if options.diff else "fix" if options.fix else None,
             unsafe_fixes=options.unsafe_fixes,
+            fix_baselined=options.fix_baselined,
             fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
             repository=options.repo,
             stdin_filename=options.stdin_filename or "",
             **chosen(options.choosing, options.configuring),
         )
 
-    if options.unsafe_fixes and not (options.fix or options.diff):
-        raise UsageError("--unsafe-fixes goes with --fix or --diff")
+    for asked, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
+        if asked and not (options.fix or options.diff):
+            raise UsageError(f"{name} goes with --fix or --diff")
     if options.diff:
         return write_patch(work(), quiet=options.reporting.quiet)
     return report("check", options.reporting, work, statistics=options.statistics)

@@ -62,6 +62,15 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
         return prove(self.change)
 
     @cached_property
+    def is_unproven(self) -> bool:
+        """Whether a proof may only be missing because its message has too many fields to look for one to the end."""
+        if self.breaks not in GRAVE or self.proof:
+            return False
+        from kiplint.compat.witness.prove import is_cut_short
+
+        return not self.provable or is_cut_short(self.change)
+
+    @cached_property
     def kind(self) -> str:
         """The change closely, such as `field-removed`."""
         return self.change.kind
@@ -85,6 +94,11 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
     def field(self) -> str:
         """The field's path, empty for a change of the whole message."""
         return printable(self.change.field)
+
+    @cached_property
+    def aside(self) -> str:
+        """What is said of it, for a place behind the message's name."""
+        return self.said.removeprefix(f"{self.message_name} ")
 
     @cached_property
     def message(self) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import binascii
 import os
 import re
-import sys
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from kiplint.engine.errors import UsageError
+from kiplint.text.files import read_file, standard_input
 
 InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
 MOST_INPUT = 2**30
@@ -39,7 +39,7 @@ def read_inputs(words: tuple[str | bytes, ...], form: InputFormat) -> Iterator[G
         if isinstance(word, bytes):
             yield from _given("bytes", word, form)
         elif word == STDIN:
-            yield from _given("standard input", _bounded(sys.stdin.buffer.read(MOST_INPUT + 1), "standard input"), form)
+            yield from _given("standard input", _bounded(standard_input().read(MOST_INPUT + 1), "standard input"), form)
         elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
             yield _typed(word, number, form)
         else:
@@ -116,8 +116,7 @@ def _file(path: str) -> bytes:
     if os.path.lexists(path) and not os.path.isfile(path):
         raise UsageError(f"{path} is no file")
     try:
-        with open(path, "rb") as file:
-            return _bounded(file.read(MOST_INPUT + 1), path)
+        return read_file(path, MOST_INPUT)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
 
