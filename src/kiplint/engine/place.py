@@ -30,10 +30,13 @@ def place(
     rules: RuleSet,
     mender: Mender | None = None,
     files: Mapping[str, bytes] | None = None,
+    *,
+    readings: bool = False,
 ) -> list[Finding]:
     """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added.
 
-    With a mender they carry their fixes, which may change `files`.
+    With a mender they carry their fixes, which may change `files`. Unless `readings` were looked at, it is not useless
+    to ignore a rule about them.
     """
     text = decode_text(definition.data)
     locator = Locator(text)
@@ -46,7 +49,8 @@ def place(
 
     findings = [finding(breach) for breach in breaches if breach.severity != "off"]
     suppressions = parse_suppressions(text)
-    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
+    ran = (rule.id for rule in rules.rules if readings or rule.each != "reading")
+    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), ran)
     kept = [one for one in findings if not ignores.cover(one)]
     problems = [*suppressions.problems, *ignores.useless()]
     elements = [Problem(noted, definition.file) for noted in problems]

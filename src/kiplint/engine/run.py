@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -15,6 +15,7 @@ from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import Problem
 from kiplint.model.ranges import range_problems
+from kiplint.model.reading import Reading
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from kiplint.engine.place import Mender
 
 IGNORE_MARK = b"kiplint:"
+
+Readings = Callable[[Sequence[Definition]], Iterable[Reading]]
+"""From the definitions of a set to what befalls other readers at them; the packages above the engine know how."""
 
 
 class Input(NamedTuple):
@@ -48,11 +52,12 @@ def check_set(
     directory: str = "",
     partial: bool = False,
     mender: Mender | None = None,
+    readings: Readings | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial` says that the rest of the set is not known, so that a missing half of an RPC means nothing. With a
-    `mender` the findings carry their fixes.
+    `mender` the findings carry their fixes; with `readings` the rules about other readers run too.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -64,6 +69,8 @@ def check_set(
     unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
+    if readings:
+        breaches += rules.breaches("reading", readings(definitions))
     by_file: dict[str, list[Breach]] = {}
     for breach in (at_reported_half(one, reported) for one in breaches):
         if breach.anchor.file in reported:
@@ -75,7 +82,7 @@ def check_set(
         if one.file in reported and (found or IGNORE_MARK in one.data):
             from kiplint.engine.place import place  # clean files never pay for positions
 
-            result.findings += place(one, found, rules, mender, files)
+            result.findings += place(one, found, rules, mender, files, readings=readings is not None)
             result.sources[one.file] = one.data
     if mender:
         result.sources |= {path: files[path] for one in result.findings if one.fix for path in _touched(one.fix)}

@@ -12,9 +12,10 @@ from kiplint.engine.config import FailOn
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, check_set
+from kiplint.engine.run import Input, Readings, check_set
 from kiplint.engine.run import Result as Checked
 from kiplint.runs.configuration import Chosen, Path, configure
+from kiplint.runs.reading import are_named, readings_of
 from kiplint.runs.result import CheckResult, rule_infos
 from kiplint.sources.open import STDIN, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
@@ -38,6 +39,7 @@ def check(
     mending: Literal["fix", "diff"] | None = None,
     unsafe_fixes: bool = False,
     fixes: bool = True,
+    readers: bool = False,
     repository: Path | None = None,
     stdin_filename: str = "",
     **chosen: Unpack[Chosen],
@@ -47,7 +49,8 @@ def check(
     The status is `findings` when one is as severe as `fail_on` (else the configuration) says; `only_failing` keeps
     no others. What is recorded in the `baseline` is left out. With `changed_since`, a revision of the repository around
     the working directory, only what a change since then brought about counts, and what is on lines that it touches.
-    `as_hook` is for a commit: see `_of_commit`.
+    `as_hook` is for a commit: see `_of_commit`. With `readers`, or when one is selected, the rules about other readers
+    of the definitions run too.
 
     `mending` puts right what is certain, and with `unsafe_fixes` what is likely: in the files (`fix`), or only in the
     result's `patch` (`diff`); what is found is then what is left. Without `fixes` findings do not say how they are put
@@ -55,7 +58,7 @@ def check(
     written; SourceError for what cannot be opened.
     """
     if as_hook and not mending:
-        return _of_commit(sets, fail_on, only_failing, baseline, **chosen)
+        return _of_commit(sets, fail_on, only_failing, baseline, readers, **chosen)
     sets = _definitions(sets) if as_hook else sets
     if as_hook and not sets:
         return CheckResult(findings=())
@@ -63,11 +66,11 @@ def check(
     configuration = configure(stdin_filename if names[0] == STDIN else names[0], **chosen)
     config = configuration.config
     rules = configuration.rules()
+    readings = readings_of(*rules.rules) if readers or are_named(config.select) else None
     findings: list[Finding] = []
-    paths: list[str] = []
     sources: dict[str, bytes] = {}
     messages = 0
-    left_out, empty = list[str](), list[str]()
+    paths, left_out, empty = list[str](), list[str](), list[str]()
     if mending == "fix":
         from kiplint.runs.changing import refuse_what_is_fixed
 
@@ -79,8 +82,8 @@ def check(
     if mending:
         from kiplint.runs.mending import mend_sets
 
-        mended = mend_sets(sets_of_files, rules, unsafe=unsafe_fixes)
-    for result in mended.results if mended else _checked(sets_of_files, rules, fixes=fixes):
+        mended = mend_sets(sets_of_files, rules, unsafe=unsafe_fixes, readings=readings)
+    for result in mended.results if mended else _checked(sets_of_files, rules, readings, fixes=fixes):
         findings += result.findings
         messages += result.messages
         sources |= result.sources
@@ -90,7 +93,7 @@ def check(
     if changed_since is not None:
         from kiplint.runs.since import brought_about, read_base
 
-        found = brought_about(found, sources, read_base(changed_since, names, configuration.keeps, rules))
+        found = brought_about(found, sources, read_base(changed_since, names, configuration.keeps, rules, readings))
     older = before - len(found)
     stale: tuple[Mapping[str, Any], ...] | None = None
     notes = tuple(empty)
@@ -134,7 +137,12 @@ def _definitions(sets: tuple[Path, ...]) -> tuple[str, ...]:
 
 
 def _of_commit(
-    sets: tuple[Path, ...], fail_on: FailOn | None, only_failing: bool, baseline: Path | None, **chosen: Unpack[Chosen]
+    sets: tuple[Path, ...],
+    fail_on: FailOn | None,
+    only_failing: bool,
+    baseline: Path | None,
+    readers: bool,
+    **chosen: Unpack[Chosen],
 ) -> CheckResult:
     """The files that a commit changes, those that are no definitions left out, and what its deletions bring about.
 
@@ -147,7 +155,15 @@ def _of_commit(
     parts = [(names, since)] if names else []
     parts += [((folder,), HEAD) for folder in bereft()]
     done = [
-        check(*some, fail_on=fail_on, only_failing=only_failing, baseline=baseline, changed_since=base, **chosen)
+        check(
+            *some,
+            fail_on=fail_on,
+            only_failing=only_failing,
+            baseline=baseline,
+            changed_since=base,
+            readers=readers,
+            **chosen,
+        )
         for some, base in parts
     ]
     if len(done) < 2:
@@ -190,7 +206,9 @@ def _noted(sets: Iterable[SchemaFiles], paths: list[str], left_out: list[str]) -
         yield one
 
 
-def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
+def _checked(
+    sets: Iterable[SchemaFiles], rules: RuleSet, readings: Readings | None, *, fixes: bool
+) -> Iterator[Checked]:
     mender: Mender | None = None
     if fixes:
         from kiplint.runs import mending
@@ -198,7 +216,7 @@ def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Ite
         mender = mending.mender
     for one in sets:
         files = (Input(file.path, file.data, file.wanted) for file in one.files)
-        yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender)
+        yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender, readings=readings)
 
 
 def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:

@@ -9,7 +9,7 @@ import msgspec
 
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import Breach, RuleSet
-from kiplint.engine.run import Input, Result, check_set
+from kiplint.engine.run import Input, Readings, Result, check_set
 from kiplint.runs.changing import Change
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
@@ -35,7 +35,9 @@ class Mending(msgspec.Struct, frozen=True):
         return ", ".join(parts) + (f", of which {doubtful:,} with --unsafe-fixes" if doubtful else "")
 
 
-def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool) -> Mending:
+def mend_sets(
+    sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, readings: Readings | None = None
+) -> Mending:
     """Mend the files of the sets that were asked for, in memory; what is only context stays as it is."""
     results: list[Result] = []
     before: dict[str, bytes] = {}
@@ -43,7 +45,7 @@ def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool) -> M
     mended: list[Finding] = []
     for one in sets:
         files = {file.path: file.data for file in one.files}
-        check = _Check(one, rules)
+        check = _Check(one, rules, readings)
         if not any(finding.fix for finding in check(files)):
             results.append(check.result(files))
             continue
@@ -67,8 +69,9 @@ def mender(breach: Breach, pointer: str, files: Mapping[str, bytes]) -> Fix | No
 class _Check:
     """Checks a set in one state after the other, and remembers what each came to."""
 
-    def __init__(self, one: SchemaFiles, rules: RuleSet) -> None:
+    def __init__(self, one: SchemaFiles, rules: RuleSet, readings: Readings | None) -> None:
         self._set = one
+        self._readings = readings
         self._rules = rules
         self._done: list[tuple[Mapping[str, bytes], Result]] = []
 
@@ -81,6 +84,13 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.wanted) for file in self._set.files)
-        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, mender=mender)
+        result = check_set(
+            inputs,
+            self._rules,
+            directory=self._set.directory,
+            partial=self._set.lone,
+            mender=mender,
+            readings=self._readings,
+        )
         self._done.append((dict(files), result))
         return result
