@@ -9,7 +9,7 @@ class Reading:
     """One thing that befalls a reader of Kafka's definitions at one of them.
 
     It stands at a JSON pointer of the file, or at the characters from `start` to `end` where these are not -1. `what`,
-    `versions`, `really` and `taken` tell of a misreading.
+    `versions`, `really` and `taken` tell of a misreading, `why` of a failure.
     """
 
     def __init__(
@@ -27,10 +27,11 @@ class Reading:
         versions: str = "",
         really: str = "",
         taken: str = "",
+        why: str = "",
     ) -> None:
         self._reader, self._outcome, self._detail, self._pointer = reader, outcome, detail, pointer
         self.file, self.message_name, self.start, self.end = file, message_name, start, end
-        self.what, self.versions, self.really, self.taken = what, versions, really, taken
+        self.what, self.versions, self.really, self.taken, self.why = what, versions, really, taken, why
 
     @fact
     def reader(self) -> str:

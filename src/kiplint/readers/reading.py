@@ -32,7 +32,13 @@ class Outcome(NamedTuple):
 
 
 def outcomes(definitions: Iterable[Definition], names: Collection[str] | None = None) -> Iterator[Outcome]:
-    """What each reader makes of the definitions of one set; only the readers of these `names`, if given."""
+    """What each reader makes of the definitions of one set; only the readers of these `names`, if given.
+
+    They read the set with the requests and responses; of one that has none, such as records on disk, they know nothing.
+    """
+    definitions = tuple(definitions)
+    if not any(one.message is None or one.message.is_rpc for one in definitions):
+        definitions = ()
     texts = [(one, decode_text(one.data)) for one in definitions if len(one.data) <= MAX_BYTES]
     served = {(one.message.api_key, listener) for one, _ in texts if one.message for listener in one.message.listeners}
     for profile in profiles(names):
@@ -86,7 +92,7 @@ def _failed(one: Definition, failure: Failure, profile: Profile, text: str) -> R
     name = one.message.name if one.message else one.likely_names[-1]
     start, end = _character(text, failure.offset)
     said = f"{profile.title} fails, {profile.fails}: {failure.why}"
-    return Reading(profile.name, "fails", said, one.file, name, failure.pointer, start, end)
+    return Reading(profile.name, "fails", said, one.file, name, failure.pointer, start, end, why=failure.why)
 
 
 def _character(text: str, offset: int) -> tuple[int, int]:

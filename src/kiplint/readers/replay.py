@@ -51,7 +51,7 @@ def _explained(failure: Failure, text: str, stripped: str) -> Failure:
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     end = len(text) if end < 0 else end
     cut = next((n for n in range(start, end) if text[n] != stripped[n]), -1)
-    if cut >= 0 and text[start:cut].strip():
+    if cut >= 0 and stripped[cut] == " " and text[start:cut].strip():
         return Failure(f"it cuts the line off at {text[cut : cut + 2]}", offset=cut)
     return failure
 
@@ -129,6 +129,8 @@ def _flexible(value: Object, profile: Profile) -> Iterator[Failure]:
 
 def _ignored(value: Object, profile: Profile) -> Iterator[str]:
     """The pointers of the properties that the reader does not know, and passes over."""
+    if not profile.layouts:  # then it looks at nothing else than the properties that it knows
+        return
     yield from (f"/{_escaped(name)}" for name in value if name not in profile.message.properties)
     waiting = [
         (n, one, profile.struct, f"/commonStructs/{n}") for n, one in enumerate(value.get("commonStructs") or [])

@@ -30,7 +30,10 @@ def _stripped(text: str, step: Strip) -> str:
         tokens = _comments(tuple(step.comments))
         return tokens.sub(lambda match: match[0] if match["comment"] is None else _blank(match[0]), text)
     pattern = _lines(step)
-    return text if pattern is None else pattern.sub(lambda match: _blank(match[0]), text)
+    if pattern is None:
+        return text
+    last = len(text) if step.ended else -1
+    return pattern.sub(lambda match: match[0] if match.end() == last else _blank(match[0]), text)
 
 
 @cache
@@ -41,7 +44,7 @@ def _comments(marks: tuple[str, ...]) -> re.Pattern[str]:
 def _lines(step: Strip) -> re.Pattern[str] | None:
     """What a step that goes by lines takes out of them."""
     if step.cut:
-        return re.compile(re.escape(step.cut) + r"[^\n]*+" + ("(?=\n)" if step.ended else ""))
+        return re.compile(re.escape(step.cut) + r"[^\n]*+")
     if step.drop_beginning:
         return re.compile(rf"^[^\S\n]*+{re.escape(step.drop_beginning)}[^\n]*+", re.MULTILINE)
     if step.drop_with:

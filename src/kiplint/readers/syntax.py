@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+_IS_JSON5: Final = frozenset(("json5-only", "trailing-comma", "block-comment", "duplicate-key", "byte-order-mark"))
+"""What kiplint's reader notes about JSON5."""
 
 
 class Failure(NamedTuple):
@@ -44,16 +46,12 @@ def _said(message: str) -> str:
 
 
 def _json5(text: str) -> Any:
-    import json5
+    """JSON5 as far as definitions go: kiplint's own reader knows it, and tells what is none."""
+    from kiplint.text.diagnose import MISSING, diagnose
 
-    try:
-        return json5.loads(text)
-    except RecursionError:
-        return Failure("the definition is nested too deeply")
-    except ValueError as error:
-        place = re.match(r"<string>:(\d+) .* at column (\d+)", str(error))
-        offset = 0
-        if place:
-            lines = text.splitlines(keepends=True)
-            offset = sum(map(len, lines[: int(place[1]) - 1])) + int(place[2]) - 1
-        return Failure("it is no JSON5", offset=min(offset, len(text)))
+    found = diagnose(text.encode("utf-8", "replace"))
+    wrong = next((one for one in found.problems if one.kind not in _IS_JSON5), None)
+    if wrong:
+        said = "text follows the definition" if wrong.kind == "trailing-content" else "it is no JSON5"
+        return Failure(said, offset=max(wrong.start, 0))
+    return {} if found.value is MISSING else found.value

@@ -38,7 +38,7 @@ def read_base(
     counts: Counter[str] = Counter()
     lines: dict[str, frozenset[str]] = {}
     top = home_of(os.curdir)
-    for name in _places(revision, names, top):
+    for name in places(revision, names, top):
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
             for one in open_sets([name], lambda path: True):
@@ -71,7 +71,7 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
     return tuple(kept)
 
 
-def _places(revision: str, names: Iterable[str], top: str) -> Iterator[str]:
+def places(revision: str, names: Iterable[str], top: str) -> Iterator[str]:
     """Where in the revision the directories and files are that were named; files by their directory."""
     if not top:
         raise SourceError("--changed-since needs a git repository around the working directory")
