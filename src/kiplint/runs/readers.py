@@ -153,7 +153,7 @@ def _before(
     top = ""
     if os.path.lexists(name):
         top = home_of(os.curdir)
-        named = list(places(revision, [name], top))
+        named = list(places(revision, [name], top, "--since"))
     elif ":" in name:
         named = [f"{revision}:{name.partition(':')[2]}"]
     else:
