@@ -16,6 +16,7 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from conftest import ROOT
 from github_runner import Annotation, Finished, Runner
+from report.rdjson_schema import assert_rdjson
 from report.sarif_schema import valid_run
 from sources.support import git, make_repository, write
 from tools import definition, field, kiplint
@@ -284,6 +285,58 @@ class TestPaths:
         assert done.log.annotations == [Annotation("error", "", title, said)]
 
 
+class TestChangedOnly:
+    """Old findings do not stand in the way of a pull request that did not bring them."""
+
+    @pytest.fixture
+    def aged(self, runner: Runner) -> Runner:
+        """A base with a fault in the request, and a head with another in the response."""
+        change(runner.workspace, thing(request=GAP))
+        change(runner.workspace, thing(request=GAP, response=UNTOLD))
+        return runner
+
+    @staticmethod
+    def found(runner: Runner, event: str = "pull_request", **inputs: str) -> list[str]:
+        base = git(runner.workspace, "rev-parse", "HEAD~1")
+        payload = {"pull_request": {"base": {"sha": base}}} if event == "pull_request" else {}
+        done = runner.run(event, payload, fail_on_breaks="none", **inputs)
+        return [one.title for one in done.log.annotations if not one.title.startswith("compat/")]
+
+    def test_a_pull_request_tells_what_it_brought_about(self, aged: Runner) -> None:
+        assert self.found(aged) == ["style/about-missing"]
+        assert (
+            "1 warning in 2 files; 1 older finding not shown."
+            in pull_request(aged, git(aged.workspace, "rev-parse", "HEAD~1")).summary
+        )
+
+    def test_everything_can_be_asked_for(self, aged: Runner) -> None:
+        assert self.found(aged, changed_only="false") == ["tags/gap", "style/about-missing"]
+
+    def test_other_runs_tell_everything_unless_asked(self, aged: Runner) -> None:
+        assert self.found(aged, "push", base="HEAD~1") == ["tags/gap", "style/about-missing"]
+        assert self.found(aged, "push", base="HEAD~1", changed_only="true") == ["style/about-missing"]
+
+    def test_what_is_not_of_the_work_tree_is_told_whole(self, aged: Runner, tmp_path: Path) -> None:
+        write(tmp_path / "elsewhere", thing(request=GAP))
+        assert "tags/gap" in self.found(aged, paths=str(tmp_path / "elsewhere"))
+
+    def test_nothing_else_can_be_asked_for(self, aged: Runner) -> None:
+        assert self.found(aged, changed_only="yes") == ["kiplint"]
+
+
+def test_annotations_of_all_commands_are_shared_out_fairly(runner: Runner) -> None:
+    """What diff finds is not crowded out by one rule of the check."""
+    crowd = [field(f"F{at}", "int3", "1+", about=f"Number {at}.") for at in range(12)]
+    files = thing(response=UNTOLD)
+    request = json.loads(thing()["schemas/ThingRequest.json"].partition(b"\n")[2])
+    text = json.dumps({**request, "fields": [*request["fields"], *crowd]}, indent=2)
+    files["schemas/ThingRequest.json"] = f"// Version 1 is like version 0.\n{text}".encode()
+    change(runner.workspace, files)
+    errors = [one.title for one in pull_request(runner).log.annotations if one.level == "error"]
+    assert len(errors) == 10
+    assert errors.count("compat/layout-changed") == 2
+
+
 class TestRollout:
     """KIP-1313 in a pull request."""
 
@@ -505,7 +558,9 @@ class TestMatcher:
 
     @pytest.mark.parametrize("color", ["never", "always"])
     def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
-        write(workspace, thing(request=GAP, response={**UNTOLD, "name": "size", "about": "How large."}))
+        parts = [field("Kind", about="Which part."), field("size", about="How large.")]
+        listed = field("Parts", "[]Part", about="All parts.", fields=parts)
+        write(workspace, thing(request=GAP, response=listed))
         ran = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
         assert ("\x1b[" in ran.out) == (color == "always")
         low = "size begins in lower case; fields of Kafka's messages begin with a capital letter"
@@ -523,8 +578,8 @@ class TestMatcher:
             [
                 {
                     "file": "schemas/ThingResponse.json",
-                    "line": "16",
-                    "column": "7",
+                    "line": "28",
+                    "column": "11",
                     "code": "style/field-case",
                     "message": low,
                 }
@@ -589,5 +644,24 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, name: str, t
 def test_the_examples_give_only_inputs_that_there_are() -> None:
     parts = re.findall(r"uses: kiplint/kiplint@\S+.*\n +with:\n((?: {10}.*\n)+)", GUIDE)
     given = [name for part in parts for name in yaml.safe_load(part)]
-    assert len(parts) == 3
+    assert len(parts) == 4
     assert [name for name in given if name not in ACTION["inputs"]] == []
+
+
+def test_suggestions_for_a_review(runner: Runner, workspace: Path) -> None:
+    lists = field("Sizes", "int64[]", versions="1+", ignorable=True, about="```\n<b>How large.")
+    change(workspace, thing(request=lists))
+    file = runner.workspace / "out.rdjson"
+    done = pull_request(runner, suggestions_file=str(file))
+    (one,) = json.loads(file.read_text("utf-8"))["diagnostics"]
+    assert_rdjson({"diagnostics": [one]})
+    assert (one["code"]["value"], one["location"]["path"]) == ("fields/unknown-type", "schemas/ThingRequest.json")
+    (suggestion,) = one["suggestions"]
+    assert suggestion["text"] == '"[]int64"'
+    patch = done.summary.partition("<details>")[2].partition("</details>")[0]
+    head, fence, rest = patch.partition("````diff\n")
+    assert (head, fence) == ("<summary>What <code>kiplint check --fix</code> would change</summary>\n\n", "````diff\n")
+    git(workspace, "apply", "-", stdin=rest.partition("````\n")[0].encode())
+    assert '"type": "[]int64"' in (workspace / "schemas/ThingRequest.json").read_text("utf-8")
+    git(workspace, "checkout", "-q", ".")
+    assert "<details>" not in pull_request(runner).summary

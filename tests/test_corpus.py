@@ -74,12 +74,10 @@ clients-test/SimpleExampleMessage.json /fields/8 versions/versions-missing
 """
 
 NOTES = {
-    "style/field-case": 49,
+    "style/field-case": 5,
     "style/file-name": 1,
     "style/latest-unstable": 1,
     "style/version-undocumented": 2,
-    "syntax/block-comment": 2,
-    "tags/out-of-order": 2,
     "versions/child-outside-parent": 5,
     "versions/never-present": 1,
     "versions/only-one-version": 1,

@@ -99,7 +99,9 @@ def files_of(rule: Rule, kind: str) -> list[Input]:
 def check(rule: Rule, files: list[Input]) -> Result:
     """What the default rules and the rule itself find in the files of one set."""
     config = Config(select=["default", rule.id])
-    return check_set(files, make_ruleset(config, load_rules(config, "")), readings=readings_of(rule))
+    rules = make_ruleset(config, load_rules(config, ""))
+    rules.readings = readings_of(rule)
+    return check_set(files, rules)
 
 
 def text(result: Result) -> str:

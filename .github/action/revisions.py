@@ -62,11 +62,17 @@ def find_base(asked: str, event: Mapping[str, Any]) -> str | None:
         return base
 
 
+def is_here(path: str) -> bool:
+    """Whether a path is a file or directory of the work tree."""
+    inside = os.path.relpath(path).replace(os.sep, "/")
+    return os.path.exists(path) and not f"{inside}/".startswith("../") and not os.path.isabs(inside)
+
+
 def pairs(paths: Iterable[str], base: str) -> Iterator[tuple[str, str]]:
     """Each path that the base has too, as it was there and as it is now."""
     for path in paths:
         inside = os.path.relpath(path).replace(os.sep, "/")
-        if os.path.exists(path) and not f"{inside}/".startswith("../") and not os.path.isabs(inside):
+        if is_here(path):
             try:
                 git("cat-file", "-e", f"{base}:./{'' if inside == '.' else inside}")
             except ActionError:

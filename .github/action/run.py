@@ -14,18 +14,23 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # `python -P` leaves it out, together with the work tree
 
-from revisions import ActionError, find_base, pairs
+from revisions import ActionError, find_base, is_here, pairs
 from sarif_log import merged
+from suggestions import show_patch
 
 HERE = Path(__file__).resolve().parent
 SHOWN = 10
 """How many annotations of a level GitHub shows for a step."""
+
+EACH = 2
+"""How many annotations of a rule come before those of others."""
 
 COUNTS = {"error": "errors", "warning": "warnings", "notice": "infos"}
 """The step's outputs, by the level of annotations that they count."""
@@ -51,12 +56,7 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
         formats = [*(f"--output-format={one}" for one in written), "--color", "always"]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", command, *formats, *words],
-            env={
-                **os.environ,
-                "GITHUB_OUTPUT": str(outputs),
-                "PYTHONPATH": str(Path(os.environ["RUNNER_TEMP"], "kiplint")),
-                "PYTHONUTF8": "1",
-            },
+            env=environment(GITHUB_OUTPUT=str(outputs)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -70,6 +70,12 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
     if code == STATUS.index("error") and not lines:
         lines = (failure(f"kiplint {command}", said.strip() or f"it ended with {done.returncode}"),)
     return Run(code, lines, {name: int(values.get(name, "0")) for name in COUNTS.values()}, found)
+
+
+def environment(**others: str) -> dict[str, str]:
+    """The environment in which kiplint runs."""
+    packages = str(Path(os.environ["RUNNER_TEMP"], "kiplint"))
+    return {**os.environ, "PYTHONPATH": packages, "PYTHONUTF8": "1", **others}
 
 
 def read(file: Path) -> str:
@@ -96,12 +102,23 @@ def annotate(runs: Sequence[Run]) -> None:
     crowded = any(_total(runs, level) > SHOWN for level in COUNTS)
     for level in COUNTS:
         room = SHOWN - 1 if crowded and level == "notice" else SHOWN  # the last notice is the one about the rest
-        for line in _lines(runs, level)[:room]:
+        for line in _fair(_lines(runs, level), room):
             print(line)
         if (hidden := _total(runs, level) - room) > 0:
             left_out.append(f"{hidden:,} more {level}{'s' if hidden > 1 else ''}")
     if left_out:
         print(f"{ABOUT_THE_REST}{', '.join(left_out)} not shown: the job summary has them all")
+
+
+def _fair(lines: Sequence[str], room: int) -> Sequence[str]:
+    """As many lines as there is room for; where they do not fit, none of a rule is a third before others had two."""
+    had: Counter[str] = Counter()
+    ranked = []
+    for line in lines:
+        rule = line.partition("title=")[2].partition("::")[0]
+        had[rule] += 1
+        ranked.append((had[rule] > EACH, line))
+    return [line for _, line in sorted(ranked, key=lambda one: one[0] and len(lines) > room)][:room]
 
 
 def _lines(runs: Sequence[Run], level: str) -> list[str]:
@@ -151,12 +168,43 @@ def runs(inputs: Mapping[str, str]) -> Iterator[Run]:
         words += reports(shlex.split(inputs["FORMATS"]))
         if inputs["ROLLOUT"] not in ("auto", "true", "false"):
             raise ActionError(f"rollout: auto, true or false, not {inputs['ROLLOUT']}")
-        yield kiplint("check", *words, "--", *paths)
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
-        if base := find_base(inputs["BASE"], event):
-            yield from compare(paths, base, inputs)
+        base = _base(inputs, event)
+        since = ["--changed-since", base.commit] if base.commit and _only_changed(inputs, event, paths) else []
+        wanted = inputs["SUGGESTIONS_FILE"]
+        words += [f"--output-format=rdjson={wanted}"] if wanted else []
+        yield kiplint("check", *words, *since, "--", *paths)
+        if wanted:
+            show_patch([*since, "--", *paths], environment())
+        if base.failed:
+            yield base.failed
+        elif base.commit:
+            yield from compare(paths, base.commit, inputs)
     except (ActionError, OSError, ValueError) as error:
         yield Run(2, (failure("kiplint", str(error)),))
+
+
+class Base(NamedTuple):
+    """The commit to compare with, if there is one, or why it could not be had."""
+
+    commit: str | None = None
+    failed: Run | None = None
+
+
+def _base(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Base:
+    try:
+        return Base(find_base(inputs["BASE"], event))
+    except ActionError as error:
+        return Base(failed=Run(2, (failure("kiplint", str(error)),)))
+
+
+def _only_changed(inputs: Mapping[str, str], event: Mapping[str, Any], paths: Sequence[str]) -> bool:
+    """Whether the check is to report only what the change brought about; of what lies elsewhere it reports all."""
+    asked = inputs["CHANGED_ONLY"]
+    if asked not in ("auto", "true", "false"):
+        raise ActionError(f"changed-only: auto, true or false, not {asked}")
+    wanted = asked == "true" or (asked == "auto" and "pull_request" in event)
+    return wanted and all(is_here(one) and (os.path.isdir(one) or one.endswith(".json")) for one in paths)
 
 
 def write_sarif(done: Sequence[Run], file: str) -> list[Run]:

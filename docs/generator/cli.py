@@ -10,6 +10,7 @@ import typer.main
 
 from generator.markdown import anchor, code, fence, page, prose, table
 from kiplint.cli.app import make_app
+from kiplint.cli.epilogs import AS_IT_IS
 
 INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
 
@@ -91,11 +92,10 @@ def _usual(one: Any) -> str:
 
 def _epilog(text: str) -> str:
     """Examples as a block of code, anything else as it is."""
-    label, _, rest = text.partition("  ")
-    if label in ("Example:", "Examples:"):
-        examples, *more = re.split(r"\.\s+(?=Exit codes:)", rest)
-        lines = [" ".join(one.split()) for one in examples.split(" | ")]
-        return "\n\n".join([label, fence("\n".join(lines), "sh"), *map(prose, more)])
+    if text.startswith(AS_IT_IS):
+        block, *more = text.removeprefix(AS_IT_IS).split("\n\n")
+        label, *lines = block.splitlines()
+        return "\n\n".join([label, fence("\n".join(line.strip() for line in lines), "sh"), *map(prose, more)])
     return _reflow(re.sub(r"\[/?bold\]", "**", text))
 
 

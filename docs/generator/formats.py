@@ -24,6 +24,9 @@ Two formats have limits that others set, and say what they leave out: `github` w
 job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
 """
 
+PAGE = "[Reports in a browser](../guide/pages.md) shows what the pages look like."
+"""Instead of an example, as most of a page is its style."""
+
 
 def make() -> str:
     """The page `reference/formats.md`."""
@@ -40,6 +43,8 @@ def make() -> str:
 
 
 def _sample(name: str, report: CheckResult) -> str:
+    if name == "html":
+        return PAGE
     text = rendered(name, report).replace(f'"{__version__}"', f'"{A_VERSION}"')
     return fence(text, _LANGUAGES.get(name, "text"))
 

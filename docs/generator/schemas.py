@@ -11,20 +11,35 @@ from generator.markdown import anchor, code, page, prose, table
 from kiplint.engine.config import config_schema
 from kiplint.engine.rule import pack_schema
 from kiplint.model.spec import message_schema
-from kiplint.report.layout.shape import show_schema
-from kiplint.report.output_schema import output_schema
+from kiplint.report.schemas import OUTPUTS
 
-SCHEMAS = {
-    "message": message_schema,
-    "config": config_schema,
-    "pack": pack_schema,
-    "output": output_schema,
-    "show": show_schema,
-}
+SCHEMAS = {"message": message_schema, "config": config_schema, "pack": pack_schema, **OUTPUTS}
 INTRODUCTION = """\
 The files that kiplint reads and writes, as JSON Schema (draft 2020-12). `kiplint schema NAME` prints one; the same text
 stands in the file named below. A definition or a pack has to lose its comments before another tool can read it.
 """
+
+
+RAW = "https://raw.githubusercontent.com/kiplint/kiplint/main/docs/reference/schemas"
+CATALOG = [
+    {
+        "name": "Apache Kafka message definition",
+        "description": "A request, response, header or record of the Kafka protocol",
+        "fileMatch": [
+            "**/src/main/resources/common/message/*.json",
+            "**/src/main/resources/common/metadata/*.json",
+            "**/src/test/resources/common/message/*.json",
+        ],
+        "url": f"{RAW}/message.json",
+    },
+    {
+        "name": "kiplint",
+        "description": "Configuration of kiplint, a linter of Apache Kafka message schemas",
+        "fileMatch": ["kiplint.toml", ".kiplint.toml"],
+        "url": f"{RAW}/config.json",
+    },
+]
+"""What SchemaStore's catalog has of them: editors find a file's schema there by its name."""
 
 
 def make() -> str:
@@ -34,9 +49,10 @@ def make() -> str:
 
 def files() -> dict[str, str]:
     """The schemas as the files that hold them, by path below `docs/`."""
+    schemas = {name: made() for name, made in SCHEMAS.items()}
     return {
-        f"reference/schemas/{name}.json": msgspec.json.format(msgspec.json.encode(made()), indent=2).decode() + "\n"
-        for name, made in SCHEMAS.items()
+        f"reference/schemas/{name}.json": msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
+        for name, made in {**schemas, "catalog": CATALOG}.items()
     }
 
 

@@ -50,7 +50,7 @@ def offered(*words: str, cwd: Path = ROOT) -> list[str]:
         (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),
         (("explain", "tags/g"), ["tags/gap"]),
         (("rules", "kip-13"), [word for word in ("kip-1313", *IDS) if word.startswith("kip-13")]),
-        (("schema", "m"), ["message"]),
+        (("schema", "m"), ["message", "migrate"]),
         (("check", "fix"), []),
     ],
 )

@@ -153,7 +153,8 @@ def test_statistics() -> None:
     ran = diff("old", "new", "--statistics", cwd=FIXTURES / "compat/new-field-not-ignorable")
     assert ran == (
         0,
-        "2  info     compat/new-version\n1  info     compat/new-field\n1  warning  compat/new-field-not-ignorable\n",
+        "2  info     compat/new-field\n2  info     compat/new-version\n"
+        "1  info     compat/new-field-not-ignorable\n1  warning  compat/new-field-not-ignorable\n",
         "",
     )
 

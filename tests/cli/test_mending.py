@@ -10,12 +10,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from fixes.support import said
-from tools import environment, kiplint
+from fixes.support import folder, said
+from kiplint.runs.migrating import migrate_kip_1313
+from sources.support import make_repository, write
+from tools import kiplint
 
 SLIPS = (
     b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+",\r\n'
@@ -36,8 +40,8 @@ def broker(tmp_path: Path, repo: Path) -> Path:
     return tmp_path
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {one.relative_to(folder).as_posix(): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+def contents(where: Path) -> dict[str, bytes]:
+    return {one.relative_to(where).as_posix(): one.read_bytes() for one in where.rglob("*") if one.is_file()}
 
 
 def test_diff_prints_a_patch_that_does_what_fix_does(here: Path) -> None:
@@ -82,6 +86,50 @@ def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
     assert data == MENDED
     assert '"suggestions"' in kiplint("check", "--output-format", "rdjson", cwd=here).out
     assert '"artifactChanges"' in kiplint("check", "--output-format", "sarif", cwd=here).out
+
+
+def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
+    words = ("check", "--baseline", "debt.json")
+    kiplint(*words, "--update-baseline", "--allow-new", cwd=here)
+    for unsafe in ((), ("--unsafe-fixes",)):
+        ran = kiplint(*words, "--fix", *unsafe, cwd=here)
+        assert (ran.code, ran.out, ran.err) == (0, "", "nothing to mend, 0 left, 4 known and left alone\n")
+    new = b'{ "name": "B", "type": "int8[]", "versions": "0+", "ignorable": true, "about": "That." },\r\n  '
+    (here / "XData.json").write_bytes(SLIPS.replace(b'[{ "name": "A"', b"[" + new + b'{ "name": "A"'))
+    ran = kiplint(*words, "--fix", "--diff", cwd=here)
+    assert ran.code == 1
+    assert ran.err == "would mend 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and left alone\n"
+    ran = kiplint(*words, "--fix", cwd=here)
+    assert ran.err == "mended 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and left alone\n"
+    mended = SLIPS.replace(b'[{ "name": "A"', b"[" + new.replace(b"int8[]", b"[]int8") + b'{ "name": "A"')
+    assert (here / "XData.json").read_bytes() == mended
+    ran = kiplint(*words, "--fix", "--fix-baselined", cwd=here)
+    assert ran.code == 0
+    assert "4 of 4 recorded findings are stale" in ran.err
+    assert ran.err.endswith("shape/coerced-value, syntax/trailing-comma (2), 0 left\n")
+    ran = kiplint("check", "--fix-baselined", cwd=here)
+    assert (ran.code, ran.err) == (2, "error: --fix-baselined goes with --fix or --diff\n")
+
+
+def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
+    """Two copies of a definition, of which the baseline knows one: the other is mended, wherever it stands."""
+    kiplint("check", "--baseline", "debt.json", "--update-baseline", "--allow-new", cwd=here)
+    (here / "copy").mkdir()
+    (here / "copy" / "XData.json").write_bytes(SLIPS)
+    ran = kiplint("check", ".", "--baseline", "debt.json", "--fix", cwd=here)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.endswith(", 0 left, 4 known and left alone\n")
+    assert sorted((here / one / "XData.json").read_bytes() for one in (".", "copy")) == sorted([SLIPS, MENDED])
+
+
+def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
+    make_repository(here, {"XData.json": SLIPS})
+    (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
+    ran = kiplint("check", "--changed-since", "HEAD", "--fix", cwd=here)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.endswith(", 0 left, 4 known and left alone\n")
+    assert (here / "XData.json").read_bytes() == SLIPS
+    assert (here / "YData.json").read_bytes() == MENDED.replace(b"XData", b"YData")
 
 
 @pytest.mark.parametrize(
@@ -146,6 +194,21 @@ def test_a_named_file_brings_its_other_half(broker: Path) -> None:
         "clients/RequestHeader.json", "clients/MetadataRequest.json", "clients/MetadataResponse.json",
     }  # fmt: skip
     assert document["summary"]["files"] == 3
+    schema = json.loads(kiplint("schema", "migrate", cwd=broker).out)
+    Draft202012Validator(schema).validate(document)
+    (shape,) = (one for name, one in schema["$defs"].items() if name == "MigrationDocument")
+    assert sorted(shape["required"]) == sorted(document)
+
+
+def test_new_definitions_as_json(broker: Path) -> None:
+    words = ("new", "rpc", "DescribeRacks", "--schemas", "clients", "--output-format", "json")
+    document = json.loads(kiplint(*words, "--dry-run", cwd=broker).out)
+    Draft202012Validator(json.loads(kiplint("schema", "new", cwd=broker).out)).validate(document)
+    assert not (broker / "clients" / "DescribeRacksRequest.json").exists()
+    assert json.loads(kiplint(*words, cwd=broker).out) == document
+    assert {one["path"]: one["text"].encode() for one in document["files"]} == {
+        name: data for name, data in contents(broker).items() if "Racks" in name
+    }
 
 
 def test_only_declare_passes_the_rule_that_wants_it(broker: Path) -> None:
@@ -185,30 +248,63 @@ def test_bump_and_new_pass_check(broker: Path) -> None:
 KILLS = int(os.environ.get("KIPLINT_KILLS", "4"))
 """How often the migration is killed; the nightly run does it 200 times."""
 
+WRITES = frozenset({"open", "os.rename", "os.chmod", "os.chown", "os.remove"})
 
+
+def migrating(where: Path, kill_at: int, events: Collection[str] = WRITES) -> int:
+    """A child that migrates a directory, and kills itself at the event of number `kill_at` that is about it."""
+    child = os.fork()
+    if child:
+        return child
+    count = 0
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        nonlocal count
+        if event in events and str(where) in str(args[0]):
+            if count == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            count += 1
+
+    sys.addaudithook(hook)
+    try:
+        migrate_kip_1313(where)
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
 def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_path: Path) -> None:
-    original = {one.name: one.read_bytes() for one in (corpus / "kafka-trunk-2026-08" / "clients").glob("*.json")}
+    """A third of the kills come at any time, one before any change, one before a new file takes its place."""
+    original = folder(corpus / "kafka-trunk-2026-08" / "clients")
+    here = tmp_path / "set"
 
     def put() -> None:
-        shutil.rmtree(tmp_path / "set", ignore_errors=True)
-        (tmp_path / "set").mkdir()
-        for name, data in original.items():
-            (tmp_path / "set" / name).write_bytes(data)
+        shutil.rmtree(here, ignore_errors=True)
+        write(here, original)
 
     put()
     started = time.perf_counter()
-    assert kiplint("migrate", "kip-1313", "set", cwd=tmp_path, command=[sys.executable, "-m", "kiplint"]).code == 0
+    os.waitpid(migrating(here, -1), 0)
     took = time.perf_counter() - started
-    finished = contents(tmp_path / "set")
+    finished = contents(here)
+    renamed = sum(original[name] != data for name, data in finished.items())
     chance = random.Random(1313)
-    for _ in range(KILLS):
+    halfway = 0
+    for number in range(KILLS):
         put()
-        command = [sys.executable, "-m", "kiplint", "migrate", "kip-1313", "set"]
-        run = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL)
-        time.sleep(took * chance.uniform(0.3, 1.0))
-        run.send_signal(signal.SIGKILL)
-        run.wait()
-        for path in (tmp_path / "set").glob("*.json"):
-            assert path.read_bytes() in (original[path.name], finished[path.name])
-        assert kiplint("migrate", "kip-1313", "set", cwd=tmp_path).code == 0
-        assert contents(tmp_path / "set") == finished
+        if number % 3 == 0:
+            child = migrating(here, chance.randrange(renamed), ("os.rename",))
+        else:
+            child = migrating(here, chance.randrange(len(original), 5 * renamed) if number % 3 == 1 else -1)
+        if number % 3 == 2:
+            time.sleep(took * chance.uniform(0.2, 1.0))
+            os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        found = {name: data for name, data in contents(here).items() if name.endswith(".json")}
+        assert {name for name, data in found.items() if data not in (original[name], finished[name])} == set()
+        assert found.keys() == original.keys()
+        halfway += found not in (original, finished)
+        migrate_kip_1313(here)
+        assert contents(here) == finished
+    assert halfway >= KILLS // 4
+    print(f"{KILLS} kills, {halfway} of them with files of both kinds")

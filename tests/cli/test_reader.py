@@ -7,8 +7,6 @@ the small reader answered.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -18,21 +16,10 @@ from hypothesis import strategies as st
 
 from kiplint.cli.app import make_app
 from kiplint.cli.options import Argument, Parameter, parameters
-from kiplint.cli.reader import COMMANDS, read
+from kiplint.cli.reader import read
 
+from .declared import ALL
 
-def commands(package: str = COMMANDS) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command with the words that call it."""
-    group = import_module(package)
-    for name in group.COMMANDS:
-        place = f"{package}.{name.replace('-', '_')}"
-        if hasattr(import_module(place), "COMMANDS"):
-            yield from (((name, *words), module) for words, module in commands(place))
-        else:
-            yield (name,), import_module(place)
-
-
-ALL = dict(commands())
 EXAMPLES = int(os.environ.get("KIPLINT_LAW_EXAMPLES", len(ALL) * 25))
 SEEN: list[Any] = []
 APP: Any = typer.main.get_command(make_app(lambda command, options: SEEN.append(options)))

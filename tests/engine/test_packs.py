@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kiplint.engine.config import Config
+from kiplint.engine.language import FIXERS
 from kiplint.engine.packs import installed_packs, load_pack, shipped, shipped_rules
 from kiplint.engine.rule import Rule, pack_schema, type_of
 from kiplint.engine.ruleset import load_rules
@@ -34,8 +35,8 @@ JSON5 = """
       message: '{name} does not begin with {params.prefix}',
       why: 'So that we find our own.',
     },
-    { id: 'no-uuid', each: 'field', when: "type == 'uuid'", at: 'type', severity: 'warning', fix: 'drop',
-      message: '{path} is a uuid', why: 'We like names.', source: 'another page' },
+    { id: 'no-uuid', each: 'field', when: "type == 'uuid'", at: 'type', severity: 'warning',
+      fix: 'suggestion', instead: '"string"', message: '{path} is a uuid', why: 'We like names.', source: 'another page' },
   ],
 }
 """
@@ -89,7 +90,7 @@ def test_rules_carry_what_the_pack_says(file: Path) -> None:
         "house", "house/data-prefix", "error", "our wiki", "Data prefix",
     )  # fmt: skip
     assert (one.params, one.origin) == ({"prefix": "Acme"}, str(file))
-    assert (two.severity, two.source, two.spec.fix, two.spec.on) == ("warning", "another page", "drop", "warning")
+    assert (two.severity, two.source, two.spec.fix, two.spec.on) == ("warning", "another page", "suggestion", "warning")
 
 
 def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
@@ -122,9 +123,17 @@ def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
         (rule(expect="().__class__"), "house/one: expect: __class__ is not known of (), which has no facts"),
         (rule(expect="2 ** 9"), "house/one: expect: 2 ** 9: that operator is not part of the rule language"),
         (rule(expect="-" * 900 + "1"), "it nests too deeply"),
+        (rule(fix="sugestion"), '10: house/one: fix: there is no fixer "sugestion"; did you mean suggestion?'),
+        (rule(fix="x\n"), 'there is no fixer "x\\u000a"; there are ' + ", ".join(FIXERS)),
+        (rule(fix="frozen"), "fix: frozen puts right what rules about a message find, and this one is about a field"),
+        (rule(fix="instead"), "fix: instead writes what the rule says to, so the rule needs an `instead`"),
+        (
+            rule(fix="instead", each="change"),
+            "fix: what changed between two sets cannot be put right by a fixer; leave `fix` out",
+        ),
     ],
 )
-def test_mistakes_in_expressions(file: Path, bad: dict[str, Any], problem: str) -> None:
+def test_mistakes_in_rules(file: Path, bad: dict[str, Any], problem: str) -> None:
     assert refusal(file, pack(bad)).endswith(problem)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
@@ -14,6 +15,9 @@ from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.problem import Problem
+from kiplint.model.schemas import SchemaSet
+from kiplint.report.findings.formats import write
+from kiplint.runs.result import CheckResult
 from kiplint.text.problem import Problem as Noted
 from tools import QUIET, check, definition, field, ids, message, rpc, schema_set
 
@@ -106,10 +110,10 @@ def test_places_of_elements() -> None:
     assert anchor(pair, "x")[:4] == ("ARequest.json", "", "x", "ARequest")
     (half,) = schema_set(rpc("B", 2, "0")[1]).rpcs
     assert anchor(half, "x").file == "BResponse.json"
-    assert anchor(schema_set(), "x") == Anchor("", "", "", "")
-    assert anchor(whole.schemas, "x")[:2] == ("XRequest.json", "")
+    assert anchor(schema_set(), "x") == Anchor(".", "", "", "")
+    assert anchor(SchemaSet((whole,), "a/set"), "x") == Anchor("a/set", "", "", "")
     noted = Noted("kind", "detail", "/a", 3, 5)
-    assert tuple(anchor(Problem(noted, "f", "M"), "x")) == ("f", "/a", "", "M", 3, 5)
+    assert tuple(anchor(Problem(noted, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
 
 
 def test_spans_are_exact() -> None:
@@ -221,3 +225,19 @@ def test_nothing_from_the_file_is_printed_raw(place: str) -> None:
     assert found
     for one in found:
         assert one.message.isprintable(), one
+
+
+def test_a_finding_about_a_set_is_at_its_directory() -> None:
+    """Not at the file that happens to come first in the alphabet, and whichever of its files is given."""
+    spec = RuleSpec(id="small", each="set", expect="len(rpcs) > 5", message="{len(rpcs)} RPCs are too few", why="w")
+    rule = Rule(pack="mine", spec=spec, severity="error", source="", params={}, origin="mine.json")
+    rules = RuleSet([rule], [rule])
+    files = [Input("a/set/ARequest.json", half("request"), False), Input("a/set/BData.json", half("data"), True)]
+    (one,) = check_set(files, rules, directory="a/set").findings
+    assert (one.path, one.span, one.pointer, one.message) == ("a/set", Span(1, 1, 1, 1), "", "1 RPCs are too few")
+    assert check_set([files[0]], rules, directory="a/set").findings == []
+    (here,) = check_set(files[1:], rules).findings
+    assert (here.path, here.fingerprint != one.fingerprint) == (".", True)
+    out = io.StringIO()
+    write("text", CheckResult((one,), 1), out)
+    assert out.getvalue().splitlines()[:3] == ["error[mine/small]: 1 RPCs are too few", " --> a/set", ""]

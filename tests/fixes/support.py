@@ -69,6 +69,11 @@ def said(data: bytes) -> list[str]:
     return [one.body(text) for one in comments(text)]
 
 
+def words_said(data: bytes) -> list[str]:
+    """The words of the comments, in their order; the stars that lines of a block comment begin with are none."""
+    return [word for one in said(data) for word in one.split() if word.strip("*")]
+
+
 def is_within(small: Iterable[str], large: Iterable[str]) -> bool:
     """Whether all of the first are among the second, in the same order."""
     rest = iter(large)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from kiplint.pipeline.lake import Lake
@@ -81,6 +82,24 @@ def test_matrix(lake: Lake) -> None:
     assert printed("matrix", str(lake.path)) == (
         "Pairs in trouble\n  16 of 16 pairs agree on every RPC of clients that both have.\n"
     )
+
+
+def test_matrix_as_a_page(lake: Lake) -> None:
+    page = printed("matrix", str(lake.path), "--output-format", "html")
+    found = json.loads(printed("matrix", str(lake.path), "--output-format", "json"))
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert data["releases"] == found["releases"]
+    numbers = [int(one) for one in re.findall(r'<button type="button" class="q\d[a-z ]*">(\d+)<', page)]
+    assert numbers == [one["statuses"]["agreed"] for one in found["pairs"]]
+    pair = json.loads(printed("matrix", str(lake.path), "2.0.0", "1.2.0", "--output-format", "json"))["rpcs"]
+    size, places = len(data["releases"]), [data["releases"].index(name) for name in ("2.0.0", "1.2.0")]
+    row = data["rows"][data["pairs"][places[0] * size + places[1]]].split(",")
+    told = [(rpc[0], data["codes"][one[0]][1], one[1:]) for rpc, one in zip(data["rpcs"], row, strict=True) if one]
+    assert told == [
+        (one["api_key"], one["status"], "" if one["chosen"] is None else str(one["chosen"])) for one in pair
+    ]
+    keys = [key for key, *_ in data["rpcs"]]
+    assert data["broker"][places[1]][keys.index(42)] == "0-3"
 
 
 def test_matrix_of_a_pair(lake: Lake) -> None:

@@ -6,67 +6,17 @@ import json
 import socket
 import ssl
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
 from kiplint.runs.probe.connection import ProbeError, Tls
-from kiplint.runs.probe.probe import Broker, probe
+from kiplint.runs.probe.probe import probe
 from kiplint.runs.probe.sasl import Sasl, _scram
+from probe.support import SET, answering, ask, framed, server
 from tools import complaint, kiplint
 
-SET = ROOT / "fixtures" / "sets" / "broker" / "clients"
 HEAD = b"\0\0\0\1"
-
-
-@contextmanager
-def server(talk: Callable[[socket.socket], object]) -> Iterator[str]:
-    """A port that does this with every connection."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    held: list[socket.socket] = []
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            held.append(connection)
-            try:
-                talk(connection)
-            except OSError:
-                continue
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    yield f"127.0.0.1:{listening.getsockname()[1]}"
-    listening.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
-    listening.close()
-    for one in held:
-        one.close()
-
-
-def answering(data: bytes, *, close: bool = True) -> Callable[[socket.socket], None]:
-    def talk(connection: socket.socket) -> None:
-        connection.recv(4096)
-        connection.sendall(data)
-        if close:
-            connection.shutdown(socket.SHUT_RDWR)
-
-    return talk
-
-
-def framed(data: bytes) -> bytes:
-    return len(data).to_bytes(4, "big") + data
-
-
-def ask(address: str, **others: object) -> Broker:
-    return probe(address, client=SET, timeout=1.0, **others).brokers[0]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -130,9 +80,9 @@ def test_the_way_back_to_version_0() -> None:
         found = ask(address)
     assert (found.error, found.tried, found.api_versions, found.problems) == (None, (5, 0), 0, ())
     assert [(one.name, one.use, one.unknown) for one in found.apis] == [
-        ("ApiVersions", 0, ""),
         ("SaslHandshake", 1, "2-7"),
-        ("", None, ""),
+        ("ApiVersions", 0, ""),
+        ("", None, "1-2"),
     ]
 
 
@@ -143,8 +93,11 @@ def test_an_answer_that_is_malformed() -> None:
         connection.sendall(framed(correlation + b"\0\0" + b"\x01" + b"\0\0\0\0" + b"\0" + b"\x07"))
 
     with server(talk) as address:
-        (problem,) = ask(address).problems
-    assert (problem.rule, problem.offset) == ("codec/trailing-bytes", 12)
+        problems = ask(address).problems
+    assert [(one.rule, one.offset) for one in problems] == [
+        ("codec/trailing-bytes", 12),
+        ("codec/answered-not-offered", 6),
+    ]
 
 
 def test_the_mock_cluster_of_librdkafka(tmp_path: Path) -> None:

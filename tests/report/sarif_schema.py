@@ -47,7 +47,8 @@ RULE = _object(
                 "tags": _list(TEXT, uniqueItems=True),
             }
         ),
-    }
+    },
+    {"helpUri": {"type": "string", "format": "uri", "pattern": "^https://"}},
 )
 RESULT = _object(
     {
@@ -76,7 +77,7 @@ INVOCATION = _object(
 RUN = _object(
     {
         "tool": _object({"driver": DRIVER}),
-        "automationDetails": _object({"id": {"type": "string", "pattern": "^kiplint/(check|diff|rollout)/$"}}),
+        "automationDetails": _object({"id": {"type": "string", "pattern": "^kiplint/[a-z -]+/$"}}),
         "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
         "invocations": _list(INVOCATION, minItems=1),
         "results": _list(RESULT, maxItems=25_000),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from kiplint.engine.finding import FileEdit, Fix
 from kiplint.report.output_schema import FindingObject
+from kiplint.runs.check import check
+from kiplint.text.edit import Edit, apply_edits
 
 from .findings import finding, report, written
+from .rdjson_schema import assert_rdjson
 from .test_github import summary
 
 TEXT = '\ufeff{\r\n  "é": "ü", "tag": 1,\r\n  "x": 2\r\n}'.encode()
@@ -53,6 +58,7 @@ def test_sarif_replaces_regions() -> None:
 
 def test_rdjson_counts_bytes_and_suggests_one_change() -> None:
     document = json.loads(written("rdjson", report(FOUND, finding(severity="info"), sources=SOURCES)))
+    assert_rdjson(document)
     assert document["source"] == {"name": "kiplint"}
     one, other = document["diagnostics"]
     assert one == {
@@ -71,6 +77,30 @@ def test_rdjson_counts_bytes_and_suggests_one_change() -> None:
         ],
     }
     assert (other["severity"], "suggestions" in other) == ("INFO", False)
+
+
+def test_rdjson_of_real_findings_is_what_reviewdog_takes(repo: Path) -> None:
+    """Over all bad examples; each suggestion, as bytes of the file, is what the fix does."""
+    suggested = 0
+    for folder in sorted((repo / "fixtures").glob("*/*/bad")):
+        result = check(folder, fail_on="never", config={})
+        document = json.loads(written("rdjson", result))
+        assert_rdjson(document)
+        for one, told in zip(result.findings, document["diagnostics"], strict=True):
+            for suggestion in told.get("suggestions", ()):
+                assert one.fix
+                before = result.sources[one.path]
+                edits = [Edit(edit.start, edit.end, edit.text) for edit in one.fix.edits]
+                assert _suggested(before, suggestion) == apply_edits(before, edits)
+                suggested += 1
+    assert suggested > 30
+
+
+def _suggested(data: bytes, suggestion: dict[str, Any]) -> bytes:
+    lines = data.splitlines(keepends=True)
+    ends = (suggestion["range"][name] for name in ("start", "end"))
+    start, end = (sum(map(len, lines[: one["line"] - 1])) + one["column"] - 1 for one in ends)
+    return data[:start] + suggestion["text"].encode() + data[end:]
 
 
 def test_rdjson_suggests_nothing_across_files() -> None:

@@ -72,6 +72,18 @@ def test_a_hostile_name_stays_in_its_annotation() -> None:
     assert line.isprintable()
 
 
+def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
+    crowd = [finding(rule="tags/gap", message=f"crowd {at}", identity=f"crowd {at}") for at in range(30)]
+    others = [finding(rule=f"fields/r{at}", identity=f"other {at}") for at in range(3)]
+    pair = [finding(rule="rpc/pair", identity=f"pair {at}") for at in range(3)]
+    shown = [line for line in lines(report(*crowd, *others, *pair)) if line.startswith("::error ")]
+    titles = [line.partition("title=")[2].partition("::")[0] for line in shown]
+    crowded = ["tags/gap"] * 2
+    assert titles == [*crowded, "fields/r0", "fields/r1", "fields/r2", "rpc/pair", "rpc/pair", *crowded, "tags/gap"]
+    few = [*crowd[:6], *others]
+    assert [line.rpartition("::")[2] for line in lines(report(*few))] == [one.message for one in few]
+
+
 def test_ten_of_a_level_and_then_how_many_more() -> None:
     found = [*many(12, "info"), *many(11, "warning"), *many(25, "error")]
     shown = lines(report(*found))

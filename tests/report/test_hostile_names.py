@@ -28,16 +28,21 @@ NAMES = [
 COMMANDS = [("check", "new"), ("diff", "old", "new"), ("rollout", "old", "new")]
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
+def hostile_sets(folder: Path) -> tuple[Path, Path]:
     """Two releases of RPCs with such names, and with fields that have them."""
     for release, valid in (("old", "0-1"), ("new", "0-2")):
-        (tmp_path / release).mkdir()
+        (folder / release).mkdir()
         for key, name in enumerate(NAMES):
             for kind in ("Request", "Response"):
                 fields = [field(f"{name}{at}", about=f"Number {at}.") for at in range(2 if release == "new" else 1)]
                 text = definition(*fields, name=f"{name}{kind}", type=kind.lower(), apiKey=key, validVersions=valid)
-                (tmp_path / release / f"X{key}{kind}.json").write_bytes(text)
+                (folder / release / f"X{key}{kind}.json").write_bytes(text)
+    return folder / "old", folder / "new"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    hostile_sets(tmp_path)
     return tmp_path
 
 

@@ -26,7 +26,8 @@ COUNTED: dict[str, Callable[[str], int]] = {
     "rdjson": lambda text: len(json.loads(text)["diagnostics"]),
     "junit": lambda text: len(ElementTree.fromstring(text).findall("testsuite/testcase/failure")),
     "gitlab": lambda text: len(json.loads(text)),
-    "markdown": lambda text: text.count("\n| error |") ,
+    "markdown": lambda text: text.count("\n| error |"),
+    "html": lambda text: text.count('<details class="item '),
 }  # fmt: skip
 
 

@@ -106,7 +106,7 @@ TEXT = (
         DELETE,
         '"apiKey": 42,',
         '"apiKey": 42,  /* the key */',
-        ("syntax/block-comment @ /* the key */",),
+        (),
     ),
     Slip("quote not closed", DELETE, '"type": "request"', '"type": "request', ('syntax/invalid-json @ "request,',)),
 )
@@ -927,6 +927,13 @@ KIPS = (
         '"flexibleVersions": "2+",',
         '"flexibleVersions": "2+",\n  "headerVersions": { "0-1": "1", "2+": "2" },',
         ('ApiVersionsRequest: kip-1313/header-missing @ "name": "ApiVersionsRequest"',),
+    ),
+    Slip(
+        "an answer that changes with KIP-1242's version",
+        ANSWER,
+        '"name": "ThrottleTimeMs", "type": "int32", "versions": "1+"',
+        '"name": "ThrottleTimeMs", "type": "int32", "versions": "1-4"',
+        ('kip-1242/response-unchanged @ "versions": "1-4"',),
     ),
     Slip(
         "header map on a record",

@@ -11,6 +11,7 @@ import typer
 
 from kiplint import __version__
 from kiplint.cli import completing
+from kiplint.cli.epilogs import shown
 from kiplint.cli.options import Argument, Group, Parameter, make, parameters
 from kiplint.cli.process import run
 from kiplint.cli.reader import COMMANDS, Command
@@ -51,7 +52,7 @@ def _group(package: Any, do: Do, names: Sequence[str], **settings: Any) -> typer
         if hasattr(module, "COMMANDS"):
             app.add_typer(_group(module, do, module.COMMANDS), name=name)
         else:
-            app.command(name, epilog=module.EPILOG)(_function(module, do))
+            app.command(name, epilog=shown(module.EPILOG))(_function(module, do))
     return app
 
 

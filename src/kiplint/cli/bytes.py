@@ -15,12 +15,18 @@ from kiplint.cli.output import CODES, finish
 from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
-from kiplint.report.findings.json import encoded
+from kiplint.report.findings.json import encoded, pretty
+from kiplint.runs.result import RunResult
+from kiplint.text.files import open_file, read_text
 from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from kiplint.cli.commands.encode import Options as EncodeOptions
     from kiplint.cli.commands.vectors import Options as VectorsOptions
+
+
+MOST_VALUES = 256 << 20
+"""The bytes of the largest file of values."""
 
 
 def encode_one(options: EncodeOptions) -> int:
@@ -38,7 +44,7 @@ def encode_one(options: EncodeOptions) -> int:
     )
     data = len(made.data).to_bytes(4, "big") + made.data if options.length else made.data
     if form == "json":
-        print(msgspec.json.format(msgspec.json.encode(_document(made, data)), indent=2).decode())
+        print(pretty(_document(made, data)))
     elif form == "jsonl":
         print(encoded(_document(made, data)))
     elif not made.problems:
@@ -74,19 +80,19 @@ def _opened(path: str) -> AbstractContextManager[BinaryIO]:
     if path == "-":
         return nullcontext(sys.stdin.buffer)
     try:
-        return open(path, "rb")
+        return open_file(path)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
 def write_vectors(options: VectorsOptions) -> int:
     """Write the golden bytes, one object a line."""
     from kiplint.runs.bytes.encode import vectors
 
-    encoder = msgspec.json.Encoder()
-    for one in vectors(*(options.sets or (".",)), repository=options.repo, messages=options.message):
-        sys.stdout.write(encoder.encode(one).decode() + "\n")
-    return CLEAN
+    broken: list[str] = []
+    for one in vectors(*(options.sets or (".",)), repository=options.repo, messages=options.message, broken=broken):
+        sys.stdout.write(encoded(one) + "\n")
+    return finish(RunResult(status="error" if broken else "ok", broken=tuple(broken)))
 
 
 def _document(made: Any, data: bytes) -> dict[str, Any]:
@@ -116,19 +122,21 @@ def _values(text: str | None, fields: Sequence[str]) -> dict[str, Any]:
             raise UsageError(f"--value takes FIELD=VALUE, such as groupId=g, not {one}")
         try:
             found[name] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             found[name] = value
     return found
 
 
 def _object(text: str, option: str) -> dict[str, Any]:
     """The JSON object that an option gives, or that the file has which it names."""
-    if not text.lstrip().startswith("{") and os.path.isfile(text):
-        with open(text, encoding="utf-8") as file:
-            text = file.read()
+    if not text.lstrip().startswith("{") and os.path.lexists(text):
+        try:
+            text = read_text(text, MOST_VALUES)
+        except OSError as error:
+            raise UsageError(f"{option}: cannot read {text}: {error.strerror}") from None
     try:
         found = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"{option}: {error}") from None
     if not isinstance(found, dict):
         raise UsageError(f"{option} takes a JSON object")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kiplint.cli import COMPLETE
+from kiplint.cli.surroundings import COMPLETE
 
 
 def script(shell: str) -> str:

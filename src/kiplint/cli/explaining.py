@@ -17,17 +17,18 @@ from kiplint.report.findings.text import write
 from kiplint.report.kit.colors import BOLD, DIM, paint
 from kiplint.runs.reading import readings_of
 from kiplint.runs.result import CheckResult
+from kiplint.text.show import printable
 
 
 def sections(rule: Rule, color: bool) -> list[str]:
     """The paragraphs that explain a rule."""
     usual = "off unless selected" if rule.severity == "off" else rule.severity
     parts = [
-        f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{rule.title}.",
+        f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{printable(rule.title)}.",
         _paragraph(rule.spec.why),
     ]
     if rule.source:
-        parts.append(f"Source: {rule.source}")
+        parts.append(f"Source: {printable(rule.source)}")
     folder = examples(rule, Path(shipped("fixtures")))
     if folder and (folder / "old").is_dir():
         parts.append(f"{paint('Example', BOLD, color)}\n{_change(rule, folder, color)}")
@@ -37,8 +38,13 @@ def sections(rule: Rule, color: bool) -> list[str]:
             f"{paint('Right', BOLD, color)}\n{_good(rule)}",
         ]
     if rule.params:
-        values = "\n".join(f"  {name} = {_toml(value)}" for name, value in rule.params.items())
+        values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
+    if not rule.each and not rule.origin:
+        parts.append(
+            "It is found in bytes, by `kiplint decode` and `probe`, or in values, by `encode`; nothing switches it off."
+        )
+        return parts
     parts.append(
         "To ignore it in one place, write above the line or at its end:\n"
         f"  // kiplint: ignore[{rule.id}] and the reason\n"
@@ -80,4 +86,4 @@ def _toml(value: object) -> str:
 
 
 def _paragraph(text: str) -> str:
-    return "\n".join(textwrap.wrap(text, 100))
+    return "\n".join(textwrap.wrap(printable(" ".join(text.split())), 100))

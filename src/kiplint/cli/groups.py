@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.")]
 FormOption = Annotated[Literal["text", "json"], Option("How to write the result.")]
+PageFormOption = Annotated[Literal["text", "json", "html"], Option("How to write the result.")]
+OpenOption = Annotated[bool, Option("Open the report in the browser: a page of HTML, in a file of its own.")]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("How to write the result.")]
 RepositoryOption = Annotated[str | None, Option("The repository of REV:path, a directory or a bundle.", "REPO")]
 SetsOption = Annotated[
@@ -29,7 +31,10 @@ MessageOption = Annotated[
     Option("Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.", "GLOB"),
 ]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
-LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote.", "LAKE")]
+LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
+AsOfOption = Annotated[
+    str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
+]
 
 
 class Choosing(Group, frozen=True):
@@ -82,6 +87,9 @@ class Reporting(Group, frozen=True):
             complete=completing.formats,
         ),
     ] = ()
+    open: Annotated[
+        bool, Option("Open the report in the browser: the page that html=FILE names, else one in a file of its own.")
+    ] = False
     color: ColorOption = "auto"
     quiet: Annotated[bool, Option("Write nothing to the terminal.", short="-q")] = False
 

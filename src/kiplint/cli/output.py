@@ -1,4 +1,7 @@
-"""Where results go: `--output-format F` to standard output, `--output-format F=FILE` to a file; and the exit code."""
+"""Where results go: `--output-format F` to standard output, `--output-format F=FILE` to a file; and the exit code.
+
+With `--open` a page of HTML goes to a file, its own where none is named, and is shown in the browser.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.terminal import use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.report.findings.formats import FORMATS, ROOMS, load, write
+from kiplint.text.show import as_escape, printable
 from kiplint.text.suggest import did_you_mean
 from kiplint.text.words import plural
 
@@ -25,15 +29,26 @@ if TYPE_CHECKING:
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
 
+PAGE = "html"
+
 LISTS = ("text", "concise", "jsonl")  # they say nothing where nothing is wrong
 
 
 class Output(msgspec.Struct, frozen=True):
-    """One report to write: its format, the file (None for standard output), and whether to colour it."""
+    """One report to write: its format, the file (None for standard output), and whether to colour it.
+
+    One that is `opened` goes to a file of its own where none is named.
+    """
 
     format: str
     file: str | None
     color: bool
+    opened: bool = False
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it goes to standard output."""
+        return self.file is None and not self.opened
 
 
 def report(command: str, asked: Reporting, work: Callable[[], Report], *, statistics: bool = False) -> int:
@@ -49,7 +64,7 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
         if github:
             from kiplint.cli.github_run import record_failure
 
-            annotate = any(output.file is None for output in github)
+            annotate = any(output.is_out for output in github)
             record_failure(command, str(error) or type(error).__name__, annotate=annotate)
         raise
     for note in result.notes if not asked.quiet else ():
@@ -60,7 +75,7 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
 def write_patch(result: CheckResult, *, quiet: bool) -> int:
     """Write the patch of a check, and say what it is about; the exit code is 1 when there is one."""
     if not quiet:
-        _write_bytes(result.patch or b"")
+        write_bytes(result.patch or b"")
         for note in result.notes:
             warn(note)
     return FINDINGS if result.patch else CLEAN
@@ -70,19 +85,35 @@ def present_change(result: MigrationResult, form: str, color: str, *, as_patch: 
     """Write what a migration did, or its patch."""
     if not as_patch:
         return present(result, form, color)
-    _write_bytes(result.change.patch())
+    write_bytes(result.change.patch())
     return finish(result)
 
 
-def _write_bytes(data: bytes) -> None:
+def write_bytes(data: bytes) -> None:
+    """Write bytes as they are to what keeps them; on a terminal nothing in them acts."""
     sys.stdout.flush()
+    if sys.stdout.isatty():
+        shown = (printable(line, _but_tabs) for line in data.decode("utf-8", "replace").split("\n"))
+        sys.stdout.write("\n".join(shown))
+        return
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
-def present(result: RunResult, form: str, color: str) -> int:
-    """Write a result that is no list of findings to standard output."""
-    write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+def _but_tabs(char: str) -> str:
+    return char if char == "\t" else as_escape(char)
+
+
+def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:
+    """Write a result that is no list of findings to standard output, or have its page `opened` in the browser."""
+    if opened:
+        from kiplint.cli.opening import open_page
+
+        open_page(result.command, lambda out: write("html", result, out))
+    if not opened or form not in ("text", "html"):
+        write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+    for note in result.notes:
+        warn(note)
     return finish(result)
 
 
@@ -97,10 +128,11 @@ def finish(result: RunResult) -> int:
 def open_outputs(asked: Reporting) -> list[Output]:
     """The outputs that the options ask for; raises UsageError for a format that does not exist.
 
-    Without any, annotations for GitHub where it runs us, and text elsewhere.
+    Without any, annotations for GitHub where it runs us, and text elsewhere; only a page where that is to be opened.
     """
+    usual = [PAGE] if asked.open else ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]
     outputs = []
-    for text in asked.output_format or ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]:
+    for text in asked.output_format or usual:
         name, equals, file = text.partition("=")
         if name not in FORMATS:
             hint = did_you_mean(name, FORMATS) or f": there are {', '.join(FORMATS)}"
@@ -108,8 +140,10 @@ def open_outputs(asked: Reporting) -> list[Output]:
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
         colored = asked.color == "always" if equals else use_color(asked.color, sys.stdout)
-        outputs.append(Output(name, file or None, colored))
-    if len([output for output in outputs if output.file is None]) > 1:
+        outputs.append(Output(name, file or None, colored, asked.open and name == PAGE))
+    if asked.open and not any(output.opened for output in outputs):
+        outputs.append(Output(PAGE, None, False, opened=True))
+    if len([output for output in outputs if output.is_out]) > 1:
         raise UsageError(
             "only one format can go to standard output; write the others to files, as in json=kiplint.json"
         )
@@ -119,15 +153,23 @@ def open_outputs(asked: Reporting) -> list[Output]:
 def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, statistics: bool) -> None:
     """Write a result in every format that is asked for; `quiet` keeps standard output empty."""
     for output in outputs:
-        if output.file is None:
+        if output.is_out:
             if not quiet:
                 _write_out(result, output, statistics)
             continue
-        try:
-            with open(output.file, "w", encoding="utf-8", newline="\n") as out:
-                write(output.format, result, out, color=output.color)
-        except OSError as error:
-            raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
+        if output.file is not None:
+            try:
+                with open(output.file, "w", encoding="utf-8", newline="\n") as out:
+                    write(output.format, result, out, color=output.color)
+            except OSError as error:
+                raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
+        if output.opened:
+            from kiplint.cli.opening import open_page, show_page
+
+            if output.file is not None:
+                show_page(output.file, quiet=quiet)
+            else:
+                open_page(result.command, lambda out: write(PAGE, result, out), quiet=quiet)
     if any(output.format == "github" for output in outputs):
         from kiplint.cli.github_run import record
 

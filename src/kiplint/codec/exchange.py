@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.codec import UnusableLayout
 from kiplint.codec.fill import filled
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_body, decode_request, decode_response
 from kiplint.codec.problems import Problem
@@ -110,8 +111,10 @@ def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
         message, version = _chosen(catalog, given)
     except BadInput as error:
         return _encoded("", -1, None, b"", (Problem("codec/input-invalid", 0, str(error)),))
-    codec = catalog.codec(message, version)
-    body, problems = codec.encode(given.get("value"))
+    try:
+        body, problems = catalog.codec(message, version).encode(given.get("value"))
+    except UnusableLayout as error:
+        return _encoded(message.name, version, None, b"", (Problem("codec/layout-unusable", 0, str(error)),))
     if given.get("direction") is None and not isinstance(given.get("header"), dict):
         return _encoded(message.name, version, None, body, problems)
     number, header = catalog.header(message, version)

@@ -66,11 +66,16 @@ def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *
     if api_key != API_VERSIONS or version == 0 or code != UNSUPPORTED_VERSION.to_bytes(2, "big"):
         return found
     fallback = _framed(catalog, "response", api_key, 0, data, spans)
-    if not fallback.problems or found.problems:
+    if not fallback.problems:
         return fallback
-    offset = fallback.problems[0].offset
-    text = f"UNSUPPORTED_VERSION has to be answered in version 0 (KIP-511); this is version {version}"
-    return msgspec.structs.replace(found, problems=(Problem("codec/fallback-version", offset, text),))
+    first = fallback.problems[0]
+    text = "UNSUPPORTED_VERSION has to be answered in version 0 (KIP-511)"
+    if not found.problems:
+        problem = Problem("codec/fallback-version", first.offset, f"{text}; this is version {version}")
+        return msgspec.structs.replace(found, problems=(problem,))
+    # Not the version asked for either: what version 0 lacks is told too.
+    problem = Problem("codec/fallback-version", first.offset, f"{text}; these bytes are not, nor version {version}")
+    return msgspec.structs.replace(fallback, problems=(problem, *fallback.problems))
 
 
 def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data: bytes, spans: bool) -> Frame:

@@ -10,6 +10,10 @@ from kiplint.codec.wire import base64_text, uuid_text
 from kiplint.model.layout import Body, Slot
 from kiplint.model.types import INTEGERS
 
+MOST_ERROR = 100
+"""Up to here every error code is one of Kafka's."""
+SOME_TIME = 0x018B_CFE5_6800
+"""14 November 2023 in milliseconds."""
 Variant = tuple[str, dict[str, Any]]
 """The path of the field that is special, and the values of the body."""
 
@@ -73,6 +77,8 @@ def _single(slot: Slot, number: int) -> Any:
     if slot.kind == "struct":
         return _struct(slot, number)
     if slot.kind in INTEGERS:
+        if (known := _meant(slot, number)) is not None:
+            return known
         low, high = INTEGERS[slot.kind]
         # Every byte of a wide number has a value of its own, so that swapped or shifted bytes show.
         pattern = int.from_bytes(bytes((n + number) % 120 + 1 for n in range(8)), "big")
@@ -85,6 +91,15 @@ def _single(slot: Slot, number: int) -> Any:
         return uuid_text(bytes((n * 7 + number) % 256 for n in range(16)))
     text = f"{slot.field.name[:12]}-{number}"
     return text if slot.kind == "string" else base64_text(text.encode())
+
+
+def _meant(slot: Slot, number: int) -> int | None:
+    """A value for a field whose numbers many clients do not take for mere numbers: error codes and times."""
+    if slot.kind == "int16" and slot.field.name.endswith("ErrorCode"):
+        return number % MOST_ERROR + 1
+    if slot.kind == "int64" and slot.field.name.endswith(("Ms", "Timestamp")):
+        return SOME_TIME + number * 0x01010101
+    return None
 
 
 def _struct(slot: Slot, number: int) -> Any:

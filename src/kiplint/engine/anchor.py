@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 from kiplint.model.field import Field
@@ -29,12 +30,14 @@ class Anchor(NamedTuple):
 
 
 def anchor(element: Any, wanted: str) -> Anchor:
-    """The place of an element, and of one property of it when there is one wanted."""
+    """The place of an element, and of one property of it when there is one wanted; a set is at its directory."""
     if isinstance(element, Problem):
         noted = element.noted
         return Anchor(element.file, noted.pointer, "", element.message_name, noted.start, noted.end)
     if isinstance(element, Reading):
         return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
+    if isinstance(element, SchemaSet):
+        return Anchor(element.directory or os.curdir, "", "", "")
     message = message_of(element)
     if message is None:
         return Anchor("", "", "", "")
@@ -42,13 +45,11 @@ def anchor(element: Any, wanted: str) -> Anchor:
 
 
 def message_of(element: Any) -> Message | None:
-    """The message that an element belongs to; of an RPC the request, of a set the first."""
+    """The message that an element belongs to; of an RPC the request, of a set none."""
     if isinstance(element, Message):
         return element
     if isinstance(element, (Field, Struct, HeaderRange)):
         return element.message
     if isinstance(element, Rpc):
         return element.request or element.response
-    if isinstance(element, SchemaSet):
-        return element.messages[0] if element.messages else None
     return None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import Words, translate
 from kiplint.engine.functions import FUNCTIONS
-from kiplint.engine.language import KINDS, NARROWER, OWN, facts, kind_name, own_condition, properties, words_of
+from kiplint.engine.language import FIXERS, KINDS, NARROWER, OWN, facts, kind_name, own_condition, properties, words_of
 from kiplint.engine.parse import parse_lets
 from kiplint.engine.rule import Case, Rule, Wanted, type_of
 from kiplint.engine.template import Piece, pieces, split_place
@@ -33,6 +33,8 @@ def bad_name(name: str) -> str:
 def mistakes(rule: Rule) -> Iterator[Mistake]:
     """Each mistake in a rule."""
     spec = rule.spec
+    if unfit := _no_fixer(rule):
+        yield "fix", spec.fix, unfit
     if rule.each not in KINDS:
         if rule.each != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
@@ -71,6 +73,24 @@ def _amiss(rule: Rule) -> Iterator[Mistake]:
         yield "says", spec.id, "a case without `when` speaks always, so it has to be the last, and without `message`"
     if OWN.get(kind) and (spec.at or any(case.at for case in spec.says)):
         yield "at", spec.at or spec.id, f"a {kind} has a place of its own; leave `at` out"
+
+
+def _no_fixer(rule: Rule) -> str:
+    """What is wrong with the fixer that a rule names, or empty."""
+    spec = rule.spec
+    if not spec.fix:
+        return ""
+    if spec.fix not in FIXERS:
+        hint = did_you_mean(spec.fix, FIXERS) or f"; there are {', '.join(FIXERS)}"
+        return f'there is no fixer "{printable(spec.fix)}"{hint}'
+    if rule.each == "change":
+        return "what changed between two sets cannot be put right by a fixer; leave `fix` out"
+    kind = FIXERS[spec.fix]
+    if kind not in ("", rule.each):
+        return f"{spec.fix} puts right what rules about a {kind} find, and this one is about a {rule.each}"
+    if not kind and not (spec.instead or spec.fields or any(case.instead for case in spec.says)):
+        return f"{spec.fix} writes what the rule says to, so the rule needs an `instead`"
+    return ""
 
 
 def _lets(texts: dict[str, str], words: Words) -> Iterator[Mistake]:

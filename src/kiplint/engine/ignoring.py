@@ -46,8 +46,9 @@ class Ignores:
             if unknown is not None:
                 yield _unused(one, f"no rule matches {printable(unknown)}")
             elif any(not self._running.isdisjoint(group) for group in rules):
-                yield _unused(one, f"nothing here breaks {', '.join(one.selectors)}; drop the comment")
+                told = f"nothing here breaks {', '.join(one.selectors)}; drop the comment"
+                yield _unused(one, told, spare=True)
 
 
-def _unused(comment: Suppression, detail: str) -> Problem:
-    return Problem("unused-ignore", detail, "", comment.start, comment.end)
+def _unused(comment: Suppression, detail: str, *, spare: bool = False) -> Problem:
+    return Problem("unused-ignore", detail, "", comment.start, comment.end, spare=spare)

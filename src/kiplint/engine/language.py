@@ -38,6 +38,28 @@ _SPECS = {
 }
 OWN = {"problem": "kind", "change": "name", "reading": "reader"}
 """The fact that tells which rule an element is for, of the kinds whose rules are each about their own id."""
+FIXERS: Mapping[str, str] = {
+    "instead": "",
+    "suggestion": "",
+    "json5": "problem",
+    "trailing-comma": "problem",
+    "byte-order-mark": "problem",
+    "block-comment": "problem",
+    "unused-ignore": "problem",
+    "coerced-value": "problem",
+    "misspelt-property": "problem",
+    "default-null": "field",
+    "default-octal": "field",
+    "written-type": "field",
+    "header-map": "message",
+    "header-start": "header_range",
+    "header-overlap": "header_range",
+    "header-order": "header_range",
+    "lagging-half": "rpc",
+    "frozen": "message",
+    "next-api-key": "message",
+}
+"""The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
 RANGE_FACTS = {"lowest": "int", "highest": "int", "open": "bool", "parts": "tuple[VersionRange, ...]"}
 
 

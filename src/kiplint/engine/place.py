@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
@@ -30,13 +31,11 @@ def place(
     rules: RuleSet,
     mender: Mender | None = None,
     files: Mapping[str, bytes] | None = None,
-    *,
-    readings: bool = False,
 ) -> list[Finding]:
     """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added.
 
-    With a mender they carry their fixes, which may change `files`. Unless `readings` were looked at, it is not useless
-    to ignore a rule about them.
+    With a mender they carry their fixes, which may change `files`. To ignore a rule about other readers is not
+    useless where they are not looked at.
     """
     text = decode_text(definition.data)
     locator = Locator(text)
@@ -49,7 +48,7 @@ def place(
 
     findings = [finding(breach) for breach in breaches if breach.severity != "off"]
     suppressions = parse_suppressions(text)
-    ran = (rule.id for rule in rules.rules if readings or rule.each != "reading")
+    ran = (rule.id for rule in rules.rules if rules.readings or rule.each != "reading")
     ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), ran)
     kept = [one for one in findings if not ignores.cover(one)]
     problems = [*suppressions.problems, *ignores.useless()]
@@ -57,6 +56,23 @@ def place(
     kept += [finding(breach) for breach in rules.breaches("problem", elements)]
     kept.sort(key=lambda one: (one.span.line, one.span.column, one.rule, one.message))
     return kept
+
+
+def place_set(breach: Breach) -> Finding:
+    """The finding about a whole set, at its directory: no file of it is more at fault than another."""
+    folder = breach.anchor.file
+    return Finding(
+        rule=breach.rule.id,
+        severity=cast("Severity", breach.severity),
+        message=printable(breach.message),
+        path=folder,
+        span=Span(1, 1, 1, 1),
+        pointer="",
+        message_name="",
+        source=breach.rule.source,
+        identity="\0".join((breach.rule.id, "", os.path.basename(folder.rstrip("/")))),
+        instead=printable(breach.instead),
+    )
 
 
 def _finding(breach: Breach, locator: Locator) -> Finding:

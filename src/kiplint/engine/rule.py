@@ -92,7 +92,7 @@ class RuleSpec(_Shape):
         str,
         Meta(
             description="The name of a fixer: `instead` writes what the rule says to, `suggestion` does so only when "
-            "asked for what is unsafe; others are made for one rule."
+            "asked for what is unsafe; others are made for one rule, and for one kind of element."
         ),
     ] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}

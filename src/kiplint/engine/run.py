@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -11,11 +12,11 @@ from msgspec.structs import replace
 from kiplint.engine.anchor import anchor
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import Breach, RuleSet
+from kiplint.model.entities import entity_problems
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import Problem
 from kiplint.model.ranges import range_problems
-from kiplint.model.reading import Reading
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from kiplint.engine.place import Mender
 
 IGNORE_MARK = b"kiplint:"
-
-Readings = Callable[[Sequence[Definition]], Iterable[Reading]]
-"""From the definitions of a set to what befalls other readers at them; the packages above the engine know how."""
 
 
 class Input(NamedTuple):
@@ -52,12 +50,11 @@ def check_set(
     directory: str = "",
     partial: bool = False,
     mender: Mender | None = None,
-    readings: Readings | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial` says that the rest of the set is not known, so that a missing half of an RPC means nothing. With a
-    `mender` the findings carry their fixes; with `readings` the rules about other readers run too.
+    `mender` the findings carry their fixes.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -69,21 +66,27 @@ def check_set(
     unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
-    if readings:
-        breaches += rules.breaches("reading", readings(definitions))
+    if rules.readings:
+        breaches += rules.breaches("reading", rules.readings(definitions))
     by_file: dict[str, list[Breach]] = {}
+    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     for breach in (at_reported_half(one, reported) for one in breaches):
         if breach.anchor.file in reported:
             by_file.setdefault(breach.anchor.file, []).append(breach)
-    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
+        elif breach.element is schemas and reported and breach.severity != "off":
+            from kiplint.engine.place import place_set
+
+            result.findings.append(place_set(breach))
     files = {one.file: one.data for one in definitions if one.file in reported} if mender else {}
     for one in definitions:
         found = by_file.get(one.file, [])
         if one.file in reported and (found or IGNORE_MARK in one.data):
             from kiplint.engine.place import place  # clean files never pay for positions
 
-            result.findings += place(one, found, rules, mender, files, readings=readings is not None)
+            result.findings += place(one, found, rules, mender, files)
             result.sources[one.file] = one.data
+    if rules.spares:
+        result.findings = [one for one in result.findings if not rules.spares(one.path, one.rule)]
     if mender:
         result.sources |= {path: files[path] for one in result.findings if one.fix for path in _touched(one.fix)}
     take_apart(schemas)
@@ -129,11 +132,11 @@ def file_breaches(definitions: list[Definition], reported: set[str], rules: Rule
 def _problems(definitions: list[Definition]) -> Iterator[Problem]:
     for one in definitions:
         for noted in one.problems:
-            yield Problem(noted, one.file, one.message.name if one.message else "")
+            yield Problem(noted, one.file, one.message)
     for one in definitions:
         if one.message:
-            for noted in range_problems(one.message):
-                yield Problem(noted, one.file, one.message.name)
+            for noted in chain(range_problems(one.message), entity_problems(one.message)):
+                yield Problem(noted, one.file, one.message)
 
 
 def _fields(messages: list[Message]) -> Iterator[object]:

@@ -10,6 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from kiplint.engine.anchor import anchor
 from kiplint.engine.finding import Finding
 from kiplint.engine.language import KINDS
 from kiplint.engine.place import place
@@ -87,11 +90,18 @@ def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scope
         together = [
             *file_breaches(definitions, {one.file for one in definitions}, rules.together),
             *(file_breaches(definitions, marked, rules.alone) if marked else ()),
-            *set_breaches(schemas, rules.together),
+            *(_at_a_file(one, schemas) for one in set_breaches(schemas, rules.together)),
         ]
         return Checked(_placed(definitions, alone, (), rules), _placed(definitions, together, marked, rules))
     finally:
         take_apart(schemas)
+
+
+def _at_a_file(breach: Breach, schemas: SchemaSet) -> Breach:
+    """A breach by the whole set, at its first file: a lake knows files alone."""
+    if breach.element is not schemas or not schemas.messages:
+        return breach
+    return replace(breach, anchor=anchor(schemas.messages[0], ""))
 
 
 def _placed(

@@ -8,8 +8,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, Readings, Result, check_set
+from kiplint.engine.ruleset import Readings, RuleSet
+from kiplint.engine.run import Input, Result, check_set
 
 Compare = Callable[[Rule, Path], list[str]]
 """Says what a rule about changes finds between the sets in `old` and `new`; the packages above the engine know how."""
@@ -56,4 +56,6 @@ def check_example(rule: Rule, folder: Path, readings: Readings | None = None) ->
     """What one rule, switched on if need be, finds in the set of a directory; paths are bare file names."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     inputs = [Input(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
-    return check_set(inputs, RuleSet([active], [active]), readings=readings)
+    rules = RuleSet([active], [active])
+    rules.readings = readings
+    return check_set(inputs, rules)

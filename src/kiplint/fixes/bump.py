@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from kiplint.fixes.draft import Draft
 from kiplint.fixes.header_maps import declared_map
 from kiplint.fixes.new_field import BadField, NewField, add_field
-from kiplint.fixes.new_version import add_version
+from kiplint.fixes.new_version import add_version, obstacle
 from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
 from kiplint.model.header_map import header_map
 from kiplint.model.message import Message
@@ -27,7 +27,7 @@ def bump(
     `note` is what the comment says of the version, in place of the fields' names. Raises BadField.
     """
     request, response = rpc.request, rpc.response
-    if problem := _problem(rpc):
+    if problem := _obstacle(rpc):
         return Migration(rows=(_row(rpc, None, look=(problem,)),))
     assert request is not None
     assert response is not None
@@ -53,17 +53,10 @@ def bump(
     return Migration(tuple(files), (_row(rpc, version, done, look),))
 
 
-def _problem(rpc: Rpc) -> str:
+def _obstacle(rpc: Rpc) -> str:
     if rpc.name in FROZEN:
         return f"it is frozen at versions {FROZEN[rpc.name]}, and must never be bumped (KIP-1313)"
-    if rpc.is_dead:
-        return "no valid version is left"
-    if rpc.request is None or rpc.response is None:
-        return f"there is no {'request' if rpc.request is None else 'response'}"
-    for half in (rpc.request, rpc.response):
-        if not half.valid or half.valid.open or len(half.valid.parts) > 1:
-            return f"the valid versions of {half.name} are {half.valid}"
-    return ""
+    return obstacle(rpc)
 
 
 def _carry_map(draft: Draft, version: int) -> None:

@@ -1,4 +1,4 @@
-"""The text of `headerVersions` (KIP-1313): derived from flexibleVersions, and led on to a new version."""
+"""The text of `headerVersions` (KIP-1313): as declared, and led on to a new version."""
 
 from __future__ import annotations
 
@@ -6,22 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from kiplint.fixes.draft import Draft
-from kiplint.model.header_map import HEADERLESS_RESPONSE, OLDEST_HEADER_REQUEST
+from kiplint.model.header_map import HeaderMap
 from kiplint.model.message import Message
-from kiplint.versions import ALL, VersionRange, boundaries
-
-HeaderMap = tuple[tuple[VersionRange, int], ...]
-API_VERSIONS = 18
-
-
-def derived_map(message: Message, flexible: VersionRange | None = None) -> HeaderMap:
-    """The header of every version from 0 on, as Kafka derives it from flexibleVersions, the last range open.
-
-    Retired versions are in the map too, and those to come: the map tells the whole history.
-    """
-    flexible = message.flexible if flexible is None else flexible
-    pieces = ((piece, _derived(message, piece.lowest, flexible)) for piece in boundaries(_cuts(message, flexible), ALL))
-    return joined(tuple(pieces))
+from kiplint.versions import VersionRange
 
 
 def led_on(entries: HeaderMap, version: int, header: int) -> HeaderMap:
@@ -30,17 +17,6 @@ def led_on(entries: HeaderMap, version: int, header: int) -> HeaderMap:
         return entries
     new = VersionRange.of(version)
     return (*((piece - new, old) for piece, old in entries if piece - new), (new, header))
-
-
-def joined(entries: HeaderMap) -> HeaderMap:
-    """The map with neighbours of one header made one."""
-    found: list[tuple[VersionRange, int]] = []
-    for versions, header in entries:
-        if found and found[-1][1] == header:
-            found[-1] = (found[-1][0] | versions, header)
-        else:
-            found.append((versions, header))
-    return tuple(found)
 
 
 def declared_map(message: Message) -> HeaderMap | None:
@@ -81,15 +57,3 @@ def declare(draft: Draft, entries: HeaderMap) -> None:
 
 def _starts(entries: HeaderMap) -> Sequence[tuple[int, tuple[VersionRange, int]]]:
     return [(versions.lowest, (versions, header)) for versions, header in entries]
-
-
-def _cuts(message: Message, flexible: VersionRange) -> list[VersionRange]:
-    return [flexible, VersionRange.of(0, 0)] if message.name == OLDEST_HEADER_REQUEST else [flexible]
-
-
-def _derived(message: Message, version: int, flexible: VersionRange) -> int:
-    if message.type == "request":
-        old = message.name == OLDEST_HEADER_REQUEST and version == 0
-        return 2 if flexible.covers(version) else 0 if old else 1
-    headerless = message.name == HEADERLESS_RESPONSE or message.api_key == API_VERSIONS
-    return 1 if flexible.covers(version) and not headerless else 0

@@ -18,11 +18,11 @@ from collections.abc import Collection
 from typing import Final
 
 from kiplint.fixes.draft import Draft
-from kiplint.fixes.header_maps import API_VERSIONS, declare, declared_map, derived_map, led_on
-from kiplint.fixes.new_version import add_version, make_flexible
+from kiplint.fixes.header_maps import declare, declared_map, led_on
+from kiplint.fixes.new_version import add_version, make_flexible, obstacle
 from kiplint.fixes.request_header import add_instance_id
 from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
-from kiplint.model.header_map import header_map, header_of
+from kiplint.model.header_map import API_VERSIONS, derived_map, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.rpc import FROZEN, Rpc
 from kiplint.model.schemas import SchemaSet
@@ -62,7 +62,7 @@ def migrate(
 
 def _migrate(rpc: Rpc) -> tuple[list[FileEdits], Row]:
     request, response = rpc.request, rpc.response
-    if problem := _problem(rpc):
+    if problem := _obstacle(rpc):
         return [], _row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
     assert request is not None
     assert response is not None
@@ -141,15 +141,11 @@ def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], Row]:
     return files, _row(rpc, state, None, done, look)
 
 
-def _problem(rpc: Rpc) -> str:
-    """Why no version can be added, or empty."""
-    if rpc.is_dead:
-        return "it has no valid version"
-    if rpc.request is None or rpc.response is None:
-        return f"there is no {'request' if rpc.request is None else 'response'}"
-    for half in (rpc.request, rpc.response):
-        if not half.valid or half.valid.open or len(half.valid.parts) > 1:
-            return f"the valid versions of {half.name} are {half.valid}"
+def _obstacle(rpc: Rpc) -> str:
+    """Why the version cannot be added, or empty."""
+    if problem := obstacle(rpc):
+        return problem
+    for half in filter(None, (rpc.request, rpc.response)):
         if half.header_ranges and declared_map(half) is None:
             return f"headerVersions of {half.name} have gaps or mistakes: mend them first"
         if problem := _flexible_problem(half):

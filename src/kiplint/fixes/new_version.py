@@ -1,4 +1,4 @@
-"""A new version of one message that carries what its latest one carries: ranges, flag and note."""
+"""A new version that carries what the latest one carries: whether there can be one; ranges, flag and note."""
 
 from __future__ import annotations
 
@@ -9,9 +9,22 @@ from kiplint.fixes.draft import Draft
 from kiplint.fixes.version_notes import note_edit
 from kiplint.model.field import Field
 from kiplint.model.message import Message
+from kiplint.model.rpc import Rpc
 from kiplint.versions import VersionRange
 
 _RANGES: Final = (("versions", "versions"), ("nullableVersions", "nullable"), ("taggedVersions", "tagged"))
+
+
+def obstacle(rpc: Rpc) -> str:
+    """Why a request and its response cannot both get a new version, or empty."""
+    if rpc.is_dead:
+        return "it has no valid version"
+    if rpc.request is None or rpc.response is None:
+        return f"there is no {'request' if rpc.request is None else 'response'}"
+    for half in (rpc.request, rpc.response):
+        if not half.valid or half.valid.open or len(half.valid.parts) > 1:
+            return f"the valid versions of {half.name} are {half.valid}"
+    return ""
 
 
 def add_version(draft: Draft, version: int, note: str, *, unstable: bool = False) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Breach
-from kiplint.fixes.fixers import headers, rpc, syntax, values, written
+from kiplint.fixes.fixers import comments, headers, rpc, syntax, values, written
 from kiplint.fixes.mend import Case, Fixer
 from kiplint.text.edit_document import Document, NotEditable
 
@@ -17,8 +17,12 @@ FIXERS: Final[Mapping[str, Fixer]] = {
     "suggestion": written.suggestion,
     "json5": syntax.json5,
     "trailing-comma": syntax.trailing_comma,
+    "byte-order-mark": comments.byte_order_mark,
+    "block-comment": comments.block_comment,
+    "unused-ignore": comments.unused_ignore,
     "coerced-value": values.coerced_value,
     "default-null": values.default_null,
+    "default-octal": values.default_octal,
     "written-type": values.written_type,
     "misspelt-property": values.misspelt_property,
     "header-map": headers.header_map,

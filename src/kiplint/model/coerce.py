@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kiplint.model.spec import ENTITY_TYPES
+
 _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE", "")
 
 WORDS = {
     "type": ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"),
-    "entityType": ("unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId"),
+    "entityType": ENTITY_TYPES,
 }
 """The values that properties with a fixed choice may have."""
 

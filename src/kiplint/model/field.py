@@ -241,7 +241,7 @@ class Field(FieldStart):
     @fact
     def entity_type(self) -> str:
         """What the value identifies, empty when not said."""
-        return given(self.spec.entity_type, "")
+        return given(self.spec.entity_type, "").strip()
 
     @fact
     def ignorable(self) -> bool:

@@ -245,6 +245,11 @@ class Message(HeadedMessage):
         return (*self.fields, *(field for struct in self.structs for field in struct.fields))
 
     @fact
+    def is_capitalised(self) -> bool:
+        """Whether more than half of its fields begin with a capital letter."""
+        return 2 * sum(field.name_is_upper for field in self.all_fields) > len(self.all_fields)
+
+    @fact
     def referenced_types(self) -> frozenset[str]:
         """The element types that fields have, at every depth."""
         return frozenset(field.kind.element for field in self.all_fields)

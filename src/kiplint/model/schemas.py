@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kiplint.model.fact import fact
 from kiplint.model.message import Message
 from kiplint.model.rpc import Rpc
+from kiplint.model.spec import ENTITY_TYPES
 
 _FIRST = {"request": "request", "coordinator-key": "coordinator"}
 _SECOND = {"response": "request", "coordinator-value": "coordinator"}
@@ -82,6 +83,40 @@ class SchemaSet:
     def declares_listeners(self) -> bool:
         """Whether requests of the set say their listeners, as Kafka's do since 2.8; true for a lone file."""
         return self.partial or any(message.says_listeners for message in self._messages)
+
+    @fact
+    def own_words(self) -> int:
+        """How many fields have an entity type that Kafka does not know."""
+        return sum(
+            field.entity_type not in ("", *ENTITY_TYPES) for message in self._messages for field in message.all_fields
+        )
+
+    @fact
+    def live_requests(self) -> int:
+        """How many requests have valid versions."""
+        return sum(message.type == "request" and bool(message.valid) for message in self._messages)
+
+    @fact
+    def listening_requests(self) -> int:
+        """How many of the live requests say their listeners, as all of Kafka's do since 2.8."""
+        return sum(
+            message.type == "request" and message.says_listeners and bool(message.valid) for message in self._messages
+        )
+
+    @fact
+    def live_messages(self) -> int:
+        """How many messages have valid versions."""
+        return sum(bool(message.valid) for message in self._messages)
+
+    @fact
+    def flexible_messages(self) -> int:
+        """How many of the live messages give `flexibleVersions`, as all of Kafka's do since 3.0."""
+        return sum(message.says_flexible and bool(message.valid) for message in self._messages)
+
+    @fact
+    def is_lone(self) -> bool:
+        """Whether the set is one lone file, of whose siblings nothing is known."""
+        return self.partial
 
     @fact
     def has_zookeeper(self) -> bool:

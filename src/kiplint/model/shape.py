@@ -18,7 +18,7 @@ from jsonschema.validators import extend
 
 from kiplint.model.coerce import REFUSED, WORDS, coerced, wanted_at
 from kiplint.model.element import escape
-from kiplint.model.spec import MessageSpec, message_schema
+from kiplint.model.spec import MessageSpec, reading_schema
 from kiplint.text.problem import Problem
 from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
@@ -40,7 +40,7 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
         return None, (Problem("wrong-type", f"a definition is a JSON object, not {_noun(value)}"),)
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
-    validator = _Validator(message_schema())
+    validator = _Validator(reading_schema())
     for _ in range(MOST_ROUNDS):
         errors = list(islice(_all_errors(validator, document), MOST_PROBLEMS))
         if not errors:
@@ -154,7 +154,7 @@ class _Repair:
         if read is not REFUSED:
             shown = _quote(self.value)
             self._note("coerced-value", f"{shown} is read as {_quote(read)}; write {_json(read)}")
-        elif self.error.validator == "enum" and not isinstance(self.value, (dict, list)):
+        elif self.named in WORDS and not isinstance(self.value, (dict, list)):
             self._note("unknown-enum-value", self._enum_detail())
         else:
             self._note("wrong-type", f"{_quote(self.named)} is {self._expected()}, not {_noun(self.value)}")

@@ -11,7 +11,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 MessageType = Literal["request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"]
-EntityType = Literal["unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId"]
+ENTITY_TYPES = ("unknown", "transactionalId", "producerId", "groupId", "topicName", "brokerId")
+"""The words that Kafka has for what a value identifies."""
 
 Int16 = Annotated[int, Meta(ge=-32768, le=32767)]
 Int32 = Annotated[int, Meta(ge=-2147483648, le=2147483647)]
@@ -45,7 +46,7 @@ class FieldSpec(_Shape, kw_only=True):
         Meta(description="For string and bytes: where the compact encoding is used, if not where the message is."),
     ] = UNSET
     entity_type: Annotated[
-        EntityType | UnsetType | None, Meta(description="What the value identifies, for code that checks it.")
+        _Text, Meta(description="What the value identifies, for code that checks it; forks have words of their own.")
     ] = UNSET
     ignorable: Annotated[bool | UnsetType, Meta(description="Whether a writer may drop it in versions without it.")] = (
         UNSET
@@ -102,7 +103,17 @@ ENCODER = msgspec.json.Encoder()
 
 
 def message_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a definition file, comments removed."""
+    """The JSON Schema (draft 2020-12) of a definition file of Kafka's, comments removed."""
+    schema = reading_schema()
+    schema["$defs"]["FieldSpec"]["properties"]["entityType"] = {
+        "description": "What the value identifies, for code that checks it.",
+        "enum": [None, *ENTITY_TYPES],
+    }
+    return schema
+
+
+def reading_schema() -> dict[str, Any]:
+    """The same for any definition file: forks have entity types of their own."""
     schema = msgspec.json.schema(MessageSpec)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -30,6 +30,11 @@ class WrittenMessage(Container):
         return self.file_name.removesuffix(".json")
 
     @fact
+    def is_called_like_file(self) -> bool:
+        """Whether the message is called like its file, underscores and case aside."""
+        return self.name == self.file_stem or _plain(self.name) == _plain(self.file_stem)
+
+    @fact
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment of the file names it; else None."""
         highest = self.versions.highest
@@ -54,3 +59,7 @@ class WrittenMessage(Container):
     def trailing_spaces(self) -> int:
         """The number of lines that end in white space."""
         return notes.trailing_spaces(self.data)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()

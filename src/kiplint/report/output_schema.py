@@ -1,4 +1,4 @@
-"""The JSON Schema of the JSON outputs, one definition for each."""
+"""The JSON Schema of JSON outputs; the document of a check, one definition for each part of it."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ class FindingObject(msgspec.Struct):
             "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
         ),
     ] = ""
+    url: Annotated[str, Meta(description="Where the rule is documented; left out for rules of one's own.")] = ""
     fix: Annotated[FixObject | None, Meta(description="What puts it right; left out where nothing is known to.")] = None
 
 
@@ -64,6 +65,8 @@ class Summary(msgspec.Struct):
     errors: int
     warnings: int
     infos: int
+    left_out: Annotated[int, Meta(description="JSON files beside definitions that are none; left out for 0.")] = 0
+    older: Annotated[int, Meta(description="With --changed-since: what was there before; left out for 0.")] = 0
 
 
 class StaleObject(msgspec.Struct):
@@ -86,7 +89,12 @@ class CheckDocument(msgspec.Struct):
     stale: Annotated[list[StaleObject], Meta(description="Where a baseline is used: its entries to drop.")] = []
 
 
+def document_schema(document: type, title: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a document."""
+    schema = msgspec.json.schema(document)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
+
+
 def output_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of what `--output-format json` writes."""
-    schema = msgspec.json.schema(CheckDocument)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint JSON output", **schema}
+    """The JSON Schema of what `kiplint check --output-format json` writes."""
+    return document_schema(CheckDocument, "kiplint JSON output")

@@ -23,9 +23,10 @@ UNREAD = ("syntax/", "shape/")  # what such rules find, when it belongs to no me
 
 
 class Asked(NamedTuple):
-    """What was asked for: the file, empty for the configured one, what to do with it, and the sets of the run."""
+    """What was asked for: a file, else the configured one, what to do with it, and the sets of the run."""
 
     file: str
+    configured: str
     update: bool
     allow_new: bool
     sets: tuple[str, ...]
@@ -40,18 +41,15 @@ class Held(NamedTuple):
     notes: tuple[str, ...]
 
 
-def hold_against(
-    findings: tuple[Finding, ...], rules: RuleSet, asked: Asked, configured: str = "", tree: str = ""
-) -> Held:
+def hold_against(findings: tuple[Finding, ...], rules: RuleSet, asked: Asked, tree: str = "") -> Held:
     """The findings without what is recorded.
 
-    `configured` is the file unless another one was asked for, and `tree` the directory of the configuration; outside
-    its work tree a configured file is not written. An entry is stale when this run would have found what it records:
-    when its rule ran, on a file that could be read, and everything was checked that the baseline is about. Raises
-    UsageError for options that do not go together, when the file cannot be read or written, and when its stale entries
-    should go but not all of it was checked.
+    `tree` is the directory of the configuration; outside its work tree a configured file is not written. An entry is
+    stale when this run would have found what it records: when its rule ran, on a file that could be read, and
+    everything was checked that the baseline is about. Raises UsageError for options that do not go together, when the
+    file cannot be read or written, and when its stale entries should go but not all of it was checked.
     """
-    file = _file(asked, configured)
+    file = _file(asked)
     before = _read(file, asked)
     paths = [asked.stdin_filename or one if one == STDIN else one for one in asked.sets]
     checked = [_shown(path, file) for path in paths]
@@ -70,15 +68,20 @@ def hold_against(
     return Held(new, (), (f"{printable(file)} holds {told}",))
 
 
-def _file(asked: Asked, configured: str) -> str:
+def recorded(asked: Asked) -> dict[str, int]:
+    """How often each finding is recorded, by fingerprint; raises UsageError as `hold_against` does for the file."""
+    return {one.fingerprint: one.count for one in _read(_file(asked), asked).findings}
+
+
+def _file(asked: Asked) -> str:
     if asked.allow_new and not asked.update:
         raise UsageError("--allow-new goes with --update-baseline")
     if asked.file:
         return asked.file
-    if not configured:
+    if not asked.configured:
         raise UsageError("--update-baseline rewrites a baseline: name it by --baseline FILE")
-    inside = os.path.realpath(configured).startswith(os.path.join(os.getcwd(), ""))
-    return os.path.relpath(configured) if inside else configured
+    inside = os.path.realpath(asked.configured).startswith(os.path.join(os.getcwd(), ""))
+    return os.path.relpath(asked.configured) if inside else asked.configured
 
 
 def _read(file: str, asked: Asked) -> Baseline:

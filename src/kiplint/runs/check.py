@@ -1,30 +1,17 @@
-"""Checking sets against the rules."""
+"""Checking sets against the rules: of what is named, or of what a commit changes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import Literal, Unpack
 
 from msgspec.structs import replace
 
 from kiplint.engine.config import FailOn
-from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, Readings, check_set
-from kiplint.engine.run import Result as Checked
+from kiplint.runs.checking import Asked, check_sets
 from kiplint.runs.configuration import Chosen, Path, configure
-from kiplint.runs.reading import are_named, readings_of
-from kiplint.runs.result import CheckResult, rule_infos
-from kiplint.sources.open import STDIN, open_sets
-from kiplint.sources.schema_files import NothingThereError, SchemaFiles
-from kiplint.text.show import printable
-
-if TYPE_CHECKING:
-    from kiplint.engine.place import Mender
-
-IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
+from kiplint.runs.result import CheckResult
+from kiplint.sources.open import STDIN
 
 
 def check(
@@ -38,6 +25,7 @@ def check(
     as_hook: bool = False,
     mending: Literal["fix", "diff"] | None = None,
     unsafe_fixes: bool = False,
+    fix_baselined: bool = False,
     fixes: bool = True,
     readers: bool = False,
     repository: Path | None = None,
@@ -53,7 +41,8 @@ def check(
     of the definitions run too.
 
     `mending` puts right what is certain, and with `unsafe_fixes` what is likely: in the files (`fix`), or only in the
-    result's `patch` (`diff`); what is found is then what is left. Without `fixes` findings do not say how they are put
+    result's `patch` (`diff`); what is found is then what is left. What the baseline records is left alone unless
+    `fix_baselined`, and so is what is older than the change. Without `fixes` findings do not say how they are put
     right. Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be
     written; SourceError for what cannot be opened.
     """
@@ -63,71 +52,22 @@ def check(
     if as_hook and not sets:
         return CheckResult(findings=())
     names = tuple(os.fspath(one) for one in sets) or (".",)
-    configuration = configure(stdin_filename if names[0] == STDIN else names[0], **chosen)
-    config = configuration.config
-    rules = configuration.rules()
-    readings = readings_of(*rules.rules) if readers or are_named(config.select) else None
-    findings: list[Finding] = []
-    sources: dict[str, bytes] = {}
-    messages = 0
-    paths, left_out, empty = list[str](), list[str](), list[str]()
-    if mending == "fix":
-        from kiplint.runs.changing import refuse_what_is_fixed
-
-        refuse_what_is_fixed(names)
-    place = os.fspath(repository) if repository else None
-    opened = _opened(names, configuration.keeps, stdin_filename, place, empty, quiet=changed_since is not None)
-    sets_of_files = _noted(opened, paths, left_out)
-    mended = None
-    if mending:
-        from kiplint.runs.mending import mend_sets
-
-        mended = mend_sets(sets_of_files, rules, unsafe=unsafe_fixes, readings=readings)
-    for result in mended.results if mended else _checked(sets_of_files, rules, readings, fixes=fixes):
-        findings += result.findings
-        messages += result.messages
-        sources |= result.sources
-    findings.sort(key=lambda one: one.path)
-    found = tuple(findings)
-    before = len(found)
-    if changed_since is not None:
-        from kiplint.runs.since import brought_about, read_base
-
-        found = brought_about(found, sources, read_base(changed_since, names, configuration.keeps, rules, readings))
-    older = before - len(found)
-    stale: tuple[Mapping[str, Any], ...] | None = None
-    notes = tuple(empty)
-    if baseline or config.baseline or update_baseline or allow_new:
-        from kiplint.runs.baseline import Asked, hold_against
-
-        file = os.fspath(baseline) if baseline else ""
-        asked = Asked(file, update_baseline, allow_new, names, stdin_filename)
-        configured = config.baseline and os.path.join(configuration.base, config.baseline)
-        found, stale, more = hold_against(found, rules, asked, configured, configuration.base)
-        notes = (*notes, *more)
-    patch = None
-    if mended:
-        patch = mended.change.patch()
-        if mending == "fix":
-            mended.change.write(names)
-        notes = (*notes, mended.told(written=mending == "fix", unsafe=unsafe_fixes))
-    failing = at_least(found, fail_on or config.fail_on)
-    shown = failing if only_failing else found
-    return CheckResult(
-        findings=shown,
-        files=len(paths),
-        messages=messages,
-        sources=sources,
-        status="findings" if failing else "ok",
-        sets=names,
-        rules=rule_infos([*rules.known, *rules.rules], shown, IGNORE),
-        paths=tuple(paths),
-        stale=stale,
-        notes=notes,
-        left_out=tuple(left_out),
-        older=older,
-        patch=patch,
+    asked = Asked(
+        fail_on=fail_on,
+        only_failing=only_failing,
+        baseline=os.fspath(baseline) if baseline else "",
+        update_baseline=update_baseline,
+        allow_new=allow_new,
+        changed_since=changed_since,
+        mending=mending,
+        unsafe_fixes=unsafe_fixes,
+        fix_baselined=fix_baselined,
+        fixes=fixes,
+        readers=readers,
+        repository=os.fspath(repository) if repository else None,
+        stdin_filename=stdin_filename,
     )
+    return check_sets(names, configure(stdin_filename if names[0] == STDIN else names[0], **chosen), asked)
 
 
 def _definitions(sets: tuple[Path, ...]) -> tuple[str, ...]:
@@ -154,16 +94,9 @@ def _of_commit(
     since = HEAD if names and is_changed(names) else None
     parts = [(names, since)] if names else []
     parts += [((folder,), HEAD) for folder in bereft()]
+    same = {"fail_on": fail_on, "only_failing": only_failing, "baseline": baseline, "readers": readers}
     done = [
-        check(
-            *some,
-            fail_on=fail_on,
-            only_failing=only_failing,
-            baseline=baseline,
-            changed_since=base,
-            readers=readers,
-            **chosen,
-        )
+        check(*some, changed_since=base, **same, **chosen)  # type: ignore[arg-type]
         for some, base in parts
     ]
     if len(done) < 2:
@@ -178,50 +111,3 @@ def _of_commit(
         rules={name: rule for result in done for name, rule in result.rules.items()},
         status="findings" if any(one.status == "findings" for one in done) else first.status,
     )
-
-
-def _opened(
-    names: tuple[str, ...],
-    keeps: Callable[[str], bool],
-    stdin_filename: str,
-    place: str | None,
-    empty: list[str],
-    *,
-    quiet: bool,
-) -> Iterator[SchemaFiles]:
-    """The sets; with `quiet` it is no mistake that there is none."""
-    try:
-        yield from open_sets(names, keeps, stdin_filename, place, empty)
-    except NothingThereError:
-        if not quiet:
-            raise
-        empty.clear()
-
-
-def _noted(sets: Iterable[SchemaFiles], paths: list[str], left_out: list[str]) -> Iterator[SchemaFiles]:
-    """The same sets; the paths of the files that were asked for are added to `paths`, and of others to `left_out`."""
-    for one in sets:
-        left_out += one.left_out
-        paths += [file.path for file in one.files if file.wanted]
-        yield one
-
-
-def _checked(
-    sets: Iterable[SchemaFiles], rules: RuleSet, readings: Readings | None, *, fixes: bool
-) -> Iterator[Checked]:
-    mender: Mender | None = None
-    if fixes:
-        from kiplint.runs import mending
-
-        mender = mending.mender
-    for one in sets:
-        files = (Input(file.path, file.data, file.wanted) for file in one.files)
-        yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender, readings=readings)
-
-
-def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
-    """The findings that are as severe as `fail_on` says. Raises UsageError for a level that there is not."""
-    if fail_on not in get_args(FailOn):
-        raise UsageError(f"fail_on: {printable(fail_on)} is none of {', '.join(get_args(FailOn))}")
-    grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return tuple(one for one in findings if one.severity in grave)

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import Breach, RuleSet
-from kiplint.engine.run import Input, Readings, Result, check_set
+from kiplint.engine.run import Input, Result, check_set
 from kiplint.runs.changing import Change
+from kiplint.runs.sparing import Sparing
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
@@ -22,32 +24,37 @@ class Mending(msgspec.Struct, frozen=True):
     change: Change
     mended: tuple[Finding, ...]
 
-    def told(self, *, written: bool, unsafe: bool) -> str:
-        """What was mended and what was left, in words; what would be, if nothing is `written`."""
+    def told(self, left: Sequence[Finding], spared: int, *, written: bool, unsafe: bool) -> str:
+        """What was mended and what is `left`, in words; what would be, if nothing is `written`.
+
+        `spared` is how many findings are neither, being older than the change or in the baseline.
+        """
         counts = Counter(one.rule for one in self.mended)
         rules = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items()))
         verb = "mended" if written else "would mend"
         number, files = plural(len(self.mended), "finding"), plural(len(self.change.after), "file")
         head = f"{verb} {number} in {files}" if self.mended else "nothing to mend"
-        left = [one for result in self.results for one in result.findings]
         doubtful = 0 if unsafe else sum(one.fix is not None for one in left)
         parts = [f"{head}: {rules}" if rules else head, f"{len(left):,} left"]
-        return ", ".join(parts) + (f", of which {doubtful:,} with --unsafe-fixes" if doubtful else "")
+        parts += [f"of which {doubtful:,} with --unsafe-fixes"] if doubtful else []
+        parts += [f"{spared:,} known and left alone"] if spared else []
+        return ", ".join(parts)
 
 
-def mend_sets(
-    sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, readings: Readings | None = None
-) -> Mending:
-    """Mend the files of the sets that were asked for, in memory; what is only context stays as it is."""
+def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, sparing: Sparing | None = None) -> Mending:
+    """Mend the files of the sets that were asked for, in memory; what is only context stays as it is.
+
+    What `sparing` says to leave alone has no fix afterwards, and none of it is made.
+    """
     results: list[Result] = []
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     mended: list[Finding] = []
     for one in sets:
         files = {file.path: file.data for file in one.files}
-        check = _Check(one, rules, readings)
+        check = _Check(one, rules, sparing)
         if not any(finding.fix for finding in check(files)):
-            results.append(check.result(files))
+            results.append(check.last(files))
             continue
         from kiplint.fixes.mending import mend_set  # most sets have nothing to mend
 
@@ -55,7 +62,7 @@ def mend_sets(
         before |= found.before
         after |= found.after
         mended += found.mended
-        results.append(check.result({**files, **found.after}))
+        results.append(check.last({**files, **found.after}))
     return Mending(tuple(results), Change(before, after), tuple(mended))
 
 
@@ -69,10 +76,10 @@ def mender(breach: Breach, pointer: str, files: Mapping[str, bytes]) -> Fix | No
 class _Check:
     """Checks a set in one state after the other, and remembers what each came to."""
 
-    def __init__(self, one: SchemaFiles, rules: RuleSet, readings: Readings | None) -> None:
+    def __init__(self, one: SchemaFiles, rules: RuleSet, sparing: Sparing | None) -> None:
         self._set = one
-        self._readings = readings
         self._rules = rules
+        self._sparing = sparing
         self._done: list[tuple[Mapping[str, bytes], Result]] = []
 
     def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
@@ -84,13 +91,16 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.wanted) for file in self._set.files)
-        result = check_set(
-            inputs,
-            self._rules,
-            directory=self._set.directory,
-            partial=self._set.lone,
-            mender=mender,
-            readings=self._readings,
-        )
+        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, mender=mender)
+        if self._sparing is not None:
+            chosen = {id(finding) for finding in self._sparing.chosen(result.findings, result.sources)}
+            result.findings = [one if id(one) in chosen else replace(one, fix=None) for one in result.findings]
         self._done.append((dict(files), result))
+        return result
+
+    def last(self, files: Mapping[str, bytes]) -> Result:
+        """The same, of the state that the set is left in."""
+        result = self.result(files)
+        if self._sparing is not None:
+            self._sparing.settle(result.findings, result.sources)
         return result

@@ -18,9 +18,9 @@ from kiplint.model.load import Definition, load
 from kiplint.model.reading import Reading
 from kiplint.readers.profile import Profile
 from kiplint.readers.reading import outcomes
-from kiplint.runs.check import IGNORE, at_least
+from kiplint.runs.checking import IGNORE, at_least
 from kiplint.runs.configuration import Chosen, Configuration, Path, configure
-from kiplint.runs.reading import PACK
+from kiplint.runs.reading import PACK, readings_of
 from kiplint.runs.result import Report, rule_infos
 from kiplint.runs.since import places
 from kiplint.sources.open import open_sets
@@ -76,7 +76,8 @@ def readers(
     name = os.fspath(source)
     configuration = configure(name, **chosen)
     whole = configuration.rules()
-    rules = RuleSet([rule for rule in whole.rules if rule.each == "reading"], whole.known)
+    rules = RuleSet([rule for rule in whole.rules if rule.each == "reading"], whole.known, whole.spares)
+    rules.readings = readings_of(*rules.rules)
     if not rules.rules:
         raise UsageError("no reader is selected; `kiplint rules readers` lists them")
     place_of = os.fspath(repository) if repository else None
@@ -211,5 +212,6 @@ def _befallen(definitions: list[Definition], readings: list[Reading], rules: Rul
         breaches = by_file.get(one.file, [])
         told: Callable[[Breach], str] = lambda breach: printable(breach.message)  # noqa: E731 (a key)
         known = {(breach.rule.id, told(breach)): breach.element for breach in breaches}
-        for finding in place(one, breaches, rules, readings=True) if breaches else ():
-            yield Befallen(known[finding.rule, finding.message], finding)
+        for finding in place(one, breaches, rules) if breaches else ():
+            if not (rules.spares and rules.spares(finding.path, finding.rule)):
+                yield Befallen(known[finding.rule, finding.message], finding)

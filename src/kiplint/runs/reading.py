@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kiplint.engine.rule import Rule
-    from kiplint.engine.run import Readings
+    from kiplint.engine.ruleset import Readings
     from kiplint.model.load import Definition
     from kiplint.model.reading import Reading
 

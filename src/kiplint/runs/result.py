@@ -10,6 +10,7 @@ import msgspec
 
 from kiplint.engine.finding import Finding, Severity, Span
 from kiplint.engine.rule import Rule
+from kiplint.runs.documented import url_of
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
@@ -21,13 +22,14 @@ OldPlace = tuple[str, Span]
 
 
 class RuleInfo(msgspec.Struct, frozen=True):
-    """What there is to say of a rule: `help` tells in Markdown what to do about its findings."""
+    """What there is to say of a rule: `help` tells in Markdown what to do about its findings, `url` where more is."""
 
     title: str
     why: str
     source: str
     severity: Severity
     help: str
+    url: str = ""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,4 +149,5 @@ def _info(rule: Rule, ignore: str) -> RuleInfo:
         source=rule.source,
         severity=level if level != "off" else "info",
         help=f"`kiplint explain {rule.id}` shows it broken and kept. {ignore}".rstrip(),
+        url=url_of(rule),
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, Readings, check_set
+from kiplint.engine.run import Input, check_set
 from kiplint.sources.git import is_revision, is_unborn
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SourceError
@@ -28,9 +28,7 @@ class Base(NamedTuple):
     top: str
 
 
-def read_base(
-    revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet, readings: Readings | None = None
-) -> Base:
+def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> Base:
     """Check what stood at the same places in a revision; a place that was not there had nothing.
 
     Raises UsageError for a source that is no directory or file, and SourceError for an unknown revision.
@@ -44,7 +42,7 @@ def read_base(
             for one in open_sets([name], lambda path: True):
                 kept = [file for file in one.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
                 inputs = [Input(file.path, file.data) for file in kept]
-                found = check_set(inputs, rules, partial=one.lone, readings=readings)
+                found = check_set(inputs, rules, partial=one.lone)
                 counts.update(finding.fingerprint for finding in found.findings)
                 for file in kept:
                     lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from kiplint.text.comments import blank_comments
+from kiplint.text.duplicates import weigh
 from kiplint.text.limits import MAX_BYTES
 from kiplint.text.lines import BOM, decode_text
 from kiplint.text.mishaps import mishap, one_for_odd_spaces
@@ -65,7 +66,7 @@ def diagnose(data: bytes) -> Diagnosis:
     if found.root is None and not any(problem.kind in _HOPELESS for problem in found.problems):
         detail = "the file has nothing but comments" if text.replace(BOM, "").strip() else "the file is empty"
         return Diagnosis((Problem("empty-file", detail, "", 0, min(1, len(text))),), MISSING, text)
-    problems = one_for_odd_spaces(list(found.problems), text)
+    problems = one_for_odd_spaces(list(weigh(tuple(found.problems), found.root, text)), text)
     unread = next((one for one in problems if one.kind == "invalid-json"), None)
     if unread and (whole := mishap(text, unread.start)):
         return Diagnosis((whole,), MISSING, text)

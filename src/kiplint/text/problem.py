@@ -9,7 +9,9 @@ class Problem(msgspec.Struct, frozen=True):
     """One mistake in the text or shape of a definition.
 
     `start` and `end` are half-open character offsets into the file's decoded text, or -1 when
-    only `pointer` (an RFC 6901 JSON pointer) says where.
+    only `pointer` (an RFC 6901 JSON pointer) says where. `word` is the word that is not known, where it is about one;
+    `harmless` says that no reader takes the definition for another because of it, `spare` that the text between start
+    and end serves no purpose.
     """
 
     kind: str
@@ -17,3 +19,6 @@ class Problem(msgspec.Struct, frozen=True):
     pointer: str = ""
     start: int = -1
     end: int = -1
+    word: str = ""
+    harmless: bool = False
+    spare: bool = False

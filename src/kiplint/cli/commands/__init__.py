@@ -20,6 +20,7 @@ COMMANDS = (
     "rules",
     "explain",
     "schema",
+    "lsp",
 )
 
 HELP = "Find mistakes in Apache Kafka message schemas before review: where, why, and how to fix them."

@@ -42,6 +42,9 @@ class Options(Group, frozen=True):
         bool, Option("With --fix or --diff: also write what is most likely meant. Look at it afterwards.")
     ] = False
     diff: Annotated[bool, Option("Change nothing: print what --fix would change as a patch.")] = False
+    fix_baselined: Annotated[
+        bool, Option("With --fix or --diff: also mend what the baseline records, which else is left alone.")
+    ] = False
     baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
     update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
@@ -85,6 +88,7 @@ def run(options: Options) -> int:
             as_hook=options.as_hook,
             mending="diff" if options.diff else "fix" if options.fix else None,
             unsafe_fixes=options.unsafe_fixes,
+            fix_baselined=options.fix_baselined,
             fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
             readers=options.readers,
             repository=options.repo,
@@ -92,8 +96,9 @@ def run(options: Options) -> int:
             **chosen(options.choosing, options.configuring),
         )
 
-    if options.unsafe_fixes and not (options.fix or options.diff):
-        raise UsageError("--unsafe-fixes goes with --fix or --diff")
+    for asked, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
+        if asked and not (options.fix or options.diff):
+            raise UsageError(f"{name} goes with --fix or --diff")
     if options.diff:
         return write_patch(work(), quiet=options.reporting.quiet)
     return report("check", options.reporting, work, statistics=options.statistics)

@@ -2,12 +2,14 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import ColorOption, FormOption, RepositoryOption
+from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
     "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
-    "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper.  "
+    "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper   |   "
+    "kiplint probe b1:9092 --client client/ --output-format json | kiplint negotiate client/ -   |   "
+    "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open.  "
     "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
     "refused, 2 something could not be read or understood."
 )
@@ -17,7 +19,10 @@ class Options(Group, frozen=True):
     """What it takes."""
 
     client: Annotated[str, Argument("The client's schema set: a directory, an archive, REV: or REV:path.", "CLIENT")]
-    brokers: Annotated[tuple[str, ...], Argument("The schema set of each broker.", "BROKER...")]
+    brokers: Annotated[
+        tuple[str, ...],
+        Argument("The schema set of each broker, or what `probe --output-format json` wrote.", "BROKER..."),
+    ]
     feature: Annotated[
         str | None,
         Option(
@@ -33,7 +38,11 @@ class Options(Group, frozen=True):
         Option("What the brokers run in, where they can do both.", usual="kraft where they can"),
     ] = None
     sasl: Annotated[bool, Option("The connection begins with SASL: the first ApiVersions is version 0.")] = False
-    output_format: FormOption = "text"
+    matrix: Annotated[
+        bool, Option("Take every set as the client of every other: which releases can be used together.")
+    ] = False
+    output_format: PageFormOption = "text"
+    open: OpenOption = False
     color: ColorOption = "auto"
 
 
@@ -46,11 +55,19 @@ def run(options: Options) -> int:
 
     A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name zkBroker;
     where a set says no listeners, as before 2.8, all that the release enables. RPCs that brokers and controllers send
-    each other stand apart.
+    each other stand apart. Of brokers that were probed (a file, or - for standard input) the versions are known, and
+    taken to look as the client's do. With --matrix every set is the client of every other.
     """
     from kiplint.cli.output import present
-    from kiplint.runs.negotiate import negotiate
+    from kiplint.engine.errors import UsageError
+    from kiplint.runs.negotiate import negotiate, negotiate_all
 
+    if options.matrix:
+        if options.feature or options.sasl:
+            raise UsageError("--matrix goes with neither --feature nor --sasl")
+        sets = (options.client, *options.brokers)
+        every = negotiate_all(*sets, unstable=options.unstable, mode=options.mode, repository=options.repo)
+        return present(every, options.output_format, options.color, opened=options.open)
     found = negotiate(
         options.client,
         *options.brokers,
@@ -60,4 +77,4 @@ def run(options: Options) -> int:
         sasl=options.sasl,
         repository=options.repo,
     )
-    return present(found, options.output_format, options.color)
+    return present(found, options.output_format, options.color, opened=options.open)

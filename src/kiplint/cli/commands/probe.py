@@ -23,6 +23,7 @@ class Options(Group, frozen=True):
 
     brokers: Annotated[tuple[str, ...], Argument("The brokers, asked all at once.", "HOST:PORT...")]
     client: Annotated[str, Option("The schema set of the client that asks.", "SET")] = "."
+    also: Annotated[tuple[str, ...], Option("Another set whose versions are known too. Repeatable.", "SET")] = ()
     repo: RepositoryOption = None
     timeout: Annotated[int, Option("How many seconds a broker has.", "SECONDS", least=1, most=600)] = 10
     tls: Annotated[bool, Option("Speak TLS.")] = False
@@ -34,9 +35,10 @@ class Options(Group, frozen=True):
         Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None, Option("Authenticate with this mechanism.")
     ] = None
     user: Annotated[str | None, Option("With --sasl: the user.", "NAME")] = None
-    expect_cluster: Annotated[str | None, Option("The cluster that should answer (KIP-1242).", "ID")] = None
+    expect_cluster: Annotated[str | None, Option("The id of the cluster that should answer.", "ID")] = None
     expect_node: Annotated[
-        int | None, Option("The node that should answer (KIP-1242).", "ID", least=0, most=2147483647)
+        int | None,
+        Option("With --expect-cluster: the node that should answer (KIP-1242).", "ID", least=0, most=2147483647),
     ] = None
     output_format: FormOption = "text"
     color: ColorOption = "auto"
@@ -47,7 +49,8 @@ def run(options: Options) -> int:
 
     ApiVersions is asked at the highest version of the set, and again at the one that the broker names where it does
     not know that (KIP-511); then Metadata of no topic, for the cluster's id (KIP-78). Says for each RPC what the client
-    would use, which offered versions the set does not have, and what is wrong with the answers.
+    would use, which offered versions no known set has, which RPCs a KIP-1313 broker would refuse, and what is wrong
+    with the answers. The JSON output is a broker for `kiplint negotiate`.
     """
     from kiplint.cli.output import present
     from kiplint.runs.probe.connection import Tls
@@ -57,6 +60,7 @@ def run(options: Options) -> int:
     found = probe(
         *options.brokers,
         client=options.client,
+        also=options.also,
         repository=options.repo,
         timeout=options.timeout,
         tls=tls,

@@ -10,29 +10,24 @@ EPILOG = "Example:  kiplint schema config > kiplint.schema.json"
 class Options(Group, frozen=True):
     """What it takes."""
 
-    name: Annotated[Literal["message", "config", "pack", "output", "show"], Argument("Whose schema.")]
+    name: Annotated[
+        Literal["message", "config", "pack", "output", "show", "migrate", "new", "negotiate", "upgrade-path"],
+        Argument("Whose schema."),
+    ]
 
 
 def run(options: Options) -> int:
-    """Print a JSON Schema: of definitions (comments removed), configuration, rule packs, the output, or that of show.
+    """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, or JSON output.
 
-    The output is the JSON of findings; what `show` writes as JSON has a schema of its own.
+    `output` is that of check, the others are those of the commands of their names.
     """
-    import msgspec
-
     from kiplint.cli.process import CLEAN
     from kiplint.engine.config import config_schema
     from kiplint.engine.rule import pack_schema
     from kiplint.model.spec import message_schema
-    from kiplint.report.layout.shape import show_schema
-    from kiplint.report.output_schema import output_schema
+    from kiplint.report.findings.json import pretty
+    from kiplint.report.schemas import OUTPUTS
 
-    known = {
-        "message": message_schema,
-        "config": config_schema,
-        "pack": pack_schema,
-        "output": output_schema,
-        "show": show_schema,
-    }
-    print(msgspec.json.format(msgspec.json.encode(known[options.name]()), indent=2).decode())
+    known = {"message": message_schema, "config": config_schema, "pack": pack_schema, **OUTPUTS}
+    print(pretty(known[options.name]()))
     return CLEAN

@@ -116,6 +116,11 @@ class Arrived(FieldChange, frozen=True, dict=True):
         """The field's type."""
         return self.fields[1].type if self.fields[1] else ""
 
+    @fact
+    def added(self) -> Field | None:
+        """The field itself."""
+        return self.fields[1]
+
     @property
     def closer(self) -> str:
         """Whether it is tagged."""

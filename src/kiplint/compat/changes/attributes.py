@@ -49,7 +49,7 @@ def _new_field(messages: Both, field: Field) -> Iterator[Change]:
     old, new = messages
     yield kinds.NewField((old, new), field.present, (None, field))
     older = bool(old.valid & new.valid - field.present)
-    if older and new.is_rpc and not field.ignorable and not field.tagged:
+    if older and new.is_rpc and not field.ignorable:
         yield kinds.NewFieldNotIgnorable(messages, field.present, (None, field))
 
 

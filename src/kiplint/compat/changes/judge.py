@@ -87,6 +87,11 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
         return printable(self.change.field)
 
     @cached_property
+    def aside(self) -> str:
+        """What is said of it, for a place behind the message's name."""
+        return self.said.removeprefix(f"{self.message_name} ")
+
+    @cached_property
     def message(self) -> str:
         """What is said of it, with the message, the versions and the field before it."""
         if not self.field:

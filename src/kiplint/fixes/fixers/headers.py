@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kiplint.engine.finding import Fix
-from kiplint.fixes.header_maps import derived_map, map_text
+from kiplint.fixes.header_maps import map_text
 from kiplint.fixes.mend import Case, as_json, fix
 from kiplint.fixes.order import MESSAGE
 from kiplint.model.header import HeaderRange
+from kiplint.model.header_map import derived_map
 from kiplint.model.message import Message
 from kiplint.text.edit import Edit
 from kiplint.text.edit_document import Document

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from kiplint.engine.finding import Fix
-from kiplint.fixes.header_maps import derived_map, map_text
+from kiplint.fixes.header_maps import map_text
 from kiplint.fixes.mend import Case, as_json
 from kiplint.fixes.version_notes import note_edit
+from kiplint.model.header_map import derived_map
 from kiplint.model.message import Message
 from kiplint.model.rpc import FROZEN, Rpc
 from kiplint.text.edit_insert import replace_value

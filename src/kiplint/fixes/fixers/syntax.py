@@ -20,12 +20,14 @@ _ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
 def trailing_comma(case: Case) -> Fix | None:
     """Take the comma out."""
     noted = case.problem.noted
-    return case.safe([case.document.edit(noted.start, noted.end, "")])
+    return case.safe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "trailing-comma" else [])
 
 
 def json5(case: Case) -> Fix | None:
     """Write the same in JSON: double quotes, plain numbers, escapes and white space that JSON has."""
     noted = case.problem.noted
+    if noted.kind != "json5-only":
+        return None
     written = case.document.text[noted.start : noted.end]
     meant = _meant(case, written, noted.start, noted.end)
     return None if meant is None else case.safe([case.document.edit(noted.start, noted.end, meant)])

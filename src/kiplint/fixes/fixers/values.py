@@ -54,6 +54,19 @@ def default_null(case: Case) -> Fix | None:
     return case.safe(delete_item(case.document, container, node))
 
 
+def default_octal(case: Case) -> Fix | None:
+    """The number without its leading zeros; if asked for, where Java takes it for another one."""
+    node = case.node
+    field = case.breach.element
+    if not isinstance(field, Field) or field.default_mistake != "octal" or node is None or node.key != "default":
+        return None
+    meant = str(int(field.default))
+    edits = [replace_value(case.document, node, as_json(meant))]
+    digits = field.default.lstrip("+-")
+    other = set(digits) <= set("01234567") and int(digits, 8) != abs(int(meant))
+    return case.unsafe(edits) if other else case.safe(edits)
+
+
 def written_type(case: Case) -> Fix | None:
     """An array as Kafka writes it, for one written as in other languages; a misspelt primitive only if asked to."""
     node = case.node

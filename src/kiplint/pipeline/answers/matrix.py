@@ -2,43 +2,49 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
-from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.compat.roles import is_between_nodes
+from kiplint.compat.negotiation.releases import Cell, Release, ReleaseMatrix
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.grid import Answer, Grid, ranged, shown
 from kiplint.pipeline.reader import Reader, Row, equals
 from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables.offers import Offers
 from kiplint.pipeline.tables.sets import Sets
 from kiplint.text.suggest import did_you_mean
-
-NAMED = 4
 
 
 def matrix(reader: Reader) -> Answer:
     """All pairs of releases: for each the RPCs by status; for people only those with RPCs in trouble."""
-    order = _order(reader)
-    rows = reader.rows(Matrix, ["client_source", "client", "broker_source", "broker", "api_key", "name", "status"])
-    pairs: dict[tuple[str, str], Counter[str]] = {}
-    trouble: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        pair = row["client"], row["broker"]
-        pairs.setdefault(pair, Counter())[row["status"]] += 1
-        if row["status"] in TROUBLE and not is_between_nodes(row["api_key"], row["name"]):
-            trouble.setdefault(pair, set()).add(row["name"])
-    ordered = sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
-    document = {
-        "version": 1,
-        "releases": sorted(order, key=lambda name: order[name]),
-        "pairs": [_pair(pair, pairs[pair], trouble.get(pair, set())) for pair in ordered],
-    }
-    note = f"{len(pairs) - len(trouble):,} of {len(pairs):,} pairs agree on every RPC of clients that both have."
+    found = release_matrix(reader)
     columns = ("client", "brokers", "RPCs", "without a common version, or refused")
-    return Answer(document, [Grid("Pairs in trouble", columns, list(_runs(ordered, trouble)), note)])
+    return Answer(found.document(), [Grid("Pairs in trouble", columns, list(found.runs()), found.note)])
+
+
+def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
+    """The matrix that the lake holds; with `sides` also which versions each release has as client and as broker."""
+    rows = reader.rows(Matrix, ["client", "broker", "api_key", "name", "status", "chosen"])
+    cells: dict[tuple[str, str], list[Cell]] = {}
+    known: dict[Cell, Cell] = {}
+    for row in rows:
+        cell = Cell(row["api_key"], row["name"], row["status"], row["chosen"])
+        cells.setdefault((row["client"], row["broker"]), []).append(known.setdefault(cell, cell))
+    offers = _offers(reader) if sides else {}
+    order = _order(reader)
+    releases = (Release(name, *offers.get(name, ({}, {}))) for name in sorted(order, key=lambda name: order[name]))
+    return ReleaseMatrix(tuple(releases), {pair: tuple(sorted(some)) for pair, some in cells.items()})
+
+
+def _offers(reader: Reader) -> dict[str, tuple[dict[int, str], dict[int, str]]]:
+    """By release, the versions of each RPC that it uses as a client, and those that it offers as a broker."""
+    roots = {row["release"]: row["root"] for row in reader.rows(Sets, ["release", "root"]) if row["release"]}
+    ours: dict[str, dict[int, str]] = {}
+    theirs: dict[str, dict[int, str]] = {}
+    for row in reader.rows(Offers, ["root", "api_key", "lowest", "highest", "offered"]):
+        ours.setdefault(row["root"], {})[row["api_key"]] = ranged(row["lowest"], row["highest"])
+        if row["offered"] is not None:
+            theirs.setdefault(row["root"], {})[row["api_key"]] = ranged(row["lowest"], row["offered"])
+    return {name: (ours.get(root, {}), theirs.get(root, {})) for name, root in roots.items()}
 
 
 def pair_matrix(reader: Reader, client: str, broker: str) -> Answer:
@@ -69,30 +75,6 @@ def _order(reader: Reader) -> dict[str, int]:
     released = [row for row in reader.rows(Sets, ["source", "lineage", "position", "release"]) if row["release"]]
     released.sort(key=lambda row: (row["source"], row["lineage"], row["position"]))
     return {row["release"]: at for at, row in enumerate(released)}
-
-
-def _pair(pair: tuple[str, str], statuses: Counter[str], trouble: set[str]) -> dict[str, Any]:
-    return {
-        "client": pair[0],
-        "broker": pair[1],
-        "statuses": dict(sorted(statuses.items())),
-        "trouble": sorted(trouble),
-    }
-
-
-def _runs(ordered: list[tuple[str, str]], trouble: dict[tuple[str, str], set[str]]) -> Iterator[tuple[str, ...]]:
-    """Brokers next to each other with the same trouble for one client, as one line."""
-
-    def same(pair: tuple[str, str]) -> tuple[str, tuple[str, ...]]:
-        return pair[0], tuple(sorted(trouble.get(pair, ())))
-
-    for (client, names), some in groupby(ordered, key=same):
-        if names:
-            brokers = [broker for _, broker in some]
-            span = brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
-            rest = f" and {len(names) - NAMED} more" if len(names) > NAMED + 1 else ""
-            shown_names = ", ".join(names[: NAMED if rest else NAMED + 1])
-            yield client, span, str(len(names)), shown_names + rest
 
 
 def _rpc(row: Row) -> dict[str, Any]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import singledispatch
 from itertools import groupby
 from typing import TextIO
 
 from kiplint.compat.changes import message_kinds as kinds
 from kiplint.compat.changes.attribute_kinds import NewFieldNotIgnorable
-from kiplint.compat.changes.change import Change
 from kiplint.compat.changes.judge import Judged
 from kiplint.report.kit.markdown import inline
 from kiplint.text.words import listed, plural
@@ -58,49 +56,17 @@ def write_changelog(changes: Sequence[Judged], old: str, new: str, out: TextIO) 
 def _sentence(group: list[Judged]) -> str:
     """All that a section says of one message."""
     if all(isinstance(one.change, (kinds.NewMessage, kinds.MessageRemoved)) for one in group):
-        return f" {inline(told(group[0].change))}."
+        return f" {inline(group[0].aside)}."
     parts = list(dict.fromkeys(map(_part, group)))
     shown = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
     return f": {listed(shown)}."
 
 
 def _part(one: Judged) -> str:
-    said = inline(told(one.change) or one.said)
+    said = inline(one.aside)
     if one.field:
         owner = one.field.rpartition(".")[0].replace("`", "'")
         where = f" (in `{owner}`)" if owner else ""
         versions = f" in version {one.versions}" if one.breaks in ("wire", "storage") and one.versions else ""
         return f"{said}{where}{versions}"
     return said
-
-
-@singledispatch
-def told(change: Change) -> str:
-    """What to say of a change behind its message's name; empty where the words of its rule fit there."""
-    return ""
-
-
-@told.register
-def _(change: kinds.NewMessage) -> str:
-    return f"is new, with {_named(change)}"
-
-
-@told.register
-def _(_change: kinds.MessageRemoved) -> str:
-    return "is gone"
-
-
-@told.register
-def _(change: kinds.TypeChanged) -> str:
-    return f"was of type {change.was} and is of type {change.now}"
-
-
-@told.register
-def _(change: kinds.ResponseNotBumped) -> str:
-    return f"has no {_named(change)}, which its {change.other} was bumped to"
-
-
-def _named(change: Change) -> str:
-    """`version 3`, `versions 0-2`."""
-    several = change.versions.lowest != change.versions.highest
-    return f"version{'s' if several else ''} {change.versions}"

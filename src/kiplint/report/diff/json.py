@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
 from kiplint.compat.changes.judge import BREAKS, Judged
 from kiplint.runs.diff import DiffResult
+from kiplint.runs.result import RuleInfo
 from kiplint.text.show import encodable
 
+Rules = Mapping[str, RuleInfo]
+NO_RULES: Final[Rules] = {}
 
-def diff_document(changes: Sequence[Judged], compared: int) -> dict[str, Any]:
-    """What `kiplint diff --output-format json` writes."""
+
+def diff_document(changes: Sequence[Judged], compared: int, rules: Rules = NO_RULES) -> dict[str, Any]:
+    """What `kiplint diff --output-format json` writes; `rules` describes the rules of the changes."""
     counts = Counter(one.breaks for one in changes)
     return {
         "version": 1,
-        "changes": [change_object(one) for one in changes],
+        "changes": [change_object(one, rules) for one in changes],
         "summary": {"messages": compared, "changes": len(changes), **{what: counts[what] for what in BREAKS}},
     }
 
 
 def document(result: DiffResult) -> dict[str, Any]:
     """The document of a result."""
-    return diff_document(result.changes, result.messages)
+    return diff_document(result.changes, result.messages, result.rules)
 
 
 def rows(result: DiffResult) -> Iterator[dict[str, Any]]:
     """The changes, an object each."""
-    return map(change_object, result.changes)
+    return (change_object(one, result.rules) for one in result.changes)
 
 
-def change_object(one: Judged) -> dict[str, Any]:
+def change_object(one: Judged, rules: Rules = NO_RULES) -> dict[str, Any]:
     """One change as a JSON object."""
-    related = {"old_path": encodable(one.old_path)} if one.old_path else {}
+    rule = rules.get(one.rule)
+    related = {"url": rule.url} if rule and rule.url else {}
+    related |= {"old_path": encodable(one.old_path)} if one.old_path else {}
     if one.old_span:
         related |= {"old_line": one.old_span.line, "old_column": one.old_span.column}  # type: ignore[dict-item]
     return {

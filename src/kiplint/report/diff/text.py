@@ -35,8 +35,8 @@ def write_diff(
             said = excerpt(as_finding(one), lines(one.path), color, width)
             out.write(said.rstrip() + "\n" + _proof(one, color) + "\n")
     rest = [one for one in changes if one.breaks not in GRAVE and one.severity != "error"]
-    rest.sort(key=lambda one: (_heading(one), BREAKS.index(one.breaks), one.rule, one.message_type))
-    for name, group in groupby(rest, key=_heading):
+    rest.sort(key=lambda one: (heading(one), BREAKS.index(one.breaks), one.rule, one.message_type))
+    for name, group in groupby(rest, key=heading):
         out.write(f"{paint(name, BOLD, color)}\n{_rows(list(group), color, width)}\n")
     if changes:
         out.write(summary_line(changes, compared) + "\n")
@@ -59,7 +59,7 @@ def _proof(one: Judged, color: bool) -> str:
     return "".join(rows)
 
 
-def _heading(one: Judged) -> str:
+def heading(one: Judged) -> str:
     """The RPC of a request or response, else the message."""
     message = one.change.message
     return printable(message.base_name) if message.is_rpc else one.message_name
@@ -83,5 +83,4 @@ def _told(one: Judged) -> str:
     """A change's sentence behind `request` or `response`, without the name that stands in the heading."""
     if one.field:
         return f" {one.versions}, {one.field}: {one.said}" if one.versions else f" {one.field}: {one.said}"
-    said = one.said.removeprefix(f"{one.message_name} ")
-    return f": {said}" if said == one.said else f" {said}"
+    return f": {one.said}" if one.aside == one.said else f" {one.aside}"

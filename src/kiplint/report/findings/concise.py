@@ -14,4 +14,4 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     for one in report.findings:
         place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"
         severity = paint(one.severity, SEVERITY[one.severity], color)
-        out.write(f"{place}: {severity} {one.rule} {one.told}\n")
+        out.write(f"{place}: {severity} {one.rule} {printable(one.told)}\n")

@@ -19,6 +19,7 @@ FORMATS = {
     "junit": "JUnit XML: a suite for each file, a failure for each finding; what a diff only tells, passes.",
     "gitlab": "A code quality report of GitLab.",
     "markdown": "A table, for pull requests and job summaries.",
+    "html": "A page to look at and search, in one file that needs no network.",
 }
 
 FINDINGS = "findings"
@@ -27,6 +28,7 @@ ROOMS = {
     "diff": "diff",
     "rollout": "rollout",
     "negotiate": "negotiation",
+    "matrix": "matrix",
     "upgrade-path": "upgrade",
     "show": "layout",
     "migrate": "migration",
@@ -41,6 +43,9 @@ ROOMS = {
 OWN = ("text", "json", "markdown")
 """The modules of such a package. The one for `json` has the document, and the rows for `jsonl` where it has any."""
 
+PAGES = ("diff", "rollout", "negotiate", "matrix")
+"""The commands that have a page of their own as `html`; the others have that of findings."""
+
 
 class Format(Protocol):
     """A way to write a result: one module each, with one function `write`."""
@@ -51,7 +56,8 @@ class Format(Protocol):
 
 def load(name: str, result: RunResult) -> Format:
     """The function that writes such a result in a format."""
-    room = own(name, result) if name in OWN and name != "json" else import_module(f"kiplint.report.findings.{name}")
+    alone = (name in OWN and name != "json") or (name == "html" and result.command in PAGES)
+    room = own(name, result) if alone else import_module(f"kiplint.report.findings.{name}")
     write: Format = room.write
     return write
 

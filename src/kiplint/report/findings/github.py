@@ -1,14 +1,15 @@
 """Annotations of GitHub Actions: workflow commands, one a line, which the runner turns into notes on the change.
 
 GitHub shows ten annotations of a level for each step, so no more are written; the last one says how many are missing.
+No rule gets a third before every other one had two.
 """
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TextIO
 
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
+from kiplint.report.findings.slots import fair
 from kiplint.runs.result import Report
 from kiplint.text.show import printable
 from kiplint.text.words import tally
@@ -24,7 +25,8 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     if shown != {severity: counts[severity] for severity in SEVERITIES}:
         shown["info"] = min(counts["info"], LIMIT - 1)  # the last notice is the one about the rest
     for severity in SEVERITIES:
-        for one in islice((one for one in report.findings if one.severity == severity), shown[severity]):
+        same = (one for one in report.findings if one.severity == severity)
+        for one in fair(same, lambda one: one.rule, shown[severity]):
             out.write(annotation(one, report.in_repository(one.path)) + "\n")
     hidden = tally({severity: counts[severity] - shown[severity] for severity in SEVERITIES}, "more ")
     if hidden:

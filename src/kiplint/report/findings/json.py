@@ -9,15 +9,20 @@ import msgspec
 
 from kiplint.engine.finding import Finding, Fix
 from kiplint.report.findings.formats import own
-from kiplint.runs.result import CheckResult, RunResult
+from kiplint.runs.result import CheckResult, RuleInfo, RunResult
 from kiplint.text.show import as_json_text, encodable, printable
 
 VERSION = 1
 
 
 def write(report: RunResult, out: TextIO, *, color: bool) -> None:
-    """Write the document of any result, indented by two blanks."""
-    out.write(msgspec.json.format(encoded(own("json", report).document(report)), indent=2) + "\n")
+    """Write the document of any result."""
+    write_document(own("json", report).document(report), out)
+
+
+def write_document(value: object, out: TextIO) -> None:
+    """Write JSON, indented by two blanks."""
+    out.write(pretty(value) + "\n")
 
 
 def document(report: CheckResult) -> dict[str, Any]:
@@ -32,7 +37,7 @@ def document(report: CheckResult) -> dict[str, Any]:
 
 def rows(report: CheckResult) -> Iterator[dict[str, Any]]:
     """The findings, an object each."""
-    return map(as_json, report.findings)
+    return (as_json(one, report.rules.get(one.rule)) for one in report.findings)
 
 
 def encoded(value: object) -> str:
@@ -40,8 +45,13 @@ def encoded(value: object) -> str:
     return printable(msgspec.json.encode(value).decode(), as_json_text)
 
 
-def as_json(finding: Finding) -> dict[str, Any]:
-    """A finding as a JSON object."""
+def pretty(value: object) -> str:
+    """The same, indented by two blanks."""
+    return msgspec.json.format(encoded(value), indent=2)
+
+
+def as_json(finding: Finding, rule: RuleInfo | None = None) -> dict[str, Any]:
+    """A finding as a JSON object, with what is known of its rule."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,
@@ -56,6 +66,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "source": finding.source,
         "fingerprint": finding.fingerprint,
         "fixable": finding.fixable,
+        **({"url": rule.url} if rule and rule.url else {}),
         **({"fix": _fix(finding.fix)} if finding.fix else {}),
         **({"instead": finding.instead} if finding.instead else {}),
     }

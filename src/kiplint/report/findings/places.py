@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -18,6 +19,10 @@ class Places:
     def knows(self, path: str) -> bool:
         """Whether the bytes of the file are there."""
         return path in self._sources
+
+    def shows(self, path: str, offset: int) -> bool:
+        """Whether an offset in bytes has a line and column of its own; that of a byte order mark has none."""
+        return offset > 0 or not self._sources[path].startswith(BOM_UTF8)
 
     def position(self, path: str, offset: int) -> tuple[int, int]:
         """The line and column of an offset in bytes; columns count characters."""

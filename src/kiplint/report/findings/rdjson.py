@@ -32,21 +32,27 @@ def _diagnostic(one: Finding, report: Report, places: Places) -> dict[str, Any]:
     start = {"line": span.line, "column": places.byte_column(one.path, span.line, span.column)}
     end = {"line": span.end_line, "column": places.byte_column(one.path, span.end_line, span.end_column)}
     suggestion = _suggestion(one, places) if one.fix else None
+    rule = report.rules.get(one.rule)
     return {
         "message": printable(one.told),
         "location": {"path": printable(report.in_repository(one.path)), "range": {"start": start, "end": end}},
         "severity": SEVERITIES[one.severity],
-        "code": {"value": one.rule},
+        "code": {"value": one.rule, **({"url": rule.url} if rule and rule.url else {})},
         **({"suggestions": [suggestion]} if suggestion else {}),
     }
 
 
 def _suggestion(one: Finding, places: Places) -> dict[str, Any] | None:
-    """All edits of a fix as one change, with what stands between them; None when it reaches into other files."""
+    """All edits of a fix as one change, with what stands between them.
+
+    None when it reaches into other files, or to where there is no column.
+    """
     fix: Fix | None = one.fix
     if fix is None or not places.knows(one.path) or any(edit.path != one.path for edit in fix.edits):
         return None
     edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
+    if not places.shows(one.path, edits[0].start):
+        return None
     parts: list[str] = []
     done = edits[0].start
     for edit in edits:

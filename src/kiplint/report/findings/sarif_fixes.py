@@ -12,11 +12,11 @@ _SAID = {"safe": "Write what is certainly meant", "unsafe": "Write what is most 
 
 
 def fixes(fix: Fix, places: Places, uri: Callable[[str], str]) -> list[dict[str, Any]]:
-    """The `fixes` of a result; none when the text of a file is not at hand."""
+    """The `fixes` of a result; none when the text of a file is not at hand, or a place has no column."""
     by_file: dict[str, list[FileEdit]] = {}
     for edit in fix.edits:
         by_file.setdefault(edit.path, []).append(edit)
-    if not all(map(places.knows, by_file)):
+    if not all(map(places.knows, by_file)) or not all(places.shows(edit.path, edit.start) for edit in fix.edits):
         return []
     changes = [
         {"artifactLocation": {"uri": uri(path)}, "replacements": [_replacement(edit, places) for edit in edits]}

@@ -28,6 +28,7 @@ def descriptor(rule: str, info: RuleInfo | None, severity: Severity) -> dict[str
         "id": rule,
         "shortDescription": {"text": _cut(title)},
         "fullDescription": {"text": _cut(why)},
+        **({"helpUri": info.url} if info.url else {}),
         "help": {
             "text": "\n\n".join([*told, *(text.replace("`", "") for text in helped)]),
             "markdown": "\n\n".join([*marked, *helped]),

@@ -22,13 +22,17 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
     for finding in report.findings:
-        out.write(excerpt(finding, lines(finding.path), color, width) + "\n")
+        known = lines(finding.path) if finding.path in report.sources else None
+        out.write(excerpt(finding, known, color, width) + "\n")
     if report.findings:
         out.write(_summary(report) + "\n")
 
 
-def excerpt(finding: Finding, lines: Lines, color: bool, width: int | None = None) -> str:
-    """One finding with the line that it is on, cut around the place to what fits into `width` columns."""
+def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
+    """One finding with the line that it is on, cut around the place to what fits into `width` columns.
+
+    Without `lines` it is about no text but a directory.
+    """
     severity = paint(f"{finding.severity}[{finding.rule}]", SEVERITY[finding.severity], color)
     span = finding.span
     margin = " " * len(str(span.line))
@@ -36,18 +40,22 @@ def excerpt(finding: Finding, lines: Lines, color: bool, width: int | None = Non
     number = paint(str(span.line), BLUE, color)
     end = span.end_column if span.end_line == span.line else None
     widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-    source, marks = _excerpt(lines.line(span.line), span.column, end, widest)
-    about = [paint(f"= {finding.source}", DIM, color)] if finding.source else []
+    about = [paint(f"= {printable(finding.source)}", DIM, color)] if finding.source else []
     if finding.instead:
-        about.insert(0, f"= write: {paint(finding.instead, BOLD, color)}")
-    rows = [
-        f"{severity}: {paint(finding.message, BOLD, color)}",
-        f"{margin}{arrow} {printable(finding.path)}:{span.line}:{span.column}",
-        f"{margin} {bar}",
-        f"{number} {bar} {source}",
-        f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
-        *(f"{margin} {row}" for row in about),
-    ]
+        about.insert(0, f"= write: {paint(printable(finding.instead), BOLD, color)}")
+    where = f"{margin}{arrow} {printable(finding.path)}"
+    rows = [f"{severity}: {paint(printable(finding.message), BOLD, color)}"]
+    if lines is None:
+        rows.append(where)
+    else:
+        source, marks = _excerpt(lines.line(span.line), span.column, end, widest)
+        rows += [
+            f"{where}:{span.line}:{span.column}",
+            f"{margin} {bar}",
+            f"{number} {bar} {source}",
+            f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
+        ]
+    rows += [f"{margin} {row}" for row in about]
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TextIO
+from textwrap import wrap
+from typing import Final, TextIO
 
 from kiplint.text.show import printable
 
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", "@": "@<!-- -->", **{sign: "\\" + sign for sign in "\\|`*_[]~$"}})
+_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", **{sign: "\\" + sign for sign in "\\|`*_[]~$"}})
+
+_LINKED: Final = re.compile(
+    r"""(?xi) @ | \#(?=\d) | :(?=//) | \bwww(?=\.)  # people, issues, addresses
+    | \bgh(?=-\d)  # issues, by another name"""
+)
+_COMMIT: Final = re.compile(r"(?i)\b[0-9a-f]{7,40}\b")
+_BREAK: Final = "<!-- -->"
+"""Nobody sees it, and GitHub makes no link of what it stands in."""
 
 
 def write_row(cells: Iterable[str], out: TextIO) -> None:
@@ -17,4 +27,5 @@ def write_row(cells: Iterable[str], out: TextIO) -> None:
 
 def inline(text: str) -> str:
     """Text that stays in its line and its cell, means nothing to Markdown or HTML, and calls and links nobody."""
-    return printable(text).translate(_ESCAPES).replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
+    plain = _LINKED.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
+    return _COMMIT.sub(lambda found: _BREAK.join(wrap(found[0], 6)), plain)

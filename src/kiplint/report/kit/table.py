@@ -38,7 +38,7 @@ def table(
     cells = [[(printable(text), paint_with) for text, paint_with in row] for row in rows]
     if not cells:
         return []
-    titled = [[(one, code) for one in head], *cells] if head else cells
+    titled = [[(printable(one), code) for one in head], *cells] if head else cells
     room = None if width is None else width - len(indent)
     columns = list(zip(*titled, strict=True))
     widths = [max(len(text) for text, _ in column) for column in columns]

@@ -14,8 +14,13 @@ _LABEL = 11
 def connection(begun: Exchange, ids: Telemetry, mode: BrokerMode, color: bool) -> Iterator[str]:
     """The lines that tell how the connection to one broker begins."""
     yield title(f"Connection to {begun.broker}", color)
-    for label, text in (*_mode(mode), *_exchange(begun), *_telemetry(ids)):
+    for label, text in steps(begun, ids, mode):
         yield from wrapped(label, text, _LABEL, color)
+
+
+def steps(begun: Exchange, ids: Telemetry, mode: BrokerMode) -> Iterator[tuple[str, str]]:
+    """The same as pairs of a label and what it says; without a label it goes on with the last one."""
+    yield from (*_mode(mode), *_exchange(begun), *_telemetry(ids))
 
 
 def _mode(mode: BrokerMode) -> Iterator[tuple[str, str]]:

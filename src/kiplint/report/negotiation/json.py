@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
 from kiplint.compat.negotiation.result import Negotiation
 from kiplint.runs.negotiate import NegotiationResult
 
@@ -13,13 +9,3 @@ from kiplint.runs.negotiate import NegotiationResult
 def document(result: NegotiationResult) -> Negotiation:
     """The document of a result."""
     return result.negotiation
-
-
-def document_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the document."""
-    schema = msgspec.json.schema(Negotiation)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"kiplint {NegotiationResult.command}",
-        **schema,
-    }

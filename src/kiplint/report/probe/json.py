@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from kiplint.codec.exchange import problem_rows
-from kiplint.runs.probe.probe import Broker, ProbeResult
+from kiplint.runs.probe.broker import Broker
+from kiplint.runs.probe.probe import ProbeResult
 
 
 def document(result: ProbeResult) -> dict[str, Any]:

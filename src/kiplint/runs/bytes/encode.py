@@ -8,12 +8,15 @@ from typing import Any
 import msgspec
 
 from kiplint.codec.catalog import Catalog
+from kiplint.codec.codec import UnusableLayout
 from kiplint.codec.exchange import encode_object
 from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
+from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.runs.bytes.choice import chosen_message, open_catalog
 from kiplint.runs.configuration import Path
 from kiplint.runs.result import RunResult
+from kiplint.text.suggest import did_you_mean
 
 
 class EncodeResult(RunResult, frozen=True):
@@ -82,18 +85,28 @@ class Vector(msgspec.Struct, frozen=True):
     header_hex: str | None = None
 
 
-def vectors(*sets: Path, repository: Path | None = None, messages: Sequence[str] = ()) -> Iterator[Vector]:
+def vectors(
+    *sets: Path, repository: Path | None = None, messages: Sequence[str] = (), broken: list[str] | None = None
+) -> Iterator[Vector]:
     """Golden bytes of every message and version, the same at every run; only of `messages` if any are named.
 
-    Minimal, each field rich, each nullable field null, each tag present, everything rich.
+    Minimal, each field rich, each nullable field null, each tag present, everything rich. The files that cannot be read
+    are told in `broken`. Raises UsageError for a message that is not there.
     """
     catalog = open_catalog(sets or (".",), repository)
-    for name in sorted(catalog.names):
-        message = catalog.named(name)[0]
-        if not messages or name in messages:
-            for low, high in message.valid:
-                for version in range(low, min(high, low + 1000) + 1):
-                    yield from _vectors(catalog, message, version)
+    unread = [] if broken is None else broken
+    for name in messages:
+        if name not in catalog.names:
+            raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names, 0.6)}")
+    for name in sorted({*messages} or catalog.names):
+        for message in catalog.named(name)[:1]:
+            try:
+                for low, high in message.valid:
+                    for version in range(low, min(high, low + 1000) + 1):
+                        yield from _vectors(catalog, message, version)
+            except UnusableLayout:
+                unread.append(message.file)
+    unread += catalog.broken
 
 
 def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vector]:
@@ -103,7 +116,8 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
         number, headers = catalog.header(message, version)
         if headers:
             named = {"requestApiKey": message.api_key, "requestApiVersion": version}
-            header = rich(headers.body) | (named if message.type == "request" else {})
+            usual = rich(headers.body)
+            header = usual | {key: one for key, one in named.items() if key in usual and message.type == "request"}
             front = headers.write(header).hex()
     seen: set[bytes] = set()
     for kind, field, value in _kinds(codec.body):

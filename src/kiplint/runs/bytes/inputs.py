@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from kiplint.engine.errors import UsageError
+from kiplint.text.files import read_file
 
 InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
 MOST_INPUT = 2**30
@@ -116,8 +117,7 @@ def _file(path: str) -> bytes:
     if os.path.lexists(path) and not os.path.isfile(path):
         raise UsageError(f"{path} is no file")
     try:
-        with open(path, "rb") as file:
-            return _bounded(file.read(MOST_INPUT + 1), path)
+        return read_file(path, MOST_INPUT)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
 

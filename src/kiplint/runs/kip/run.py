@@ -14,7 +14,7 @@ from kiplint.engine.config import FailOn
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
-from kiplint.runs.check import IGNORE, at_least
+from kiplint.runs.checking import IGNORE, at_least
 from kiplint.runs.configuration import Chosen, Configuration, Path, configure
 from kiplint.runs.diff import as_finding
 from kiplint.runs.kip.comparing import changes_of, differences_of, layouts_of

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_response
 from kiplint.codec.problems import Problem
+from kiplint.codec.wire import uuid_text
 from kiplint.model.message import Message
 from kiplint.runs.probe.connection import Connection, ProbeError
 from kiplint.runs.probe.sasl import Sasl
 
 METADATA, SASL_HANDSHAKE, SASL_AUTHENTICATE = 3, 17, 36
 SOFTWARE = "kiplint"
+INSTANCE = "clientInstanceId"
 NO_NODE = -1
+ERRORS = {
+    31: "CLUSTER_AUTHORIZATION_FAILED",
+    33: "UNSUPPORTED_SASL_MECHANISM",
+    34: "ILLEGAL_SASL_STATE",
+    35: "UNSUPPORTED_VERSION",
+    42: "INVALID_REQUEST",
+    58: "SASL_AUTHENTICATION_FAILED",
+    129: "REBOOTSTRAP_REQUIRED",
+}
+"""The error codes that the first requests of a connection are answered with."""
 
 
 class Asked(NamedTuple):
@@ -26,22 +39,25 @@ class Asked(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """The answer to ApiVersions: the versions that were tried in turn, the one that was answered, and the answer."""
+    """The answer to ApiVersions: the versions that were tried in turn, the one that was answered, and the answer.
+
+    `problems` are those of all answers, the ones before the last included.
+    """
 
     tried: tuple[int, ...]
     version: int
-    value: Mapping[str, Any]
+    frame: Frame
     problems: tuple[Problem, ...]
-    frame: bytes
 
 
 class Talker:
-    """Requests over one connection, numbered."""
+    """Requests over one connection, numbered, and with one client instance id where their header has it (KIP-1313)."""
 
     def __init__(self, catalog: Catalog, connection: Connection) -> None:
         self.catalog = catalog
         self._connection = connection
         self._next = 0
+        self._instance = uuid_text(secrets.token_bytes(15) + b"\1")  # never the zero id, nor a reserved one
 
     def ask(self, api_key: int, version: int, value: dict[str, Any]) -> tuple[Frame, bytes]:
         """Send a request, and give its response, read in that version, with its bytes. Raises ProbeError."""
@@ -56,6 +72,8 @@ class Talker:
         _, head = self.catalog.header(message, version)
         if head is None:
             raise ProbeError(f"the set has no header for {message.name} {version}")
+        if INSTANCE in head.defaults:
+            header[INSTANCE] = self._instance
         front, wrong = head.encode(header)
         body, more = self.catalog.codec(message, version).encode(value)
         for problem in (*wrong, *more):
@@ -64,7 +82,7 @@ class Talker:
         if int.from_bytes(answer[:4], "big", signed=True) != self._next:
             number = int.from_bytes(answer[:4], "big", signed=True)
             raise ProbeError(f"the answer has correlation id {number}, the request had {self._next}")
-        return decode_response(self.catalog, api_key, version, answer), answer
+        return decode_response(self.catalog, api_key, version, answer, spans=True), answer
 
     def message(self, api_key: int) -> Message:
         """The request of that API key. Raises ProbeError."""
@@ -84,7 +102,7 @@ def api_versions(talker: Talker, version: int, asked: Asked, tried: tuple[int, .
     tried = (*tried, version)
     frame, data = talker.ask(API_VERSIONS, version, _said(talker.message(API_VERSIONS), version, asked))
     if data[4:6] != UNSUPPORTED_VERSION.to_bytes(2, "big") or version == 0:
-        return Offer(tried, version, frame.value or {}, frame.problems, data)
+        return Offer(tried, version, frame, frame.problems)
     # The error code is all that can be relied upon (KIP-511); what follows may name the highest version.
     named = 0
     for one in (frame.value or {}).get("apiKeys") or []:
@@ -92,6 +110,11 @@ def api_versions(talker: Talker, version: int, asked: Asked, tried: tuple[int, .
             named = min(one.get("maxVersion", 0), version - 1)
     answer = api_versions(talker, max(named, 0), asked, tried)
     return answer._replace(problems=(*frame.problems, *answer.problems))
+
+
+def error_text(code: int) -> str:
+    """An error code with its name, where that is known."""
+    return f"error {code} ({ERRORS[code]})" if code in ERRORS else f"error {code}"
 
 
 def _said(message: Message, version: int, asked: Asked) -> dict[str, Any]:
@@ -109,7 +132,7 @@ def _takes(field: Any, version: int, values: Mapping[str, Any]) -> bool:
 
 
 def authenticate(talker: Talker, sasl: Sasl) -> None:
-    """Take the broker's SASL exchange (SaslHandshake 1, SaslAuthenticate). Raises ProbeError."""
+    """Take the broker's SASL exchange (SaslHandshake 1, SaslAuthenticate 0). Raises ProbeError."""
     frame, _ = talker.ask(SASL_HANDSHAKE, 1, {"mechanism": sasl.mechanism})
     value = frame.value or {}
     if value.get("errorCode"):
@@ -121,7 +144,7 @@ def authenticate(talker: Talker, sasl: Sasl) -> None:
         frame, _ = talker.ask(SASL_AUTHENTICATE, 0, {"authBytes": token})
         value = frame.value or {}
         if value.get("errorCode"):
-            said = value.get("errorMessage") or f"error {value['errorCode']}"
+            said = value.get("errorMessage") or error_text(value["errorCode"])
             raise ProbeError(f"the broker refuses the credentials: {said}")
         try:
             token = talk.send(_answer(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from kiplint.cli.groups import split
 from kiplint.cli.options import Argument, Group, Option
@@ -19,6 +19,7 @@ class Options(Group, frozen=True):
     listener: Annotated[tuple[str, ...], Option("A listener that serves it. Repeatable.", usual="broker")] = ()
     unstable: Annotated[bool, Option("Say that the version may still change.")] = False
     dry_run: Annotated[bool, Option("Write nothing; print the two definitions.")] = False
+    output_format: Annotated[Literal["text", "json"], Option("How to say what was written.")] = "text"
 
 
 def run(options: Options) -> int:
@@ -28,8 +29,10 @@ def run(options: Options) -> int:
     """
     import sys
 
+    from kiplint.cli.output import write_bytes
     from kiplint.cli.process import CLEAN
     from kiplint.runs.migrating import new_rpc
+    from kiplint.text.show import printable
 
     files = new_rpc(
         options.name,
@@ -39,6 +42,12 @@ def run(options: Options) -> int:
         unstable=options.unstable,
         dry_run=options.dry_run,
     )
+    if options.output_format == "json":
+        from kiplint.report.findings.json import write_document
+        from kiplint.report.migration.json import new_document
+
+        write_document(new_document(files), sys.stdout)
+        return CLEAN
     for path, data in files.items():
-        sys.stdout.write(data.decode() if options.dry_run else f"{path}\n")
+        write_bytes(data if options.dry_run else f"{printable(path)}\n".encode())
     return CLEAN

@@ -1,11 +1,14 @@
 """`kiplint pipeline matrix`."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from kiplint.cli.groups import AnswerFormOption, ColorOption, LakeArgument
-from kiplint.cli.options import Argument, Group
+from kiplint.cli.groups import ColorOption, LakeArgument, OpenOption
+from kiplint.cli.options import Argument, Group, Option
 
-EPILOG = "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0"
+EPILOG = (
+    "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   "
+    "kiplint pipeline matrix lake --open"
+)
 
 
 class Options(Group, frozen=True):
@@ -14,7 +17,10 @@ class Options(Group, frozen=True):
     lake: LakeArgument
     client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
     broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
-    output_format: AnswerFormOption = "text"
+    output_format: Annotated[
+        Literal["text", "json", "markdown", "html"], Option("How to write the result; html is for all releases.")
+    ] = "text"
+    open: OpenOption = False
     color: ColorOption = "auto"
 
 
@@ -29,8 +35,17 @@ def run(options: Options) -> int:
     client, broker = options.client, options.broker
     if client and not broker:
         raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
+    as_page = options.open or options.output_format == "html"
+    if client and as_page:
+        raise UsageError("the page is of all releases: name none; the address of a pair is behind its number")
     reader = open_lake(options.lake)
-    from kiplint.pipeline.answers.matrix import matrix, pair_matrix
+    from kiplint.pipeline.answers.matrix import matrix, pair_matrix, release_matrix
 
-    found = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
-    return write_answer(found, options.output_format, options.color)
+    if as_page:
+        from kiplint.cli.output import present
+        from kiplint.runs.negotiate import MatrixResult
+
+        found = MatrixResult(release_matrix(reader, sides=True))
+        return present(found, "html", options.color, opened=options.open)
+    answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
+    return write_answer(answer, options.output_format, options.color)

@@ -1,0 +1,178 @@
+"""Every release as the client of every release as the broker: how many RPCs they can use, and why not the others.
+
+A release that has the same RPCs in the same versions as another is worked out once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kiplint.compat.negotiation.exchange import exchange
+from kiplint.compat.negotiation.modes import check_mode
+from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.compat.negotiation.rows import agree
+from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side, broker_side, client_side
+from kiplint.compat.roles import Mode, is_between_nodes
+from kiplint.model.header_map import header_map
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+
+NAMED = 4
+"""How many RPCs a line names before it only counts."""
+
+Pair = tuple[str, str]
+
+
+class Cell(NamedTuple):
+    """What a client and a broker make of one RPC; the status is one of `result.Outcome`."""
+
+    api_key: int
+    name: str
+    status: str
+    chosen: int | None
+
+
+class Release(NamedTuple):
+    """The versions of each RPC that a release uses as a client, and offers as a broker, by API key."""
+
+    name: str
+    client: Mapping[int, str]
+    broker: Mapping[int, str]
+
+
+class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
+    """The releases in their order, and for each pair, client and broker, the RPCs of either by API key."""
+
+    releases: tuple[Release, ...]
+    pairs: Mapping[Pair, tuple[Cell, ...]]
+
+    @cached_property
+    def trouble(self) -> dict[Pair, list[str]]:
+        """The RPCs of clients that both have and cannot use, by name, for the pairs that have any."""
+        found = {pair: sorted({one.name for one in cells if in_trouble(one)}) for pair, cells in self.pairs.items()}
+        return {pair: names for pair, names in found.items() if names}
+
+    @property
+    def note(self) -> str:
+        """How many pairs have no trouble."""
+        return (
+            f"{len(self.pairs) - len(self.trouble):,} of {len(self.pairs):,} pairs agree on every RPC of clients "
+            "that both have."
+        )
+
+    def document(self) -> dict[str, Any]:
+        """What the JSON says; its fields are only ever added to."""
+        names = [one.name for one in self.releases]
+        return {
+            "version": 1,
+            "releases": names,
+            "pairs": [
+                _pair(self, (client, broker)) for client in names for broker in names if self.has(client, broker)
+            ],
+        }
+
+    def has(self, client: str, broker: str) -> bool:
+        """Whether the pair is known."""
+        return (client, broker) in self.pairs
+
+    def runs(self) -> Iterator[tuple[str, ...]]:
+        """Client, brokers, number and names of RPCs: brokers next to each other with the same trouble as one line."""
+        names = [one.name for one in self.releases]
+        for client in names:
+            brokers = [one for one in names if self.has(client, one)]
+            for trouble, some in groupby(brokers, key=lambda broker: self.trouble.get((client, broker), [])):
+                if trouble:
+                    span = list(some)
+                    yield client, _span(span), str(len(trouble)), _named(trouble)
+
+
+def release_matrix(
+    sets: Sequence[tuple[str, SchemaSet]], *, unstable: bool = False, mode: Mode | None = None
+) -> ReleaseMatrix:
+    """The matrix of sets, each a name and a schema set. Raises UsageError for a mode that one of them has not."""
+    for name, schemas in sets:
+        check_mode(name, schemas, mode)
+    clients = [client_side(*one) for one in sets]
+    brokers = [broker_side(*one, unstable=unstable, mode=mode) for one in sets]
+    known: dict[tuple[Any, Any], tuple[Cell, ...]] = {}
+    pairs: dict[Pair, tuple[Cell, ...]] = {}
+    ours, theirs = ([(side, _likeness(side)) for side in some] for some in (clients, brokers))
+    for client, one in ours:
+        for broker, other in theirs:
+            if (one, other) not in known:
+                known[one, other] = tuple(_cells(client, broker))
+            pairs[client.name, broker.name] = known[one, other]
+    releases = (
+        Release(client.name, _versions(client), _versions(broker))
+        for client, broker in zip(clients, brokers, strict=True)
+    )
+    return ReleaseMatrix(tuple(releases), pairs)
+
+
+def in_trouble(one: Cell) -> bool:
+    """Whether both sides have an RPC of clients, and cannot use it."""
+    return one.status in TROUBLE and not is_between_nodes(one.api_key, one.name)
+
+
+def _cells(client: Side, broker: Side) -> Iterator[Cell]:
+    begun = exchange(client, broker)
+    for key in sorted({*client.offers, *broker.offers}):
+        agreed = agree(key, client, broker, begun)
+        name = (client.offers.get(key) or broker.offers[key]).name
+        yield Cell(key, name, agreed.status, agreed.chosen)
+
+
+def _likeness(side: Side) -> Any:
+    """What sides have to have in common to come to the same."""
+    return tuple(
+        (
+            key,
+            offer.name,
+            str(offer.versions),
+            offer.hidden,
+            _headers(offer.request),
+            _headers(offer.response),
+            _asks(offer),
+        )
+        for key, offer in sorted(side.rpcs.items())
+    )
+
+
+def _asks(offer: Offer) -> Any:
+    """The fields of ApiVersions, which decide how a connection begins."""
+    if offer.request.api_key != API_VERSIONS:
+        return ()
+    return tuple((field.name, str(field.versions)) for field in offer.request.fields)
+
+
+def _headers(message: Message) -> Any:
+    return tuple((str(versions), number) for versions, number in header_map(message))
+
+
+def _versions(side: Side) -> dict[int, str]:
+    return {key: str(offer.versions) for key, offer in side.offers.items()}
+
+
+def _pair(matrix: ReleaseMatrix, pair: Pair) -> dict[str, Any]:
+    statuses = Counter(one.status for one in matrix.pairs[pair])
+    return {
+        "client": pair[0],
+        "broker": pair[1],
+        "statuses": dict(sorted(statuses.items())),
+        "trouble": matrix.trouble.get(pair, []),
+    }
+
+
+def _span(brokers: Sequence[str]) -> str:
+    return brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED + 1 else ""
+    return ", ".join(names[: NAMED if rest else NAMED + 1]) + rest

@@ -1,0 +1,1 @@
+"""How the matrix of releases is told."""

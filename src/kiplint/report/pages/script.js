@@ -1,0 +1,205 @@
+(() => {
+"use strict";
+const root = document.documentElement;
+const KEY = "kiplint-theme";
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const recall = () => { try { return localStorage.getItem(KEY) || ""; } catch { return ""; } };
+const keep = (theme) => { try { localStorage.setItem(KEY, theme); } catch { /* a page from a file may keep nothing */ } };
+const paint = (theme) => { if (theme) root.dataset.theme = theme; else delete root.dataset.theme; };
+paint(recall());
+root.classList.add("js");
+
+/* An address: #name?search=words&severity=error. The name is what is opened, the rest is what is filtered. */
+const address = () => {
+  const [name, query = ""] = location.hash.slice(1).split("?");
+  try { return [decodeURIComponent(name), new URLSearchParams(query)]; } catch { return ["", new URLSearchParams()]; }
+};
+const hash = (name, query) => {
+  const text = String(query);
+  return name || text ? `#${encodeURIComponent(name)}${text ? `?${text}` : ""}` : location.pathname + location.search;
+};
+
+const kiplint = window.kiplint = { address };
+
+document.addEventListener("DOMContentLoaded", () => {
+  const form = document.querySelector("form[data-filters]");
+  const items = all("[data-item]");
+  const homes = all("[data-group]");
+  const homeOf = new Map(items.map((item) => [item, item.parentElement]));
+  let groups = homes;
+  const shown = document.querySelector("[data-shown]");
+  const nothing = document.querySelector("[data-nothing]");
+  const texts = new Map();
+  let current = "";
+
+  for (const radio of all(".theme input")) {
+    radio.checked = radio.value === recall();
+    radio.addEventListener("change", () => { keep(radio.value); paint(radio.value); });
+  }
+  const bar = document.querySelector(".bar");
+  const measure = () => {
+    const high = bar && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+    root.style.setProperty("--bar", `${high}px`);
+  };
+  measure();
+  addEventListener("resize", measure);
+
+  const textOf = (item) => {
+    if (!texts.has(item)) texts.set(item, `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""}`.toLowerCase());
+    return texts.get(item);
+  };
+  const asked = () => {
+    const query = new URLSearchParams();
+    for (const [name, value] of form ? new FormData(form) : []) if (value.trim()) query.append(name, value.trim());
+    return query;
+  };
+  const has = (one, wanted) => wanted.every(([name, values]) => values.includes(one.dataset[name]));
+  const regroup = (by) => {
+    if (!form.elements.by || (groups !== homes) === (by !== "")) return;
+    if (groups !== homes) groups.forEach((group) => group.remove());
+    groups = homes;
+    for (const item of items) homeOf.get(item).append(item);
+    for (const item of items) label(item, by ? homeOf.get(item).closest("[data-group]").dataset.group : item.dataset.rule);
+    if (!by) return;
+    const made = new Map();
+    for (const item of items) {
+      if (!made.has(item.dataset[by])) made.set(item.dataset[by], section(item.dataset[by]));
+      made.get(item.dataset[by]).lastChild.append(item);
+    }
+    groups = [...made].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
+    homes[0].before(...groups);
+    homes.forEach((group) => { group.hidden = true; });
+  };
+  const label = (item, text) => { item.querySelector(".rule").textContent = text; };
+  const make = (tag, name, ...inside) => {
+    const made = document.createElement(tag);
+    if (name) made.className = name;
+    made.append(...inside);
+    return made;
+  };
+  const section = (title) => {
+    const left = make("span");
+    left.dataset.left = "";
+    const link = make("a", "", title);
+    link.href = `#rule-${title}`;
+    return make("section", "group", make("h2", "", link, make("span", "count", left, " shown")), make("div", "items"));
+  };
+  const filter = () => {
+    if (!form) return;
+    const query = asked();
+    regroup(query.get("by") || "");
+    if (kiplint.filtered) return kiplint.filtered(query);
+    const words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
+    let count = 0;
+    for (const item of items) {
+      const whole = !item.dataset.parts;
+      const inside = whole ? [] : all("[data-part]", item);
+      let some = whole && has(item, wanted);
+      for (const part of inside) {
+        part.hidden = !has(part, wanted);
+        some = some || !part.hidden;
+      }
+      const fits = some && words.every((word) => textOf(item).includes(word));
+      item.hidden = !fits;
+      count += fits;
+    }
+    for (const group of groups) {
+      const left = all("[data-item]", group).filter((item) => !item.hidden).length;
+      group.hidden = left === 0;
+      const told = group.querySelector("[data-left]");
+      if (told) told.textContent = left;
+    }
+    if (shown) shown.textContent = count === items.length ? `${count} ${shown.dataset.shown}` : `${count} of ${items.length} ${shown.dataset.shown}`;
+    if (nothing) nothing.hidden = count > 0 || items.length === 0;
+  };
+  const fill = (query) => {
+    for (const field of form ? form.elements : []) {
+      if (!field.name) continue;
+      if (field.type === "checkbox") field.checked = query.getAll(field.name).includes(field.value);
+      else field.value = query.get(field.name) || "";
+    }
+  };
+  const clear = () => { form.reset(); fill(new URLSearchParams()); changed(); };
+  const changed = () => { filter(); history.replaceState(null, "", hash(current, asked())); };
+
+  /* What an address names: a detail to open, or a place to show. */
+  const find = (name) => (name ? document.getElementById(name) : null);
+  const reveal = (target) => {
+    if (form && items.some((item) => item.hidden && (item === target || item.contains(target)))) clear();
+    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    all(".target").forEach((one) => one.classList.remove("target"));
+    target.classList.add("target");
+    const first = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
+    if (!first.hasAttribute("tabindex") && first === target) first.tabIndex = -1;
+    first.focus({ preventScroll: true });
+    target.scrollIntoView({ block: "start" });
+  };
+  const follow = () => {
+    const [name, query] = address();
+    const before = current;
+    current = name;
+    fill(query);
+    filter();
+    if (kiplint.open && kiplint.open(name)) return;
+    const target = find(name);
+    if (target) return reveal(target);
+    const left = find(before);
+    if (left) {
+      left.classList.remove("target");
+      if (left.tagName === "DETAILS") { left.open = false; left.querySelector("summary").focus({ preventScroll: true }); }
+    }
+  };
+  addEventListener("load", () => setTimeout(() => { if (find(current)) reveal(find(current)); })); /* the browser's own jump takes the focus */
+  addEventListener("popstate", follow);
+  addEventListener("hashchange", follow);
+
+  for (const item of all("details[id]")) {
+    const summary = item.querySelector("summary");
+    summary.addEventListener("click", (event) => {
+      if (event.target.closest("a")) return;
+      all(".target").forEach((one) => one.classList.remove("target"));
+      if (item.open) {
+        if (current === item.id) { current = ""; history.pushState(null, "", hash("", asked())); }
+      } else {
+        current = item.id;
+        item.classList.add("target");
+        history.pushState(null, "", hash(current, asked()));
+      }
+    });
+  }
+
+  if (form) {
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", changed);
+    form.addEventListener("change", changed);
+    all("[data-clear]").forEach((button) => button.addEventListener("click", () => { clear(); form.elements.search?.focus(); }));
+  }
+  const steps = () => all("[data-item]:not([hidden])").map((item) => item.querySelector("summary, a, button") || item).filter((one) => one.offsetParent);
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.matches("input[type=search], input[type=text], select");
+    if (event.key === "/" && !typing && form?.elements.search) {
+      event.preventDefault();
+      form.elements.search.focus();
+      form.elements.search.select();
+    } else if (event.key === "Escape" && typing && event.target.value) {
+      event.target.value = "";
+      changed();
+    } else if ((event.key === "j" || event.key === "k") && !typing) {
+      const list = steps();
+      const at = list.indexOf(document.activeElement);
+      list[Math.max(0, Math.min(list.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
+    }
+  });
+
+  let folded = [];
+  addEventListener("beforeprint", () => { folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
+  addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
+
+  kiplint.go = (name) => { current = name; history.pushState(null, "", hash(name, asked())); };
+  if (kiplint.start) kiplint.start();
+  follow();
+  root.classList.add("ready");
+});
+})();

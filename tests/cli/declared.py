@@ -1,0 +1,38 @@
+"""The commands as they are declared, so that a table of a test can be held to have them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from kiplint.cli.options import Parameter, parameters
+from kiplint.cli.reader import COMMANDS
+from kiplint.report.findings.formats import FORMATS
+
+
+def commands(package: str = COMMANDS) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command with the words that call it."""
+    group = import_module(package)
+    for name in group.COMMANDS:
+        place = f"{package}.{name.replace('-', '_')}"
+        if hasattr(import_module(place), "COMMANDS"):
+            yield from (((name, *words), module) for words, module in commands(place))
+        else:
+            yield (name,), import_module(place)
+
+
+ALL = dict(commands())
+NAMES = {" ".join(words): module for words, module in ALL.items()}
+"""The modules of the commands by what is typed to call them."""
+
+
+def declared(command: str) -> dict[str, Parameter]:
+    """The arguments and options of a command by their names."""
+    return {one.name: one for one in parameters(NAMES[command].Options)}
+
+
+def formats_of(command: str) -> tuple[str, ...]:
+    """The formats that a command writes its result in, none where it has no choice."""
+    option = declared(command).get("output_format")
+    return () if option is None else option.words or tuple(FORMATS)

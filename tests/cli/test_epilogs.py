@@ -1,0 +1,37 @@
+"""The end of a command's help: examples one a line, as they are to be typed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from kiplint.cli.epilogs import AS_IT_IS, shown
+from kiplint.cli.reader import COMMANDS
+from tools import kiplint
+
+TOP = import_module(COMMANDS).COMMANDS
+
+
+def test_examples_and_the_rest() -> None:
+    text = "Examples:  kiplint diff HEAD~1: .   |   kiplint diff a b.  Exit codes: 0 good. 1 bad."
+    examples = f"{AS_IT_IS}Examples:\n  kiplint diff HEAD~1: .\n  kiplint diff a b"
+    assert shown(text) == f"{examples}\n\nExit codes: 0 good. 1 bad."
+    assert shown("Example:  kiplint explain tags/gap") == f"{AS_IT_IS}Example:\n  kiplint explain tags/gap"
+    assert shown("`kiplint COMMAND --help` explains.") == "`kiplint COMMAND --help` explains."
+
+
+@pytest.mark.parametrize("name", ["check", "diff", "negotiate", "rollout"])
+def test_help_shows_examples_one_a_line(tmp_path: Path, name: str) -> None:
+    lines = kiplint(name, "--help", cwd=tmp_path, env={"COLUMNS": "80"}).out.splitlines()
+    examples = [line for line in lines if line.startswith(f"    kiplint {name}")]
+    assert len(examples) > 1
+    assert not any("|" in line for line in examples)
+
+
+def test_every_command_of_the_top_has_examples() -> None:
+    modules = [import_module(f"{COMMANDS}.{name.replace('-', '_')}") for name in TOP]
+    assert [
+        one.__name__ for one in modules if not hasattr(one, "COMMANDS") and not shown(one.EPILOG).startswith(AS_IT_IS)
+    ] == []

@@ -1,0 +1,351 @@
+"""Texts of strangers, in every command and every format: nowhere more than text.
+
+Names of files, messages, fields and structs, values in bytes, what a broker says, what a pack of rules says of itself.
+A command that is not in the table is tried with such names for its arguments; formats are those that are declared.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from markdown_it import MarkdownIt
+
+from kiplint.engine.finding import Finding, Span
+from kiplint.pipeline.answers.newest import LakeReport
+from kiplint.pipeline.grid import Answer, Grid
+from kiplint.report.findings.formats import write
+from probe.support import framed, server
+from report.sarif_schema import valid_run
+from tools import Ran, definition, environment, field, kiplint
+
+from .declared import NAMES as COMMANDS
+from .declared import declared, formats_of
+
+NAMES = [
+    "A\n::error file=x::forged",
+    "A\r\n##[error]forged",
+    "A%0A::error::forged%25",
+    "A]]><script>alert(1)</script><!-- --",
+    "A|\n| error | x | y | z |",
+    "A\x1b[31m\x1b]0;t\x07\x00\x7f\x9b\u202e\u2028\u2029\u200b\ufffe\U000e0041",
+    "A\"'`*_~$&amp;[x](javascript:x)@all![y](z)",
+    "A::stop-commands::x",
+    "fixes #2, GH-1 gh-7 org/repo#1 org/repo@0123456789 !4",
+    "0123456789abcdef0123456789abcdef01234567 deadbee 1234567",
+    "www.forged.org WWW.forged.org http://forged.org https://forged.org ftp://x.y mailto:a@b.org a@b.org",
+    "世界 🎉 é",
+]
+NAME = NAMES[5]
+FOLDER = "new\x1b[31m\u202e"
+PACK = {
+    "pack": "odd",
+    "title": f"T{NAME}{NAMES[0]}",
+    "source": f"S{NAME}{NAMES[1]}",
+    "rules": [
+        {
+            "id": "one",
+            "each": "message",
+            "expect": "len(name) < 1",
+            "at": "name",
+            "severity": "error",
+            "message": f"M{NAME}{NAMES[0]} {{name}}",
+            "why": f"W{NAME}{NAMES[1]}",
+            "params": {f"p{NAME}": [NAME]},
+        }
+    ],
+}
+BODY = "XRequest@0"
+
+
+def nasty(number: int) -> str:
+    """The name with a number, and all others behind it."""
+    return NAMES[number % len(NAMES)]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two releases of RPCs with such names, and with fields that have them; a pack of rules; a message to encode."""
+    top = tmp_path_factory.mktemp("injection")
+    for release, valid in (("old", "0-1"), (FOLDER, "0-2")):
+        (top / release).mkdir()
+        for key, name in enumerate(NAMES):
+            for kind in ("Request", "Response"):
+                fields = [field(f"{name}{at}", about=f"Number {at}. {name}") for at in range(1 + (release != "old"))]
+                text = definition(*fields, name=f"{name}{kind}", type=kind.lower(), apiKey=key, validVersions=valid)
+                (top / release / f"X{key}{kind}.json").write_bytes(f"// {NAME}\n".encode() + text)
+    (top / FOLDER / f"{NAMES[0]}.json".replace("/", " ")).write_bytes(b"{,")
+    (top / "plain").mkdir()
+    texts = [field(f"{NAME}{at}", "string") for at in range(2)]
+    (top / "plain" / "XRequest.json").write_bytes(f"// {NAME}\n".encode() + definition(*texts, apiKey=18))
+    (top / "plain" / "RequestHeader.json").write_bytes(definition(name="RequestHeader", type="header", apiKey=None))
+    (top / "pack.json").write_text(json.dumps(PACK))
+    (top / "kiplint.toml").write_text('rule-packs = ["pack.json"]\nselect = ["all"]\n')
+    (top / "kip.md").write_bytes(
+        b"".join(b"# %s\n```json\n%s\n```\n" % (NAME.encode(), one.read_bytes()) for one in (top / FOLDER).glob("X*"))
+    )
+    (top / "values.json").write_text(json.dumps({NAME: NAME}))
+    (top / "broken").mkdir()
+    (top / "broken" / f"{NAME.replace(chr(0), '')}.json").write_bytes(b'{"validVersions": "0", "fields": [,')
+    return top
+
+
+def body(*texts: str) -> str:
+    """The bytes of XRequest 0 with these strings, in hexadecimal digits."""
+    data = b"".join(len(one.encode()).to_bytes(2, "big") + one.encode() for one in texts)
+    return data.hex()
+
+
+TABLE: dict[str, list[tuple[str, ...]]] = {
+    "check": [
+        ("check", FOLDER),
+        ("check", FOLDER, "--statistics"),
+        ("check", FOLDER, "--select", "odd"),
+        ("check", "broken"),
+        ("check", "-", "--stdin-filename", NAME.replace("\0", "") + ".json"),
+        ("check", NAMES[0]),
+        ("check", FOLDER, "--select", NAMES[0]),
+        ("check", FOLDER, "--severity", f"{NAMES[0]}=x"),
+        ("check", FOLDER, "--config", NAMES[0]),
+    ],
+    "diff": [("diff", "old", FOLDER), ("diff", "old", FOLDER, "--statistics"), ("diff", "old", "broken")],
+    "rollout": [("rollout", "old", FOLDER)],
+    "changelog": [("changelog", "old", FOLDER), ("changelog", "old", "broken")],
+    "show": [*(("show", f"{name}Request".replace("\0", ""), FOLDER) for name in NAMES), ("show", "XRequest", "plain")],
+    "negotiate": [("negotiate", "old", FOLDER)],
+    "upgrade-path": [("upgrade-path", "old", FOLDER)],
+    "migrate kip-1313": [("migrate", "kip-1313", FOLDER, "--dry-run"), ("migrate", "kip-1313", "broken", "--dry-run")],
+    "migrate bump": [
+        ("migrate", "bump", NAMES[8], "--schemas", "old", "--dry-run"),
+        ("migrate", "bump", "X", "--schemas", "plain", "--dry-run", "--add-field", f"{NAMES[0]}:int32:x"),
+        ("migrate", "bump", "X", "--schemas", "plain", "--dry-run", "--add-field", f"Y:{NAMES[0]}:x"),
+    ],
+    "new rpc": [
+        ("new", "rpc", NAMES[0], "--schemas", "plain", "--dry-run"),
+        ("new", "rpc", "X", "--schemas", NAMES[0]),
+    ],
+    "decode": [
+        ("decode", "--set", "plain", "--body", BODY, body(NAMES[0], NAME)),
+        ("decode", "--set", "plain", "--body", BODY, body(NAME, NAMES[8]) + "00"),
+        ("decode", "--set", "plain", "--body", f"{NAMES[0]}@0", "00"),
+        ("decode", "--set", "plain", "--response", f"{NAMES[0]}@0", "00"),
+        ("decode", "--set", "plain", NAMES[0]),
+        ("decode", "--set", "plain", "--input-format", "jsonl", "lines.jsonl"),
+    ],
+    "encode": [
+        ("encode", BODY, "--set", "plain", "--json", json.dumps({NAME: 1})),
+        ("encode", BODY, "--set", "plain", "--json", "values.json"),
+        ("encode", BODY, "--set", "plain", "--value", f"{NAMES[0]}=1", "--output-format", "json"),
+        ("encode", f"{NAMES[0]}@0", "--set", "plain"),
+        ("encode", "-", "--set", "plain"),
+    ],
+    "vectors": [("vectors", "plain"), ("vectors", "old", "--message", NAMES[0])],
+    "probe": [("probe", "BROKER", "--client", "clients"), ("probe", "x:9", "--client", NAMES[0])],
+    "kip": [
+        ("kip", "kip.md"),
+        ("kip", NAMES[0]),
+        ("kip", "kip.md", "--base", "old"),
+        ("kip", "kip.md", "--against", NAMES[0]),
+    ],
+    "rules": [("rules",), ("rules", NAMES[0]), ("rules", "--verify", "pack.json", "fixtures")],
+    "explain": [("explain", "odd/one"), ("explain", NAMES[0])],
+    "schema": [("schema", NAMES[0])],
+    "pipeline run": [("pipeline", "run", "--source", f"{NAMES[0]}=x", "--out", "lake")],
+    "pipeline report": [("pipeline", "report", NAMES[0])],
+    "pipeline matrix": [("pipeline", "matrix", NAMES[0])],
+    "pipeline blame": [("pipeline", "blame", NAMES[0], NAMES[0])],
+    "pipeline rollout": [("pipeline", "rollout", NAMES[0])],
+    "pipeline query": [("pipeline", "query", NAMES[0], NAMES[0])],
+}
+OTHERS = {
+    command: [(*command.split(), *(NAMES[0] for one in declared(command).values() if not one.flags))]
+    for command in COMMANDS
+    if command not in TABLE
+}
+CASES = [
+    (command, words, form)
+    for command, lines in (TABLE | OTHERS).items()
+    for words in lines
+    for form in (("", *formats_of(command)) if "--output-format" not in words else ("",))
+]
+
+
+def without_nul(word: str) -> str:
+    """A word as a command line can have it."""
+    return word.replace("\0", "")
+
+
+def run(here: Path, words: tuple[str, ...], form: str) -> Ran:
+    named = [*map(without_nul, words), *(("--output-format", form) if form else ())]
+    stdin = (here / FOLDER / "X0Request.json").read_bytes()
+    if words[0] == "encode":
+        stdin = json.dumps({"message": NAMES[0], "version": 0, "value": {}}).encode()
+    return kiplint(*named, cwd=here, stdin=stdin, env={"GITHUB_STEP_SUMMARY": str(here / "summary.md")})
+
+
+def lines_are_text(out: str, form: str = "") -> None:
+    """Nothing acts on a terminal, and no line is a command of a workflow."""
+    for line in out.split("\n"):
+        assert line.isprintable(), [char for char in line if not char.isprintable()]
+        assert not line.lstrip().startswith("##[")
+        assert form == "github" or not line.lstrip().startswith("::")
+
+
+@pytest.mark.parametrize(("command", "words", "form"), CASES, ids=lambda one: str(one)[:40] if one else "-")
+def test_nothing_is_more_than_text(here: Path, command: str, words: tuple[str, ...], form: str) -> None:
+    (here / "summary.md").unlink(missing_ok=True)
+    (here / "lines.jsonl").write_text(json.dumps({"message": NAMES[0], "version": 0, "hex": NAMES[0]}) + "\n")
+    if "BROKER" in words:
+        with server(broker) as address:
+            ran = run(here, tuple(address if word == "BROKER" else word for word in words), form)
+    else:
+        ran = run(here, words, form)
+    lines_are_text(ran.out, form)
+    lines_are_text(ran.err)
+    assert "internal error" not in ran.err
+    means_the_same(ran.out, "text" if "--statistics" in words else form)
+    if (here / "summary.md").exists():
+        means_the_same((here / "summary.md").read_text("utf-8"), "markdown")
+
+
+def means_the_same(out: str, form: str) -> None:
+    """A document is well formed, whatever it tells."""
+    if form == "markdown":
+        is_plain(out)
+    elif form in ("json", "rdjson", "gitlab") and out:
+        json.loads(out)
+    elif form == "jsonl":
+        assert all(json.loads(line) for line in out.splitlines())
+    elif form == "sarif" and out:
+        valid_run(json.loads(out))
+    elif form == "junit" and out:
+        root = ElementTree.fromstring(out)
+        assert {one.tag for one in root.iter()} - {"system-out"} <= {"testsuites", "testsuite", "testcase", "failure"}
+    elif form == "html":
+        _Page().feed(out)
+    elif form == "github":
+        pattern = r"::(error|warning|notice) (file=[^,:]+(,(line|endLine|col|endColumn)=\d+)*,)?title=[^:,]+::.+"
+        assert [line for line in out.splitlines() if not re.fullmatch(pattern, line)] == []
+
+
+class _Page(HTMLParser):
+    """A page in which nothing runs, and nothing leads anywhere, that a name has brought."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("x", "iframe", "object", "embed", "base")
+        for name, value in attrs:
+            assert re.fullmatch(r"[a-z][a-z-]*", name), name
+            assert not name.startswith("on"), name
+            assert name not in ("href", "src", "action") or re.match(r"#|(?!.*forged)", value or ""), value
+            assert not (value or "").strip().lower().startswith("javascript:"), value
+
+    def handle_data(self, data: str) -> None:
+        assert self.cdata_elem is None or "forged" not in data
+
+
+LINKED = re.compile(
+    r"(?i)@\w|#\d|\bgh-\d|\b[0-9a-f]{7,40}\b|://|\bwww\.|\bmailto:\S+@\w",
+)
+"""What GitHub makes a link of in a text, or a person be told of."""
+
+
+def is_plain(document: str) -> None:
+    """Markdown of strangers has no link, no image and no HTML, and GitHub makes none of what stands between tags."""
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(document):
+        assert token.type != "html_block"
+        for part in token.children or []:
+            assert part.type not in ("link_open", "image", "s_open")
+            assert part.type != "html_inline" or part.content == "<!-- -->"
+            if part.type == "text":
+                assert LINKED.search(part.content) is None, part.content
+
+
+def broker(connection: socket.socket) -> None:
+    """A broker whose cluster, host and features have such names."""
+    for _ in range(2):
+        request = connection.recv(4096)
+        if not request:
+            return
+        key, correlation = int.from_bytes(request[4:6], "big"), request[8:12]
+        text = NAME.encode()
+        if key == 18:
+            apis = b"\x03" + b"".join(bytes([0, n, 0, 0, 0, 5, 0]) for n in (18, 3))
+            features = bytes([1, 0, 2, len(text) + 1]) + text + b"\0\0\0\1\0"
+            connection.sendall(framed(correlation + b"\0\0" + apis + b"\0\0\0\0" + features))
+        else:
+            connection.sendall(framed(correlation + text * 3))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clients(here: Path, repo: Path) -> None:
+    """The set that the probe asks with."""
+    (here / "clients").symlink_to(repo / "fixtures" / "sets" / "broker" / "clients")
+
+
+def lakes() -> Iterator[tuple[str, str, str]]:
+    """What is written of a lake, whose names and messages are other people's too: command, format, and the text."""
+    cells = tuple(NAMES)
+    grids = [Grid(NAMES[0], cells, [cells, cells[::-1]], NAMES[1]), Grid(NAME, cells, [], NAMES[8])]
+    found = [
+        Finding("tags/gap", "error", name, name, Span(1, 1, 1, 2), "/x", name, name, name + str(number))
+        for number, name in enumerate(NAMES)
+    ]
+    document = {name: [name] for name in NAMES}
+    told = LakeReport(findings=tuple(found), files=1, document=document, grids=tuple(grids))
+    for form in formats_of("pipeline report"):
+        out = io.StringIO()
+        write(form, told, out)
+        yield "pipeline report", form, out.getvalue()
+    for command in sorted(set(COMMANDS) - {"pipeline report", "pipeline run"}):
+        if command.startswith("pipeline "):
+            for form in formats_of(command):
+                yield command, form, answered(Answer(document, grids), form)
+
+
+def answered(answer: Answer, form: str) -> str:
+    """What a command writes that answers with grids."""
+    from contextlib import redirect_stdout
+
+    from kiplint.cli.lake import write_answer
+
+    with redirect_stdout(io.StringIO()) as out:
+        write_answer(answer, form, "never")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("command", "form", "out"), list(lakes()), ids=lambda one: str(one)[:20])
+def test_lakes_are_told_as_text(command: str, form: str, out: str) -> None:
+    lines_are_text(out, form)
+    means_the_same(out, form)
+
+
+def test_a_patch_on_a_terminal(here: Path) -> None:
+    """A patch is the bytes of files, except where they would act."""
+    (here / "patch").mkdir()
+    text = f'// {NAME}\n{{ "name": "XRequest", "validVersions": "0",\n  "fields": [], }}\n'
+    (here / "patch" / "XRequest.json").write_text(text)
+    words = [sys.executable, "-m", "kiplint", "check", "patch", "--isolated", "--diff"]
+    outside, inside = pty.openpty()
+    try:
+        done = subprocess.run(words, cwd=here, env=environment(), stdout=inside, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 1, done.stderr
+        shown = os.read(outside, 1 << 16).decode().replace("\r\n", "\n")
+    finally:
+        os.close(inside)
+        os.close(outside)
+    assert "+++ " in shown
+    for line in shown.split("\n"):
+        assert line.replace("\t", "").isprintable()
+    plain = subprocess.run(words, cwd=here, env=environment(), capture_output=True, check=False)
+    assert NAME.encode() in plain.stdout

@@ -1,0 +1,66 @@
+"""`--open`: the page of a report in a browser, which here is a script that notes what it is given."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+import pytest
+
+from conftest import ROOT
+from tools import Ran, kiplint
+
+GAP = str(ROOT / "fixtures/tags/gap/bad")
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Path:
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" >> "{tmp_path}/opened"\n')
+    script.chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    return script
+
+
+def run(browser: Path, *words: str, screen: bool = True) -> Ran:
+    env = {"BROWSER": str(browser) if screen else "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    return kiplint(*words, cwd=browser.parent, env={**env, "TMPDIR": str(browser.parent / "tmp")})
+
+
+def opened(browser: Path) -> Path:
+    (address,) = (browser.parent / "opened").read_text().splitlines()
+    return Path(url2pathname(urlparse(address).path))
+
+
+@pytest.mark.parametrize("words", [[], ["--output-format", "html"]])
+def test_a_page_of_its_own(browser: Path, words: list[str]) -> None:
+    ran = run(browser, "check", GAP, "--open", *words)
+    page = opened(browser)
+    assert (ran.code, ran.out, ran.err) == (1, "", f"the report is {page}\n")
+    assert (page.name, page.parent.parent) == ("check.html", browser.parent / "tmp")
+    assert "tags/gap" in page.read_text("utf-8")
+    assert page.parent.stat().st_mode & 0o777 == 0o700 or os.name == "nt"
+
+
+def test_a_page_that_is_kept_beside_other_reports(browser: Path) -> None:
+    ran = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", "--output-format", "concise")
+    assert (ran.code, ran.err) == (1, f"the report is {browser.parent / 'page.html'}\n")
+    assert ran.out.count("\n") == 1
+    assert opened(browser) == browser.parent / "page.html"
+    assert not any((browser.parent / "tmp").iterdir())
+
+
+def test_text_as_well(browser: Path) -> None:
+    ran = run(browser, "check", GAP, "--open", "--output-format", "concise", "--quiet")
+    assert (ran.code, ran.out, ran.err) == (1, "", "")
+    assert opened(browser).is_file()
+
+
+def test_without_a_screen_it_says_where_the_page_is(browser: Path) -> None:
+    ran = run(browser, "rollout", str(ROOT / "fixtures/sets/broker"), "--open", screen=False)
+    assert ran.out == ""
+    assert ran.err.startswith("warning: no browser could be opened; the report is ")
+    assert Path(ran.err.rpartition(" is ")[2].strip()).read_text("utf-8").startswith("<!doctype html>")
+    assert not (browser.parent / "opened").exists()

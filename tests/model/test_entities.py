@@ -1,0 +1,52 @@
+"""Entity types that Kafka does not know, in a set of Kafka's and in one that has words of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.model.entities import entity_problems
+from tools import definition, field, message
+
+RULE = "shape/unknown-enum-value"
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "detail"),
+    [
+        ("brokerID", "unknown-enum-value", '"brokerID" is no value of "entityType"; did you mean brokerId?'),
+        (
+            "leaderEpoch",
+            "unknown-enum-value",
+            '"leaderEpoch" is no value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, '
+            "topicName, brokerId",
+        ),
+        (" topicName ", "coerced-value", '" topicName " is read as "topicName"; write "topicName"'),
+    ],
+)
+def test_words_that_are_not_kafka_s(word: str, kind: str, detail: str) -> None:
+    (one,) = entity_problems(message(field(entityType=word)))
+    assert (one.kind, one.pointer, one.detail) == (kind, "/fields/0/entityType", detail)
+
+
+def found(words: list[str], **params: object) -> Counter[str]:
+    """How often each severity is found in a set of a message for each word."""
+    config = Config(select=[RULE], rules={RULE: RuleTable(params=params)})
+    inputs = [
+        Input(f"{n}.json", definition(field(entityType=word), name=f"X{n}Request")) for n, word in enumerate(words)
+    ]
+    return Counter(one.severity for one in check_set(inputs, make_ruleset(config, load_rules(config, ""))).findings)
+
+
+def test_a_set_with_many_words_of_its_own_is_a_fork_s() -> None:
+    assert found(["nodeId", "brokerId"]) == {"error": 1}
+    assert found(["nodeId", "streamId", "streamId"]) == {"info": 3}
+    assert found(["nodeId", "streamId"], dialect=2) == {"info": 2}
+
+
+def test_words_can_be_made_known() -> None:
+    assert found(["nodeId", "streamId"], entity_types=["nodeId"]) == {"error": 1}

@@ -1,0 +1,100 @@
+"""Ports that are asked: any bytes, or a broker made of a few answers."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from codec.support import catalog
+from conftest import ROOT
+from kiplint.codec.frames import decode_request
+from kiplint.runs.probe.broker import Broker
+from kiplint.runs.probe.probe import probe
+
+SET = ROOT / "fixtures" / "sets" / "broker" / "clients"
+Talk = Callable[[socket.socket], object]
+Answer = Mapping[str, Any] | None
+Answers = Callable[[str, int, Mapping[str, Any]], Answer]
+"""From an RPC's name, its version and the request's values to those of the response; None closes the connection."""
+
+
+@contextmanager
+def server(talk: Talk) -> Iterator[str]:
+    """A port that does this with every connection."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    held: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            held.append(connection)
+            try:
+                talk(connection)
+            except OSError:
+                continue
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"127.0.0.1:{listening.getsockname()[1]}"
+    listening.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+    listening.close()
+    for one in held:
+        one.close()
+
+
+def answering(data: bytes, *, close: bool = True) -> Talk:
+    """Answer the first bytes with these."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.recv(4096)
+        connection.sendall(data)
+        if close:
+            connection.shutdown(socket.SHUT_RDWR)
+
+    return talk
+
+
+def framed(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+def ask(address: str, **others: object) -> Broker:
+    return probe(address, **{"client": SET, "timeout": 1.0, **others}).brokers[0]  # type: ignore[arg-type]
+
+
+def speaking(answers: Answers, schemas: str = str(SET)) -> Talk:
+    """Answer every request in its own version, by the layouts of a set."""
+    known = catalog(schemas)
+
+    def talk(connection: socket.socket) -> None:
+        with connection.makefile("rb") as incoming:
+            while head := incoming.read(4):
+                asked = decode_request(known, incoming.read(int.from_bytes(head, "big")))
+                assert asked.header is not None and not asked.problems, asked.problems
+                key = asked.header["requestApiKey"]
+                value = answers(
+                    asked.message.removesuffix("Request"), asked.version, {**asked.header, **(asked.value or {})}
+                )
+                if value is None:
+                    connection.shutdown(socket.SHUT_RDWR)
+                    return
+                (message,) = known.keyed("response", key)
+                _, codec = known.header(message, asked.version)
+                front, _ = codec.encode({"correlationId": asked.header["correlationId"]})
+                body, problems = known.codec(message, asked.version).encode(dict(value))
+                assert problems == ()
+                connection.sendall(framed(front + body))
+
+    return talk
+
+
+def offer(*rows: tuple[int, int, int]) -> dict[str, Any]:
+    """The values of an ApiVersionsResponse."""
+    return {"apiKeys": [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, low, high in rows]}

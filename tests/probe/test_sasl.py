@@ -1,0 +1,106 @@
+"""SASL from the first request to the last, against a server of somebody else's (scramp)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scramp import ScramException, ScramMechanism
+
+from kiplint.runs.probe.sasl import Mechanism, Sasl
+from probe.support import SET, Answer, ask, offer, server, speaking
+from sources.support import write
+from tools import definition, field
+
+USER, PASSWORD = "al=ice,", "pass word é"
+
+
+@pytest.fixture
+def schemas(tmp_path: Path) -> Path:
+    """The usual set, with SaslAuthenticate."""
+    same = {"apiKey": 36, "validVersions": "0-2", "flexibleVersions": "2+"}
+    token = field("AuthBytes", "bytes")
+    answer = (field("ErrorCode", "int16"), field("ErrorMessage", "string", nullableVersions="0+"), token)
+    files = {one.name: one.read_bytes() for one in SET.glob("*.json")}
+    files["SaslAuthenticateRequest.json"] = definition(token, name="SaslAuthenticateRequest", **same)
+    files["SaslAuthenticateResponse.json"] = definition(
+        *answer,
+        field("SessionLifetimeMs", "int64", "1+"),
+        name="SaslAuthenticateResponse",
+        **same | {"type": "response"},
+    )
+    return write(tmp_path, files)
+
+
+class Guarded:
+    """A broker that lets nobody through without the right password."""
+
+    def __init__(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        self.names: list[tuple[str, int]] = []
+        self.open = False
+        if mechanism != "PLAIN":
+            self._scram = ScramMechanism(mechanism)
+            known = self._scram.make_auth_info(PASSWORD, iteration_count=4096)
+            self._server: Any = self._scram.make_server(lambda user: known)
+            self._first = True
+
+    def __call__(self, name: str, version: int, asked: Mapping[str, Any]) -> Answer:
+        self.names.append((name, version))
+        if name == "ApiVersions":
+            return offer((18, 0, 5), (3, 0, 13), (17, 0, 1), (36, 0, 2))
+        if name == "SaslHandshake":
+            return {"errorCode": 0 if asked["mechanism"] == self.mechanism else 33, "mechanisms": [self.mechanism]}
+        if name == "SaslAuthenticate":
+            return self.token(base64.b64decode(asked["authBytes"]).decode())
+        return {"clusterId": "guarded"} if self.open else None
+
+    def token(self, said: str) -> dict[str, Any]:
+        if self.mechanism == "PLAIN":
+            self.open = said == f"\0{USER}\0{PASSWORD}"
+            return {"errorCode": 0 if self.open else 58, "errorMessage": None if self.open else "wrong password"}
+        try:
+            if self._first:
+                self._first = False
+                self._server.set_client_first(said)
+                answer = self._server.get_server_first()
+            else:
+                self._server.set_client_final(said)
+                answer = self._server.get_server_final()
+                self.open = True
+        except ScramException as error:
+            return {"errorCode": 58, "errorMessage": str(error).splitlines()[0]}
+        return {"authBytes": base64.b64encode(answer.encode()).decode()}
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_authentication(schemas: Path, mechanism: Mechanism) -> None:
+    guarded = Guarded(mechanism)
+    with server(speaking(guarded, str(schemas))) as address:
+        found = ask(address, client=schemas, sasl=Sasl(mechanism, USER, PASSWORD), timeout=10.0)
+    assert (found.error, found.complaints, found.cluster_id) == (None, (), "guarded")
+    steps = 1 if mechanism == "PLAIN" else 2
+    tokens = [("SaslAuthenticate", 0)] * steps
+    assert guarded.names == [("ApiVersions", 0), ("SaslHandshake", 1), *tokens, ("ApiVersions", 5), ("Metadata", 13)]
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_a_wrong_password(schemas: Path, mechanism: Mechanism) -> None:
+    with server(speaking(Guarded(mechanism), str(schemas))) as address:
+        said = ask(address, client=schemas, sasl=Sasl(mechanism, USER, "guess"), timeout=10.0).error or ""
+    assert said.startswith("the broker refuses the credentials: ")
+
+
+def test_another_mechanism(schemas: Path) -> None:
+    with server(speaking(Guarded("PLAIN"), str(schemas))) as address:
+        said = ask(address, client=schemas, sasl=Sasl("SCRAM-SHA-512", USER, PASSWORD)).error
+    assert said == "the broker does not take SCRAM-SHA-512; it has PLAIN"
+
+
+def test_without_a_password(schemas: Path) -> None:
+    with server(speaking(Guarded("PLAIN"), str(schemas))) as address:
+        found = ask(address, client=schemas)
+    assert found.apis and found.complaints[0].startswith("Metadata 13 is not answered")

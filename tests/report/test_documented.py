@@ -1,0 +1,53 @@
+"""Every rule leads to what is written about it: in JSON, SARIF, and the diagnostics of review bots."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from conftest import ROOT
+from kiplint.engine.config import Config
+from kiplint.engine.packs import shipped_rules
+from kiplint.engine.ruleset import load_rules
+from kiplint.runs.check import check
+from kiplint.runs.diff import diff
+from kiplint.runs.documented import RULES_PAGE, url_of
+from tools import definition, field
+
+from .findings import written
+
+PACK = '{pack: "acme", rules: [{id: "x", each: "message", expect: "not name", at: "name", message: "m", why: "w"}]}'
+
+
+def test_the_address_of_every_rule_is_a_heading_of_the_reference() -> None:
+    assert url_of(next(one for one in shipped_rules() if one.id == "kip-1313/header-gap")) == (
+        "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md#kip-1313header-gap"
+    )
+    page = (ROOT / "docs/reference/rules.md").read_text("utf-8")
+    headings = {re.sub(r"[^\w\s-]", "", one) for one in re.findall(r"(?m)^### (\S+)$", page)}
+    known = {url_of(rule).removeprefix(f"{RULES_PAGE}#") for rule in shipped_rules()}
+    assert headings
+    assert headings <= known
+
+
+def test_rules_of_ones_own_have_none(tmp_path: Path) -> None:
+    (tmp_path / "acme.json5").write_text(PACK)
+    rules = {rule.id: url_of(rule) for rule in load_rules(Config(rule_packs=["acme.json5"]), str(tmp_path))}
+    assert rules["acme/x"] == ""
+    assert all(url for rule, url in rules.items() if rule != "acme/x")
+
+
+def test_where_the_address_is(tmp_path: Path) -> None:
+    for side, default in (("old", "1"), ("new", "2")):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "XRequest.json").write_bytes(definition(field("A", default=default)))
+    found = check(tmp_path / "new", select=["style/about-missing"])
+    url = f"{RULES_PAGE}#styleabout-missing"
+    assert [one["url"] for one in json.loads(written("json", found))["findings"]] == [url]
+    (rule,) = json.loads(written("sarif", found))["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"] == url
+    (told,) = json.loads(written("rdjson", found))["diagnostics"]
+    assert told["code"] == {"value": "style/about-missing", "url": url}
+    (change,) = json.loads(written("json", diff(tmp_path / "old", tmp_path / "new")))["changes"]
+    assert change["url"] == f"{RULES_PAGE}#compatdefault-changed"

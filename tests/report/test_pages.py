@@ -1,0 +1,383 @@
+"""The pages of HTML in a real browser: what they show, what can be done with them, and that they ask nobody for anything."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from playwright.sync_api import Browser
+
+import kiplint
+from conftest import ROOT
+from kiplint.compat.changes.judge import BREAKS
+from kiplint.report.findings.formats import own, write
+from kiplint.runs.negotiate import negotiate_all
+from kiplint.runs.result import RunResult
+
+from .browser import Visit, chromium
+from .test_hostile_names import hostile_sets
+
+FIXTURES = ROOT / "fixtures"
+SMALL = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def corpora() -> Path | None:
+    """The real schemas, where they are."""
+    found = Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus")
+    return found if found.is_dir() else None
+
+
+class Made:
+    """A result and its page."""
+
+    def __init__(self, result: RunResult, file: Path) -> None:
+        self.result = result
+        self.document: Any = own("json", result).document(result)
+        self.file = file
+        out = io.StringIO()
+        write("html", result, out)
+        file.write_text(out.getvalue(), "utf-8")
+
+
+def _check(corpora: Path | None) -> RunResult:
+    return kiplint.check(corpora / "kafka-trunk-2026-08" if corpora else FIXTURES / "tags", config={})
+
+
+def _rollout(corpora: Path | None) -> RunResult:
+    return kiplint.rollout(corpora / "kafka-trunk-2026-08/clients" if corpora else FIXTURES / "sets/broker")
+
+
+def _diff(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        return kiplint.diff(FIXTURES / "compat/layout-changed/old", FIXTURES / "compat/layout-changed/new")
+    return kiplint.diff("2.8.0:", "confluent-8.3.0:", repository=corpora / "kafka-schema-history.bundle")
+
+
+def _negotiate(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        some = FIXTURES / "negotiate/kip-35"
+        return kiplint.negotiate(some / "client", some / "B1", some / "B2", feature=some / "features.json")
+    return kiplint.negotiate("2.4.0:", "2.8.0:", "confluent-8.1.0:", repository=corpora / "kafka-schema-history.bundle")
+
+
+def _matrix(corpora: Path | None) -> RunResult:
+    """Of some releases; all 48 of the corpus take 6 s to load and compare."""
+    if corpora is None:
+        return negotiate_all(*(FIXTURES / f"negotiate/telemetry/{name}" for name in ("old-client", "new-broker")))
+    names = ("2.2.0:", "2.8.0:", "3.9.0-rc3:", "confluent-8.0.0:", "confluent-8.3.0:")
+    return negotiate_all(*names, repository=corpora / "kafka-schema-history.bundle")
+
+
+RESULTS: dict[str, Callable[[Path | None], RunResult]] = {
+    "check": _check,
+    "diff": _diff,
+    "rollout": _rollout,
+    "negotiate": _negotiate,
+    "matrix": _matrix,
+}
+"""Each page out of the corpus, or of the fixtures where that is absent."""
+
+SMALL_ONES = {
+    "check": lambda: kiplint.check(FIXTURES / "tags/gap", FIXTURES / "style", config={}),
+    "diff": lambda: _diff(None),
+    "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
+    "negotiate": lambda: _negotiate(None),
+    "matrix": lambda: _matrix(None),
+}
+"""The same out of little: axe takes its time."""
+
+
+@pytest.fixture(scope="module")
+def pages(corpora: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
+    folder = tmp_path_factory.mktemp("pages")
+    made: dict[str, Made] = {}
+
+    def get(name: str) -> Made:
+        if name not in made:
+            large, _, kind = name.rpartition(" ")
+            result = SMALL_ONES[kind]() if large else RESULTS[kind](corpora)
+            made[name] = Made(result, folder / f"{name}.html")
+        return made[name]
+
+    return get
+
+
+@pytest.fixture
+def visit(browser: Browser, pages: Callable[[str], Made]) -> Iterator[Callable[..., Visit]]:
+    """Looks at a page; whatever the test does with it, it says nothing on the console and asks nobody for anything."""
+    visits: list[Visit] = []
+
+    def look(name: str, anchor: str = "", **options: Any) -> Visit:
+        visits.append(Visit(browser, pages(name).file, anchor, **options))
+        return visits[-1]
+
+    yield look
+    for one in visits:
+        assert (one.said, one.others) == ([], [])
+        one.close()
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("check").document
+    seen = visit("check")
+    rows = [
+        f"{one['severity']}: {_flat(one['message'])}{one['rule']}{one['line']}:{one['column']}"
+        for one in found["findings"]
+    ]
+    script = "items => items.map((one) => one.querySelector('summary').textContent.replace(/\\s+/g, ' ').trim())"
+    assert seen.page.locator("[data-item]").evaluate_all(script) == rows
+    files = list(dict.fromkeys(one["path"] for one in found["findings"]))
+    assert seen.texts(".group .path") == files
+    numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
+    assert {name: numbers[name] for name in found["summary"]} == {name: str(n) for name, n in found["summary"].items()}
+
+
+def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("check").document["findings"]
+    seen = visit("check")
+    severity, rule, name = (found[0][what] for what in ("severity", "rule", "message_name"))
+
+    def shown() -> int:
+        return seen.page.locator("[data-item]:visible").count()
+
+    seen.page.locator(f"input[name=severity][value={severity}]").check()
+    some = [one for one in found if one["severity"] == severity]
+    assert (shown(), seen.texts("[data-shown]")) == (len(some), [f"{len(some)} of {len(found)} findings"])
+    seen.page.locator("select[name=rule]").select_option(rule)
+    some = [one for one in some if one["rule"] == rule]
+    assert shown() == len(some)
+    seen.page.get_by_label("By rule").check()
+    assert seen.texts(".group h2 a") == [rule]
+    assert seen.texts("[data-item] .rule") == [one["message_name"] for one in some]
+    seen.page.locator("[type=search]").fill("no such words")
+    assert (shown(), seen.page.locator("[data-nothing]").is_visible()) == (0, True)
+    seen.page.locator("[data-clear]").click()
+    assert shown() == len(found)
+    seen.page.locator("h1").click()
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type(name[:5])
+    assert 0 < shown() <= len(found)
+    assert "search=" in seen.page.url
+    seen.page.reload()
+    assert seen.page.locator("[type=search]").input_value() == name[:5]
+
+
+def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("diff").document["changes"]
+    seen = visit("diff")
+    script = (
+        "found => found.map((one) => [one.querySelector('.message').textContent, one.dataset.rule, one.dataset.breaks])"
+    )
+    shown = [tuple(one) for one in seen.page.locator("[data-part]").evaluate_all(script)]
+    assert sorted(shown) == sorted((one["message"], one["rule"], one["breaks"]) for one in changes)
+    summary = pages("diff").document["summary"]
+    numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
+    assert numbers == {("adds" if what == "none" else what): str(summary[what]) for what in BREAKS}
+    proofs = [f"{proof['writer']} writes {proof['version']} as " for one in changes for proof in one["proof"]]
+    told = seen.page.locator(".proof > p").evaluate_all("found => found.map((one) => one.textContent.slice(6).trim())")
+    assert sorted(text.partition(" as ")[0] + " as " for text in told) == sorted(proofs)
+
+
+def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("small diff").document["changes"]
+    seen = visit("small diff")
+    (broken,) = [one for one in changes if one["proof"]]
+    seen.page.locator("details").first.locator("summary").click()
+    for lanes, proof in zip(seen.page.locator(".lanes").all(), broken["proof"], strict=True):
+        writes, reads = lanes.locator("table").all()
+        written = "".join(writes.locator("td:nth-child(2)").all_inner_texts()).replace(" ", "")
+        assert written == proof["hex"]
+        assert reads.locator(".parts td").first.inner_text() == writes.locator(".parts td").first.inner_text()
+    assert seen.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
+
+
+def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("diff").document["changes"]
+    seen = visit("diff")
+    what = changes[0]["breaks"]
+    seen.page.locator(f"input[name=breaks][value={what}]").check()
+    left = seen.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
+    assert left.count() == len([one for one in changes if one["breaks"] == what])
+    assert set(left.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
+
+
+def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = msgspec.to_builtins(pages("negotiate").document)
+    seen = visit("negotiate")
+    script = """found => found.map((one) => [
+      one.querySelector(".name").textContent.trim(), one.dataset.status,
+      ...[...one.querySelectorAll("tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent).join())
+    ])"""
+    shown = {tuple(one) for one in seen.page.locator("[data-item]").evaluate_all(script)}
+
+    def told(value: Any) -> str:
+        return "-" if value is None else str(value)
+
+    def line(rpc: dict[str, Any]) -> tuple[str, ...]:
+        headers = told(rpc["request_header"]) + " with ClientInstanceId" * rpc["instance_id"]
+        ours = ",".join(
+            [told(rpc["client"]), told(rpc["chosen"]), headers, told(rpc["response_header"]), rpc["status"]]
+        )
+        theirs = [
+            ",".join([*(told(one[name]) for name in ("versions", "chosen", "request_header", "response_header")),
+                      one["status"] + ", deprecated" * one["deprecated"]])
+            for one in rpc["brokers"]
+        ]  # fmt: skip
+        return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
+
+    assert shown == {line(rpc) for rpc in found["rpcs"]}
+    assert len(seen.texts(".card")) == len(found["exchanges"]) + len(found["features"])
+    numbers = dict(zip(seen.texts(".tiles dt"), map(int, seen.texts(".tiles dd")), strict=True))
+    assert numbers["RPCs"] == found["summary"]["rpcs"]
+    assert numbers.get("between brokers", 0) == found["summary"]["between_nodes"]
+
+
+def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("matrix").document
+    seen = visit("matrix")
+    assert seen.texts(".matrix tbody th") == [name.removesuffix(":") for name in found["releases"]]
+    squares = [(str(one["statuses"].get("agreed", 0)), bool(one["trouble"])) for one in found["pairs"]]
+    script = "found => found.map((one) => [one.textContent, one.className.includes('bad')])"
+    assert [tuple(one) for one in seen.page.locator(".matrix button").evaluate_all(script)] == squares
+    places = [at for at, one in enumerate(found["pairs"]) if one["trouble"]] or [len(found["pairs"]) - 1]
+    pair = found["pairs"][places[0]]
+    seen.page.locator(".matrix button").nth(places[0]).click()
+    script = "found => found.map((one) => [one.dataset.status, one.querySelectorAll('[data-rpc]').length])"
+    assert dict(seen.page.locator("#pair-body [data-status]").evaluate_all(script)) == pair["statuses"]
+    trouble = seen.page.locator("section:has(h3.error) [data-rpc]").evaluate_all(
+        "found => found.map((one) => one.dataset.rpc)"
+    )
+    assert sorted(trouble) == pair["trouble"]
+
+
+def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    first, *_, last = (name.removesuffix(":") for name in pages("matrix").document["releases"])
+    seen = visit("matrix")
+    title = seen.page.locator("#pair-title")
+    seen.page.locator(".matrix button").first.focus()
+    seen.page.keyboard.press("End")
+    seen.page.keyboard.press("Enter")
+    assert title.inner_text() == f"{first} as the client of {last}"
+    seen.page.locator("#pair-swap").click()
+    assert title.inner_text() == f"{last} as the client of {first}"
+    address = seen.page.url
+    seen.page.go_back()
+    assert title.inner_text() == f"{first} as the client of {last}"
+    seen.page.go_back()
+    assert not title.is_visible()
+    seen.page.goto(address)
+    assert title.inner_text() == f"{last} as the client of {first}"
+    seen.page.keyboard.press("Escape")
+    assert (title.is_visible(), seen.page.url.partition("#")[2]) == (False, "")
+
+
+def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("matrix").document
+    name = found["releases"][-1].removesuffix(":")
+    seen = visit("matrix")
+    seen.page.locator("[type=search]").fill(name)
+    assert seen.texts(".matrix button") == [str(found["pairs"][-1]["statuses"]["agreed"])]
+    seen.page.locator("[type=search]").fill("")
+    seen.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
+    assert set(seen.texts(".matrix button")) <= {"0", "1", "2", "3", "4", "5"}
+    seen.page.locator("select[name=rpc]").select_option("")
+    seen.page.locator("input[name=only]").check()
+    trouble = [str(one["statuses"].get("agreed", 0)) for one in found["pairs"] if one["trouble"]]
+    assert set(trouble) <= set(seen.texts(".matrix button"))
+    assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
+
+
+DETAILS = {"check": ".code mark", "diff": ".changes li", "rollout": ".facts", "negotiate": "table"}
+
+
+@pytest.mark.parametrize("name", DETAILS)
+def test_a_detail_opens_and_closes_again(name: str, visit: Callable[..., Visit]) -> None:
+    seen = visit(name)
+    one = seen.page.locator("details[data-item]:not([open])").first
+    anchor = one.get_attribute("id")
+    inside = seen.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first
+    seen.page.locator(f"[id='{anchor}'] > summary").click()
+    assert (inside.is_visible(), seen.page.url.endswith(f"#{anchor}")) == (True, True)
+    seen.page.go_back()
+    assert (inside.is_visible(), "#" in seen.page.url) == (False, False)
+    linked = visit(name, anchor)
+    assert linked.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first.is_visible()
+    linked.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=anchor)
+    linked.page.keyboard.press("j")
+    assert linked.page.evaluate("() => document.activeElement.parentElement.id") != anchor
+
+
+def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    found = pages("rollout").document
+    seen = visit("rollout")
+    rows = {(one["name"], str(one["api_key"]), one["status"]) for one in found["rpcs"]}
+    names = [tuple(text.rsplit(" ", 1)) for text in seen.texts("[data-item] .name")]
+    assert {(*name, status) for name, status in zip(names, seen.texts("[data-item] summary .tag"), strict=True)} == rows
+    assert len(names) == len(found["rpcs"])
+    for one in found["rpcs"]:
+        cells = seen.page.locator(f"[id='{one['name']}'] .strip i:not(.gap)")
+        told = cells.evaluate_all("cells => cells.map((one) => [one.textContent, one.title])")
+        assert all(
+            f"header {number}" in title
+            for versions, number in one["header_versions"].items()
+            for text, title in told
+            if text in versions.split("-")
+        )
+        assert (told == []) is (one["versions"] == "none")
+    seen.page.locator("input[name=status]").first.check()
+    assert len(set(seen.texts("[data-item] summary .tag"))) == 1
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> None:
+    """Axe, in light and dark and with a detail open; small screens; the choice of colours; paper."""
+    seen = visit(f"small {name}", viewport=SMALL)
+    assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
+    seen.page.evaluate("() => { const one = document.querySelector('details'); if (one) one.open = true; }")
+    assert seen.violations() == []
+    light = seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    seen.page.get_by_label("Dark").check()
+    assert seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor") != light
+    assert seen.violations() == []
+    seen.page.reload()
+    assert seen.page.get_by_label("Dark").is_checked()
+    assert seen.page.pdf().startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix"])
+def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) -> None:
+    old, new = hostile_sets(tmp_path)
+    results: dict[str, Callable[[], RunResult]] = {
+        "check": lambda: kiplint.check(new, config={}),
+        "diff": lambda: kiplint.diff(old, new),
+        "rollout": lambda: kiplint.rollout(old, new),
+        "negotiate": lambda: kiplint.negotiate(old, new),
+        "matrix": lambda: negotiate_all(old, new),
+    }
+    page = Made(results[command](), tmp_path / "page.html")
+    seen = Visit(browser, page.file)
+    seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    if command == "matrix":
+        seen.page.locator(".matrix button").first.click()
+        seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert "<script>alert(1)</script>" in seen.page.locator("main").inner_text()
+    scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"
+    assert seen.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])
+    assert (seen.said, seen.others) == ([], [])
+    seen.close()

@@ -1,0 +1,56 @@
+"""A request in one directory and its response in the next: the finding says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kiplint.runs.check import check
+from sources.support import make_repository
+from tools import definition, field
+
+A = field("A", about="One.")
+
+
+def half(kind: str, name: str = "X") -> bytes:
+    key = "XY".index(name)
+    return definition(
+        A, name=f"{name}{kind}", apiKey=key, type=kind.lower(), listeners=["broker"] if kind == "Request" else None
+    )
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    files = {
+        f"{kind.lower()}s/{name}{kind}.json": half(kind, name) for kind in ("Request", "Response") for name in "XY"
+    }
+    return make_repository(tmp_path / "tree", files)
+
+
+def said(*sets: Path | str, repository: Path | None = None) -> list[str]:
+    found = check(*sets, select=["rpc/request-missing", "rpc/response-missing"], repository=repository).findings
+    return sorted(one.message.partition("; ")[2].replace("\\", "/") for one in found)
+
+
+def test_within_one_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree)
+    places = [
+        f"{name}{kind} is in {kind.lower()}s/{name}{kind}.json" for kind in ("Request", "Response") for name in "XY"
+    ]
+    assert said(".") == sorted(f"{place}, which is another set" for place in places)
+    assert said("requests") == [
+        f"{name}Response is in responses/{name}Response.json, which is another set" for name in "XY"
+    ]
+    assert said("requests/XRequest.json") == ["XResponse is in responses/XResponse.json, which is another set"]
+
+
+def test_within_a_revision(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree.parent)
+    found = said("HEAD:", repository=tree)
+    assert found[0] == "XRequest is in HEAD:requests/XRequest.json, which is another set"
+
+
+def test_a_half_that_is_nowhere(tree: Path) -> None:
+    (tree / "responses" / "XResponse.json").unlink()
+    assert said(tree / "requests" / "XRequest.json") == [""]
