@@ -13,6 +13,7 @@ from kiplint.model.header import HeaderRange
 from kiplint.model.message import Message
 from kiplint.model.note import Note
 from kiplint.model.problem import Problem
+from kiplint.model.reading import Reading
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
@@ -30,6 +31,7 @@ KINDS: dict[str, type] = {
     "word": Word,
     "rpc": Rpc,
     "set": SchemaSet,
+    "reading": Reading,
 }
 CLASSES: dict[str, type] = {kind.__name__: kind for kind in KINDS.values()} | {"Container": Container}
 _SPECS = {
@@ -38,7 +40,7 @@ _SPECS = {
     "Struct": (FieldSpec, StructSpec),
     "Container": (MessageSpec, FieldSpec, StructSpec),
 }
-OWN = {"problem": "kind", "change": "name"}
+OWN = {"problem": "kind", "change": "name", "reading": "reader"}
 """The fact that tells which rule an element is for, of the kinds whose rules are each about their own id."""
 FIXERS: Mapping[str, str] = {
     "instead": "",

@@ -40,7 +40,7 @@ def scopes_of(rules: RuleSet) -> Scopes:
     while drawn := [link for link in links if not link.isdisjoint(wide) and not link <= wide]:
         wide.update(*drawn)  # a rule and the one that it silences have to meet
     for rule in rules.rules:
-        if rule.each != "change":
+        if rule.each not in ("change", "reading"):
             parts[rule.id in wide].append(rule)
     return Scopes(rules, RuleSet(parts[0], rules.known), RuleSet(parts[1], rules.known))
 
