@@ -33,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws bench bench-hostile bench-pipeline pipeline-demo pipeline-faults docs snapshots clean
+.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws bench bench-hostile bench-pipeline pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -94,6 +94,10 @@ docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.
 	@$(BIN)/python docs/generate.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
+editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
+	@cp LICENSE editors/vscode/LICENSE
+	@cd editors/vscode && npm ci --no-audit --no-fund --silent && npx --no-install vsce package --out kiplint.vsix
+
 snapshots: $(VENV)/installed-dev $(VENV)/packs ## accept what the rules now say about their fixtures
 	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update
 
@@ -127,14 +131,14 @@ $(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kipl
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.
 $(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) install --upgrade pip
-	@$(PIP) install --group dev --editable '.[bytes,pipeline]'
+	@$(PIP) install --group dev --editable '.[bytes,lsp,pipeline]'
 	@touch $@
 
 # Another environment: as the one for development, with the lower bounds of what a user installs put in last.
 .venv-oldest/installed-oldest: pyproject.toml constraints.txt
 	@$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-dev
 	@.venv-oldest/bin/python -m pip -qq install --group lock
-	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra bytes --extra pipeline --output-file .venv-oldest/oldest.txt pyproject.toml
+	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra bytes --extra lsp --extra pipeline --output-file .venv-oldest/oldest.txt pyproject.toml
 	@PIP_CONSTRAINT= .venv-oldest/bin/python -m pip -q install --requirement .venv-oldest/oldest.txt
 	@touch $@
 

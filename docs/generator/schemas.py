@@ -20,6 +20,28 @@ stands in the file named below. A definition or a pack has to lose its comments 
 """
 
 
+RAW = "https://raw.githubusercontent.com/kiplint/kiplint/main/docs/reference/schemas"
+CATALOG = [
+    {
+        "name": "Apache Kafka message definition",
+        "description": "A request, response, header or record of the Kafka protocol",
+        "fileMatch": [
+            "**/src/main/resources/common/message/*.json",
+            "**/src/main/resources/common/metadata/*.json",
+            "**/src/test/resources/common/message/*.json",
+        ],
+        "url": f"{RAW}/message.json",
+    },
+    {
+        "name": "kiplint",
+        "description": "Configuration of kiplint, a linter of Apache Kafka message schemas",
+        "fileMatch": ["kiplint.toml", ".kiplint.toml"],
+        "url": f"{RAW}/config.json",
+    },
+]
+"""What SchemaStore's catalog has of them: editors find a file's schema there by its name."""
+
+
 def make() -> str:
     """The page `reference/schemas.md`."""
     return page("Schemas", INTRODUCTION, *(_schema(name, made()) for name, made in SCHEMAS.items()))
@@ -27,9 +49,10 @@ def make() -> str:
 
 def files() -> dict[str, str]:
     """The schemas as the files that hold them, by path below `docs/`."""
+    schemas = {name: made() for name, made in SCHEMAS.items()}
     return {
-        f"reference/schemas/{name}.json": msgspec.json.format(msgspec.json.encode(made()), indent=2).decode() + "\n"
-        for name, made in SCHEMAS.items()
+        f"reference/schemas/{name}.json": msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
+        for name, made in {**schemas, "catalog": CATALOG}.items()
     }
 
 

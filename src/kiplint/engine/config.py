@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -30,6 +31,9 @@ class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
 class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
     """The keys of a configuration file."""
 
+    extend: Annotated[str, Meta(description="Another configuration file, which holds where this one says nothing.")] = (
+        ""
+    )
     select: Annotated[
         list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.', max_length=MOST)
     ] = msgspec.field(default_factory=lambda: ["default"])
@@ -42,6 +46,10 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     exclude: Annotated[
         list[str], Meta(description="Globs of files to leave out, relative to this file.", max_length=MOST)
     ] = []
+    per_file_ignores: Annotated[
+        dict[str, list[str]],
+        Meta(description="By glob of files, relative to this file: rules not to run on them.", max_length=MOST),
+    ] = {}
     severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.", max_length=MOST)] = {}
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.", max_length=MOST)] = {}
 
@@ -65,7 +73,35 @@ def _mentions_kiplint(file: str) -> bool:
 
 
 def read_config(file: str) -> Config:
-    """The configuration of a file; raises UsageError with file, line and what to write instead."""
+    """The configuration of a file, what it extends included; raises UsageError with file, line and what to write."""
+    return msgspec.convert(_whole(file, ()), Config)
+
+
+def _whole(file: str, chain: tuple[str, ...]) -> dict[str, Any]:
+    """The values of a file over those of the file that it extends."""
+    values = _read(file)
+    base = values.get("extend")
+    return _over_base(values, base, file, place_of(base, file), chain) if base else values
+
+
+def make_config(values: Mapping[str, Any]) -> Config:
+    """The configuration that is given as such, what it extends included; its paths are relative to where we are."""
+    base = values.get("extend")
+    file = os.path.join(os.getcwd(), FILES[0])
+    return msgspec.convert(_over_base(dict(values), base, file, "the configuration", ()) if base else values, Config)
+
+
+def _over_base(values: dict[str, Any], base: str, file: str, place: str, chain: tuple[str, ...]) -> dict[str, Any]:
+    from kiplint.engine.extending import once, over
+
+    chain, below = once(chain, file, place), os.path.join(os.path.dirname(file), base)
+    if not os.path.lexists(below):
+        raise UsageError(f"{place}: extend: there is no file {printable(below)}")
+    return over(values, _whole(below, chain), os.path.dirname(os.path.realpath(below)), file)
+
+
+def _read(file: str) -> dict[str, Any]:
+    """The values that a file itself gives, each as it should be."""
     import tomllib
 
     try:
@@ -86,19 +122,22 @@ def read_config(file: str) -> Config:
         raise UsageError(f"{file}: values stand too deep inside one another") from None
     except msgspec.ValidationError as error:
         raise UsageError(_explain(file, text, str(error))) from None
-    for name, paths in (("baseline", [found.baseline]), ("rule-packs", found.rule_packs), ("exclude", found.exclude)):
+    named = {"baseline": [found.baseline], "extend": [found.extend], "rule-packs": found.rule_packs}
+    for name, paths in {**named, "exclude": found.exclude, "per-file-ignores": [*found.per_file_ignores]}.items():
         if any("\0" in path for path in paths):
             raise UsageError(f"{file}:{_line(text, name)}: {name}: no path holds a NUL")
-    return found
+    return dict(values)
 
 
 def place_of(word: str, file: str) -> str:
-    """Where a configuration has a word, as `file:line`."""
+    """Where a configuration has a word, as `file:line`; it may be in the file that this one extends."""
     import re
 
     text = read_text(file)
     escaped = re.escape(word)
     match = re.search(rf"(?m)[\"']{escaped}[\"']|^[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text)
+    if not match and (base := _read(file).get("extend")):
+        return place_of(word, os.path.join(os.path.dirname(file), base))
     return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"
 
 

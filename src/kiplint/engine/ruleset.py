@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -45,12 +45,17 @@ class Breach(msgspec.Struct, frozen=True):
         )
 
 
+Spares = Callable[[str, str], bool]
+"""Whether a file, by its path, is spared a rule, by its id."""
+
+
 class RuleSet:
     """The rules that run. `known` are all rules that exist, also those that are off or not selected."""
 
-    def __init__(self, rules: list[Rule], known: list[Rule]) -> None:
+    def __init__(self, rules: list[Rule], known: list[Rule], spares: Spares | None = None) -> None:
         self.rules = rules
         self.known = known
+        self.spares = spares
         self._by_kind: dict[str, list[Compiled]] = {}
 
     def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:

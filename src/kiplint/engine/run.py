@@ -83,6 +83,8 @@ def check_set(
 
             result.findings += place(one, found, rules, mender, files)
             result.sources[one.file] = one.data
+    if rules.spares:
+        result.findings = [one for one in result.findings if not rules.spares(one.path, one.rule)]
     if mender:
         result.sources |= {path: files[path] for one in result.findings if one.fix for path in _touched(one.fix)}
     take_apart(schemas)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, TypedDict, Unpack
 
 import msgspec
 
-from kiplint.engine.config import Config, find_config, place_of, read_config
+from kiplint.engine.config import Config, find_config, make_config, place_of, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.selection import check_selector, matches
 from kiplint.text.suggest import did_you_mean
 
 Path = str | os.PathLike[str]
@@ -47,8 +48,12 @@ class Configuration(msgspec.Struct, frozen=True):
     def rules(self) -> RuleSet:
         """The rules that run; what is wrong with a selector out of the configuration is told with its place there."""
         known = self.known()
+        ignores = self.config.per_file_ignores
         try:
-            return make_ruleset(self.config, known)
+            for selector in (one for several in ignores.values() for one in several):
+                check_selector(selector, known)
+            made = make_ruleset(self.config, known)
+            return RuleSet(made.rules, made.known, self._spares) if ignores else made
         except UsageError as error:
             if not self.file or not error.word or error.word in self.asked:
                 raise
@@ -56,12 +61,26 @@ class Configuration(msgspec.Struct, frozen=True):
 
     def keeps(self, path: str) -> bool:
         """Whether a path is not excluded."""
-        if not self.config.exclude:
-            return True
+        return not self._fits(path, self.config.exclude)
+
+    def _spares(self, path: str, rule: str) -> bool:
+        """Whether a file is spared a rule."""
+        ignores = self.config.per_file_ignores
+        chosen = [glob for glob, names in ignores.items() if any(matches(name, rule) for name in names)]
+        return self._fits(path, chosen)
+
+    def _fits(self, path: str, globs: Collection[str]) -> bool:
+        """Whether one of the globs, which are relative to the configuration, fits a path."""
+        if not globs:
+            return False
         full = os.path.realpath(path)
         inner = os.path.relpath(full, self.base) if full.startswith(os.path.join(self.base, "")) else full
-        inner = inner.replace(os.sep, "/")
-        return not any(fnmatchcase(one, pattern) for pattern in self.config.exclude for one in (inner, f"/{inner}"))
+        inner, full = inner.replace(os.sep, "/"), full.replace(os.sep, "/")
+        return any(
+            fnmatchcase(one, glob)
+            for glob in globs
+            for one in ((inner, f"/{inner}", full) if os.path.isabs(glob) else (inner, f"/{inner}"))
+        )
 
 
 def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
@@ -88,6 +107,7 @@ def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
 
 def _made(values: Mapping[str, Any]) -> Config:
     try:
-        return msgspec.convert(values, Config)
+        msgspec.convert(values, Config)
+        return make_config(values)
     except msgspec.ValidationError as error:
         raise UsageError(f"the configuration: {error}") from None

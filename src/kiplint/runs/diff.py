@@ -90,6 +90,8 @@ def _compare(
         found = [one for one in found if any(map(chosen, one.messages))]
     known = dict(ChainMap(*(dict(one.sources) for one in (before, *older))))
     changes = judge(found, rules, known, after.sources)
+    if spares := rules.spares:
+        changes = [one for one in changes if not spares(one.path, one.rule)]
     failing = any(one.breaks in grave or one.severity == "error" for one in changes)
     unread = broken(before, after)
     findings = tuple(map(as_finding, changes))

@@ -19,6 +19,7 @@ COMMANDS = (
     "rules",
     "explain",
     "schema",
+    "lsp",
 )
 
 HELP = "Find mistakes in Apache Kafka message schemas before review: where, why, and how to fix them."

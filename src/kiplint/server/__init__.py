@@ -1,0 +1,1 @@
+"""The language server: what kiplint knows, said while a definition is typed (extra `lsp`)."""

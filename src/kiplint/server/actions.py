@@ -1,0 +1,116 @@
+"""What can be done about a finding, and what is done to RPCs every day, as edits that the editor makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from lsprotocol import types
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import FileEdit, Finding
+from kiplint.fixes.bump import bump
+from kiplint.fixes.kip1313 import migrate
+from kiplint.fixes.new_field import BadField
+from kiplint.fixes.result import Migration
+from kiplint.model.rpc import Rpc
+from kiplint.server import cursor
+from kiplint.server.buffer import Buffer
+from kiplint.server.diagnostics import diagnostic
+from kiplint.server.workspace import Neighbours, Workspace
+from kiplint.text.edit import Edit, collide
+
+FIX_ALL: Final = "source.fixAll.kiplint"
+_Uri = Callable[[str], str]
+
+
+def quick_fixes(
+    workspace: Workspace, buffer: Buffer, asked: types.Range, findings: Iterable[Finding], uri: _Uri
+) -> Iterator[types.CodeAction]:
+    """The fixes of the findings that a range touches; those that are certain are preferred."""
+    for one in findings:
+        shown = diagnostic(one, buffer)
+        if one.fix is None or not _touch(shown.range, asked):
+            continue
+        safe = one.fix.applicability == "safe"
+        yield types.CodeAction(
+            title=_title(one) if safe else f"{_title(one)} (have a look)",
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[shown],
+            is_preferred=safe or None,
+            edit=edit_of(workspace, one.fix.edits, uri),
+        )
+
+
+def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> types.CodeAction | None:
+    """All fixes of one file that are certain and do not collide, as one."""
+    taken: list[FileEdit] = []
+    for one in findings:
+        edits = one.fix.edits if one.fix and one.fix.applicability == "safe" else ()
+        if not any(_collide(new, old) for new in edits for old in taken):
+            taken += edits
+    if not taken:
+        return None
+    return types.CodeAction("Fix all that is certain", FIX_ALL, edit=edit_of(workspace, taken, uri))
+
+
+def refactorings(
+    workspace: Workspace, buffer: Buffer, offset: int, neighbours: Neighbours, uri: _Uri
+) -> Iterator[types.CodeAction]:
+    """What can be done to the RPC whose half the text is, where the pointer is on a property of the whole."""
+    place = cursor.at(buffer, offset)
+    if place is not None and place.depth:
+        return
+    rpc = next((one for one in neighbours.schemas.rpcs if buffer.path in _files(one)), None)
+    if rpc is None:
+        return
+    made: Sequence[tuple[str, Callable[[], Migration]]] = (
+        (f"New version of {rpc.name}, request and response", lambda: bump(rpc)),
+        (
+            f"Declare the header versions of {rpc.name} (KIP-1313)",
+            lambda: migrate(neighbours.schemas, only={rpc.name}, only_declare=True),
+        ),
+        (f"Bring {rpc.name} to KIP-1313", lambda: migrate(neighbours.schemas, only={rpc.name})),
+    )
+    for title, make in made:
+        try:
+            files = make().files
+        except (BadField, LookupError, ValueError, UsageError):  # what is broken is told as findings
+            continue
+        edits = [FileEdit(one.path, edit.start, edit.end, edit.text) for one in files for edit in one.edits]
+        if edits:
+            kind = types.CodeActionKind.RefactorRewrite
+            yield types.CodeAction(title, kind, edit=edit_of(workspace, edits, uri))
+
+
+def edit_of(workspace: Workspace, edits: Iterable[FileEdit], uri: _Uri) -> types.WorkspaceEdit:
+    """Edits of files, which count bytes, as edits of the texts that the editor has of them."""
+    plain: dict[str, list[types.TextEdit]] = {}
+    versioned: list[types.TextDocumentEdit] = []
+    for path, group in groupby(sorted(edits, key=lambda one: (one.path, one.start, one.end)), key=lambda one: one.path):
+        buffer = workspace.buffer(path)
+        texts = [types.TextEdit(buffer.range_of_bytes(one.start, one.end), one.text) for one in group]
+        name = types.OptionalVersionedTextDocumentIdentifier(uri=uri(path), version=buffer.version)
+        versioned.append(types.TextDocumentEdit(name, [*texts]))
+        plain[uri(path)] = texts
+    return types.WorkspaceEdit(document_changes=[*versioned]) if workspace.versioned else types.WorkspaceEdit(plain)
+
+
+def _title(finding: Finding) -> str:
+    return f"Fix {finding.rule}: write {finding.instead}" if finding.instead else f"Fix {finding.rule}"
+
+
+def _files(rpc: Rpc) -> list[str]:
+    return [half.file for half in (rpc.request, rpc.response) if half]
+
+
+def _touch(one: types.Range, other: types.Range) -> bool:
+    first, last, start, end = ((p.line, p.character) for p in (one.start, one.end, other.start, other.end))
+    return first <= end and start <= last
+
+
+def _collide(one: FileEdit, other: FileEdit) -> bool:
+    if one.path != other.path:
+        return False
+    return collide(Edit(one.start, one.end, one.text), Edit(other.start, other.end, other.text))

@@ -1,0 +1,195 @@
+"""The server: what editors ask for, each answered by one module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+
+from kiplint.server import actions, cursor, hints, links, outline
+from kiplint.server.buffer import Buffer
+from kiplint.server.completion import completion
+from kiplint.server.hover import hover
+from kiplint.server.session import Session
+from kiplint.sources.schema_files import SourceError
+
+WATCHED = ("**/*.json", "**/kiplint.toml", "**/.kiplint.toml", "**/pyproject.toml")
+TRIGGERS = ('"', ":", " ", "[")
+
+
+def make() -> Session:
+    """A server that answers everything it can."""
+    server = Session()
+    _listen(server)
+    _explain(server)
+    _change(server)
+    return server
+
+
+def _listen(server: Session) -> None:
+    @server.feature(types.INITIALIZED)
+    def initialized(params: types.InitializedParams) -> None:
+        edits = server.client_capabilities.workspace and server.client_capabilities.workspace.workspace_edit
+        server.known.versioned = bool(edits and edits.document_changes)
+        watch = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
+        if watch and watch.dynamic_registration:
+            watchers = [types.FileSystemWatcher(one) for one in WATCHED]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            wanted = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            server.client_register_capability(types.RegistrationParams([wanted]))
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        one = params.text_document
+        server.open(one.uri, one.text, one.version)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        buffer = server.text(params.text_document.uri)
+        if buffer:
+            server.known.put(buffer.changed(params.content_changes, params.text_document.version))
+            server.later(os.path.dirname(buffer.path))
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        server.outdate()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        server.close(params.text_document.uri)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_files(params: types.DidChangeWatchedFilesParams) -> None:
+        server.outdate()
+
+
+def _explain(server: Session) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def on_hover(params: types.HoverParams) -> types.Hover | None:
+        buffer = server.text(params.text_document.uri)
+        if buffer is None:
+            return None
+        found, rules = server.found(buffer.path), server.rules(buffer.path)
+        neighbours = server.neighbours(buffer)
+        return hover(buffer, buffer.offset(params.position), neighbours, found, rules)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def on_symbols(params: types.DocumentSymbolParams) -> Sequence[types.DocumentSymbol]:
+        buffer = server.text(params.text_document.uri)
+        return outline.symbols(buffer) if buffer else []
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def on_folds(params: types.FoldingRangeParams) -> Sequence[types.FoldingRange]:
+        buffer = server.text(params.text_document.uri)
+        return outline.folds(buffer) if buffer else []
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def on_hints(params: types.InlayHintParams) -> Sequence[types.InlayHint]:
+        buffer = server.text(params.text_document.uri)
+        if buffer is None:
+            return []
+        return [*hints.hints(buffer, params.range, server.neighbours(buffer))]
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def on_definition(params: types.DefinitionParams) -> Sequence[types.Location]:
+        buffer = server.text(params.text_document.uri)
+        if buffer is None:
+            return []
+        offset = buffer.offset(params.position)
+        found = links.struct_at(buffer, offset)
+        if found:
+            return [_location(server, buffer, one) for one in links.structs(buffer)[found[0]] if one.defines]
+        return [*_other_half(server, buffer, offset)]
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def on_references(params: types.ReferenceParams) -> Sequence[types.Location]:
+        buffer = server.text(params.text_document.uri)
+        if buffer is None:
+            return []
+        offset = buffer.offset(params.position)
+        found = links.struct_at(buffer, offset)
+        if found:
+            words = links.structs(buffer)[found[0]]
+            wanted = [one for one in words if params.context.include_declaration or not one.defines]
+            return [_location(server, buffer, one) for one in wanted]
+        return [*_other_half(server, buffer, offset)]
+
+
+def _change(server: Session) -> None:
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[*TRIGGERS]))
+    def on_completion(params: types.CompletionParams) -> types.CompletionList:
+        buffer = server.text(params.text_document.uri)
+        if buffer is None:
+            return types.CompletionList(False, [])
+        neighbours = server.neighbours(buffer)
+        offset = buffer.offset(params.position)
+        return types.CompletionList(False, completion(buffer, offset, neighbours, server.rules(buffer.path)))
+
+    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, actions.FIX_ALL]
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds))
+    def on_action(params: types.CodeActionParams) -> Sequence[types.CodeAction]:
+        buffer = server.text(params.text_document.uri)
+        return [*_actions(server, buffer, params)] if buffer else []
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def on_prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        buffer = server.text(params.text_document.uri)
+        found = links.struct_at(buffer, buffer.offset(params.position)) if buffer else None
+        if buffer is None or found is None:
+            return None
+        return types.PrepareRenamePlaceholder(buffer.range(found[1].start, found[1].end), found[0])
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        buffer = server.text(params.text_document.uri)
+        if buffer is None:
+            return None
+        try:
+            words = links.rename(buffer, buffer.offset(params.position), params.new_name)
+        except links.NotRenamed as error:
+            raise JsonRpcInvalidParams(str(error)) from None
+        edits = [types.TextEdit(buffer.range(one.start, one.end), params.new_name) for one in words]
+        return types.WorkspaceEdit(changes={params.text_document.uri: edits})
+
+
+def _actions(server: Session, buffer: Buffer, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    only = params.context.only
+    found = server.found(buffer.path)
+    if _is_asked(types.CodeActionKind.QuickFix, only):
+        yield from actions.quick_fixes(server.known, buffer, params.range, found, server.uri)
+    if only and _is_asked(actions.FIX_ALL, only):  # editors ask for it by name, as on saving
+        every = actions.fix_all(server.known, found, server.uri)
+        if every:
+            yield every
+    if _is_asked(types.CodeActionKind.RefactorRewrite, only):
+        neighbours = server.neighbours(buffer)
+        offset = buffer.offset(params.range.start)
+        yield from actions.refactorings(server.known, buffer, offset, neighbours, server.uri)
+
+
+def _is_asked(kind: str, only: Sequence[str] | None) -> bool:
+    return not only or any(kind == one or kind.startswith(f"{one}.") for one in only)
+
+
+def _location(server: Session, buffer: Buffer, word: links.Word) -> types.Location:
+    return types.Location(server.uri(buffer.path), buffer.range(word.start, word.end))
+
+
+def _other_half(server: Session, buffer: Buffer, offset: int) -> Iterator[types.Location]:
+    """The name of the other message of an RPC, in its file."""
+    place = cursor.at(buffer, offset)
+    if place is None:
+        return
+    path = links.other_half(buffer, place, server.neighbours(buffer))
+    if path is None:
+        return
+    try:
+        other = server.known.buffer(path)
+    except SourceError:  # it has just gone
+        return
+    name = cursor.child(other.root, "name") if other.root else None
+    where = other.range(name.start, name.end) if name else other.range(0, 0)
+    yield types.Location(server.uri(path), where)

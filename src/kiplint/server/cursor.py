@@ -1,0 +1,93 @@
+"""What is at a place in a text: the value, its JSON pointer, and the element of the model that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kiplint.model.field import Field
+from kiplint.model.message import Message
+from kiplint.model.struct import Struct
+from kiplint.server.buffer import Buffer
+from kiplint.text.frames import escape
+from kiplint.text.nodes import Node
+
+Element = Message | Struct | Field
+
+
+class Place(msgspec.Struct, frozen=True):
+    """The innermost value around an offset. `way` leads to it from the whole, `tokens` are the pointer's."""
+
+    way: tuple[Node, ...]
+    tokens: tuple[str, ...]
+
+    @property
+    def node(self) -> Node:
+        """The value itself."""
+        return self.way[-1]
+
+    @property
+    def key(self) -> str:
+        """The property that the value is of, or is inside of as an element of a list of words; else empty."""
+        return next((one for one in reversed(self.tokens) if not one.isdigit()), "")
+
+    @property
+    def pointer(self) -> str:
+        """Its JSON pointer."""
+        return pointer_of(self.tokens)
+
+    @property
+    def depth(self) -> int:
+        """How many tokens of the pointer lead to the message, struct or field that the value belongs to."""
+        depth = 0
+        while self.tokens[depth : depth + 1] in (("fields",), ("commonStructs",)) and len(self.tokens) > depth + 1:
+            depth += 2
+        return depth
+
+
+def at(buffer: Buffer, offset: int) -> Place | None:
+    """The innermost value, with its key, that an offset is in or at the end of; None outside of all."""
+    node = buffer.root
+    if node is None or not node.start <= offset <= node.end:
+        return None
+    way, tokens = [node], list[str]()
+    while child := _child(node, offset):
+        number, node = child
+        way.append(node)
+        tokens.append(str(number) if node.key is None else node.key)
+    return Place(tuple(way), tuple(tokens))
+
+
+def _child(node: Node, offset: int) -> tuple[int, Node] | None:
+    for number, one in enumerate(node.children):
+        if (one.start if one.key is None else one.key_start) <= offset <= one.end:
+            return number, one
+    return None
+
+
+def element_at(message: Message, place: Place) -> Element:
+    """The message, struct or field that a place belongs to."""
+    wanted = pointer_of(place.tokens[: place.depth])
+    known: dict[str, Element] = {one.pointer: one for one in message.structs if one.is_common}
+    known |= {one.pointer: one for one in message.all_fields}
+    return known.get(wanted, message)
+
+
+def pointer_of(tokens: tuple[str, ...]) -> str:
+    """The JSON pointer (RFC 6901) of tokens."""
+    return "".join(f"/{escape(one)}" for one in tokens)
+
+
+def child(node: Node, key: str) -> Node | None:
+    """A property of an object; of several the last."""
+    return next((one for one in reversed(node.children) if one.key == key), None)
+
+
+def objects(node: Node | None, key: str = "fields") -> Iterator[Node]:
+    """Every object under `fields` or `commonStructs`, at every depth, the outer ones first."""
+    container = child(node, key) if node else None
+    for one in container.children if container and container.kind == "array" else ():
+        if one.kind == "object":
+            yield one
+            yield from objects(one)

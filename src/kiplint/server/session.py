@@ -1,0 +1,119 @@
+"""One editor's session: the texts that it has open, and what was found in each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from kiplint import __version__
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.engine.rule import Rule
+from kiplint.server.buffer import Buffer
+from kiplint.server.diagnostics import published, refused
+from kiplint.server.workspace import Neighbours, Workspace
+
+DELAY = 0.01
+"""Seconds that a text has to rest before it is checked, so that a row of edits is checked once."""
+
+LONGEST = 0.2
+"""Seconds after which it is checked all the same."""
+
+
+class Session(LanguageServer):
+    """What the server knows of one editor."""
+
+    def __init__(self) -> None:
+        super().__init__("kiplint", __version__)
+        self.known = Workspace()
+        self.uris: dict[str, str] = {}
+        self.findings: dict[str, list[Finding]] = {}
+        self._waiting: dict[str, tuple[asyncio.TimerHandle, float]] = {}
+
+    def uri(self, path: str) -> str:
+        """The name of a file as the editor gave it, else as its path makes it."""
+        return self.uris.get(path) or from_fs_path(path) or path
+
+    def open(self, uri: str, text: str, version: int | None) -> None:
+        """Take a text that the editor has opened."""
+        path = path_of(uri)
+        if path:
+            self.uris[path] = uri
+            self.known.encoding = self.workspace.position_encoding or "utf-16"
+            self.known.put(Buffer(path, text, version, self.known.encoding))
+            self.later(os.path.dirname(path))
+
+    def neighbours(self, buffer: Buffer) -> Neighbours:
+        """The definitions that a text stands among."""
+        return self.known.neighbours(os.path.dirname(buffer.path))
+
+    def text(self, uri: str) -> Buffer | None:
+        """The text of that name, as far as it is open."""
+        return self.known.buffers.get(path_of(uri))
+
+    def close(self, uri: str) -> None:
+        """Forget a text that the editor has closed, and take back what was shown in it."""
+        path = path_of(uri)
+        if path in self.known.buffers:
+            self.known.drop(path)
+            self.findings.pop(path, None)
+            self.uris.pop(path, None)
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            self.later(os.path.dirname(path))
+
+    def outdate(self) -> None:
+        """Something has changed on disk: what is open is checked anew."""
+        self.known.forget()
+        for directory in {os.path.dirname(path) for path in self.known.buffers}:
+            self.later(directory)
+
+    def later(self, directory: str) -> None:
+        """Check the open texts of a directory when nothing has changed for a moment."""
+        loop = asyncio.get_running_loop()
+        waiting, since = self._waiting.get(directory, (None, loop.time()))
+        if waiting:
+            waiting.cancel()
+        when = min(loop.time() + DELAY, since + LONGEST)
+        self._waiting[directory] = (loop.call_at(when, self.check, directory), since)
+
+    def check(self, directory: str) -> None:
+        """Check the open texts of a directory, and tell the editor what is found in each."""
+        waiting = self._waiting.pop(directory, None)
+        if waiting:
+            waiting[0].cancel()
+        texts = self.known.opened(directory)
+        if not texts:
+            return
+        try:
+            found = self.known.check(directory).findings
+        except UsageError as error:
+            for one in texts:
+                self.findings[one.path] = []
+                self.text_document_publish_diagnostics(refused(one, self.uri(one.path), str(error)))
+            return
+        for one in texts:
+            self.findings[one.path] = [finding for finding in found if finding.path == one.path]
+            told = published(one, self.uri(one.path), self.findings[one.path], self.rules(one.path))
+            self.text_document_publish_diagnostics(told)
+
+    def found(self, path: str) -> list[Finding]:
+        """What is found in a text as it is now."""
+        if os.path.dirname(path) in self._waiting:
+            self.check(os.path.dirname(path))
+        return self.findings.get(path, [])
+
+    def rules(self, path: str) -> list[Rule]:
+        """The rules that run for a file; none where the configuration cannot be read."""
+        try:
+            return self.known.rules(os.path.dirname(path))
+        except UsageError:
+            return []
+
+
+def path_of(uri: str) -> str:
+    """The path of a file by its URI; empty for what is no file."""
+    return (to_fs_path(uri) or "") if uri.startswith("file:") else ""

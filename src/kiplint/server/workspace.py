@@ -1,0 +1,147 @@
+"""The files that a definition stands among: those on disk, and over them what editors have not saved yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import msgspec
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, Result, check_set, take_apart
+from kiplint.model.load import load
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from kiplint.runs.configuration import Configuration, configure
+from kiplint.runs.mending import mender
+from kiplint.server.buffer import Buffer, Encoding
+from kiplint.sources.disk import read
+from kiplint.sources.recognize import kind_of
+from kiplint.sources.schema_files import SchemaFile, SourceError, definitions
+from kiplint.text.lines import decode_text
+
+
+class Neighbours(msgspec.Struct, frozen=True):
+    """One directory at one moment: the bytes of its definitions by path, and the set that they make."""
+
+    directory: str
+    files: Mapping[str, bytes]
+    schemas: SchemaSet
+
+    def message(self, path: str) -> Message | None:
+        """The message of a file; None when there is none to be had of it."""
+        return next((one for one in self.schemas.messages if one.file == path), None)
+
+
+class Workspace:
+    """All that the editor has open, and what stands beside it. Paths are absolute.
+
+    `versioned` says whether the editor takes edits that are for one state of a text and no other.
+    """
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, Buffer] = {}
+        self.encoding: Encoding = "utf-16"
+        self.versioned = False
+        self._disk: dict[str, tuple[tuple[int, int], bytes]] = {}
+        self._neighbours: dict[str, Neighbours] = {}
+        self._configured: dict[str, tuple[Configuration, RuleSet] | UsageError] = {}
+
+    def put(self, buffer: Buffer) -> None:
+        """A text that is new or has changed."""
+        self.buffers[buffer.path] = buffer
+        self._outdate(os.path.dirname(buffer.path))
+
+    def drop(self, path: str) -> None:
+        """The editor has closed a text: the file on disk counts again."""
+        self.buffers.pop(path, None)
+        self._outdate(os.path.dirname(path))
+
+    def forget(self) -> None:
+        """Files on disk have changed, of definitions or of the configuration."""
+        for directory in list(self._neighbours):
+            self._outdate(directory)
+        self._configured.clear()
+
+    def opened(self, directory: str) -> list[Buffer]:
+        """The texts of a directory that the editor has open."""
+        return [one for path, one in self.buffers.items() if os.path.dirname(path) == directory]
+
+    def buffer(self, path: str) -> Buffer:
+        """A text as the editor has it, else the file on disk; raises SourceError when that cannot be read."""
+        known = self.buffers.get(path)
+        return known or Buffer(path, decode_text(read(path)), None, self.encoding)
+
+    def neighbours(self, directory: str) -> Neighbours:
+        """The definitions of a directory as they are now."""
+        known = self._neighbours.get(directory)
+        if known is None:
+            files = self._files(directory)
+            messages = tuple(one for path, data in files.items() if (one := load(path, data).message))
+            known = Neighbours(directory, files, SchemaSet(messages, directory))
+            self._neighbours[directory] = known
+        return known
+
+    def check(self, directory: str) -> Result:
+        """What is found in the open texts of a directory, with fixes; raises UsageError for its configuration."""
+        files = self._files(directory)
+        inputs = [Input(path, data, path in self.buffers) for path, data in files.items()]
+        rules = self._configuration(directory)[1]
+        return check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, mender=mender)
+
+    def rules(self, directory: str) -> list[Rule]:
+        """The rules that run for a directory; raises UsageError where its configuration cannot be read."""
+        return list(self._configuration(directory)[1].rules)
+
+    def _outdate(self, directory: str) -> None:
+        known = self._neighbours.pop(directory, None)
+        if known:
+            take_apart(known.schemas)
+
+    def _configuration(self, directory: str) -> tuple[Configuration, RuleSet]:
+        if directory not in self._configured:
+            try:
+                found = configure(directory)
+                self._configured[directory] = (found, found.rules())
+            except UsageError as error:
+                self._configured[directory] = error
+        known = self._configured[directory]
+        if isinstance(known, UsageError):
+            raise known
+        return known
+
+    def _keeps(self, directory: str, path: str) -> bool:
+        try:
+            return self._configuration(directory)[0].keeps(path)
+        except UsageError:  # whoever checks says so
+            return True
+
+    def _files(self, directory: str) -> dict[str, bytes]:
+        """The bytes of the definitions of a directory, by path; open texts that are not saved yet among them."""
+        found = {one.path: one.data for one in self.opened(directory) if one.path.endswith(".json")}
+        if all(kind_of(data, os.path.basename(path)) == "other" for path, data in found.items()):
+            return {}  # nobody knows what else is there, nor how much
+        try:
+            entries = list(os.scandir(directory))
+        except OSError:
+            entries = []
+        for entry in entries:
+            if entry.name.endswith(".json") and entry.path not in found and self._is_file(entry):
+                found[entry.path] = self._disk[entry.path][1]
+        files = (SchemaFile(path, found[path]) for path in sorted(found) if self._keeps(directory, path))
+        return {one.path: one.data for one in definitions(files, certain=False)}
+
+    def _is_file(self, entry: os.DirEntry[str]) -> bool:
+        """Whether an entry is a file that can be read; then its bytes are known afterwards."""
+        try:
+            if not entry.is_file():
+                return False
+            there = entry.stat()
+            stamp = (there.st_mtime_ns, there.st_size)
+            if self._disk.get(entry.path, (None,))[0] != stamp:
+                self._disk[entry.path] = (stamp, read(entry.path, listed=True))
+        except (OSError, SourceError):
+            return False
+        return True

@@ -1,0 +1,144 @@
+"""A configuration over another one, and rules that some files are spared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kiplint
+from kiplint.engine.config import Config, RuleTable, read_config
+from sources.support import write
+from tools import complaint, definition, field
+
+BASE = """
+select = ["tags", "fields"]
+fail-on = "warning"
+rule-packs = ["packs/mine.json5"]
+exclude = ["**/generated/**", "old/*", "set/spare/*"]
+baseline = "known.json"
+
+[severity]
+"tags" = "info"
+"fields/unknown-type" = "warning"
+
+[rules."kip-1313/header-missing".params]
+require = true
+
+[per-file-ignores]
+"set/X*" = ["fields"]
+"""
+
+
+def read(folder: Path, files: dict[str, str]) -> Config:
+    write(folder, {name: text.encode() for name, text in files.items()})
+    return read_config(str(folder / next(iter(files))))
+
+
+def test_what_a_file_gives_counts_over_its_base(tmp_path: Path) -> None:
+    own = 'extend = "../base.toml"\nfail-on = "error"\n[severity]\n"fields/unknown-type" = "error"\n'
+    found = read(tmp_path, {"set/kiplint.toml": own, "base.toml": BASE})
+    assert (found.select, found.fail_on) == (["tags", "fields"], "error")
+    assert found.rule_packs == [str(tmp_path / "packs/mine.json5")]
+    assert found.exclude == ["**/generated/**", str(tmp_path / "old/*"), "spare/*"]
+    assert found.baseline == str(tmp_path / "known.json")
+    assert list(found.severity.items()) == [("tags", "info"), ("fields/unknown-type", "error")]
+    assert found.rules == {"kip-1313/header-missing": RuleTable({"require": True})}
+    assert found.per_file_ignores == {"X*": ["fields"]}
+
+
+def test_tables_entry_by_entry_and_the_file_s_own_last(tmp_path: Path) -> None:
+    own = 'extend = "base.toml"\n[severity]\ntags = "error"\n[rules."a/b".params]\nx = 2\n'
+    base = '[severity]\ntags = "off"\n"tags/gap" = "info"\n[rules."a/b".params]\nx = 1\ny = 1\n'
+    found = read(tmp_path, {"kiplint.toml": own, "base.toml": base})
+    assert list(found.severity.items()) == [("tags/gap", "info"), ("tags", "error")]
+    assert found.rules == {"a/b": RuleTable({"x": 2, "y": 1})}
+
+
+def test_a_base_may_extend_another_and_stand_in_pyproject(tmp_path: Path) -> None:
+    files = {
+        "kiplint.toml": 'extend = "conf/pyproject.toml"\n',
+        "conf/pyproject.toml": '[tool.kiplint]\nextend = "deep/base.toml"\nignore = ["style"]\n',
+        "conf/deep/base.toml": 'ignore = ["tags"]\nfail-on = "info"\nexclude = ["x/*"]\n',
+    }
+    found = read(tmp_path, files)
+    assert (found.ignore, found.fail_on, found.exclude) == (["style"], "info", ["conf/deep/x/*"])
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"kiplint.toml": '\nextend = "bse.toml"\n'}, "kiplint.toml:2: extend: there is no file "),
+        (
+            {"kiplint.toml": 'extend = "a.toml"', "a.toml": 'extend = "kiplint.toml"'},
+            "kiplint.toml extends itself, by way of 2 files",
+        ),
+        ({"kiplint.toml": 'extend = "."'}, "cannot read the configuration "),
+        ({"kiplint.toml": "extend = 3"}, "kiplint.toml:1: extend: expected str, got int"),
+        (
+            {"kiplint.toml": 'extend = "a.toml"', "a.toml": "selct = []"},
+            "a.toml:1: selct is no key of the configuration",
+        ),
+        ({"kiplint.toml": 'extnd = "a.toml"'}, "extnd is no key of the configuration; did you mean extend?"),
+        ({"kiplint.toml": "[per-file-ignore]"}, "no key of the configuration; did you mean per-file-ignores?"),
+        ({"kiplint.toml": '[per-file-ignores]\n"*" = "tags"'}, "per-file-ignores: expected array, got str"),
+        ({"kiplint.toml": '[per-file-ignores]\n"a\\u0000b" = []'}, "per-file-ignores: no path holds a NUL"),
+    ],
+)
+def test_mistakes(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    assert said in complaint(lambda: read(tmp_path, files))
+
+
+WRONG = definition(field("A", "strnig"), field("B", tag=1, taggedVersions="3+"))
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path, {"old/XData.json": WRONG, "new/XData.json": WRONG})
+
+
+def found(**chosen: object) -> list[str]:
+    result = kiplint.check(select=["fields/unknown-type", "tags/gap"], **chosen)  # type: ignore[arg-type]
+    return [f"{one.path} {one.rule}" for one in result.findings]
+
+
+EVERYTHING = [f"{side}/XData.json {rule}" for side in ("new", "old") for rule in ("fields/unknown-type", "tags/gap")]
+
+
+@pytest.mark.parametrize(
+    ("ignores", "left"),
+    [
+        ({}, EVERYTHING),
+        ({"old/*": ["tags"]}, EVERYTHING[:3]),
+        ({"old/*": ["all"]}, EVERYTHING[:2]),
+        ({"*XData.json": ["fields/*"]}, EVERYTHING[1::2]),
+        ({"**/old/**": ["tags/gap", "fields"]}, EVERYTHING[:2]),
+        ({"XData.json": ["all"]}, EVERYTHING),
+    ],
+)
+@pytest.mark.usefixtures("tree")
+def test_files_that_are_spared_rules(ignores: dict[str, list[str]], left: list[str]) -> None:
+    assert found(config={"per-file-ignores": ignores}) == left
+
+
+@pytest.mark.usefixtures("tree")
+def test_the_base_of_a_configuration_that_is_given(tree: Path) -> None:
+    (tree / "base.toml").write_text('[per-file-ignores]\n"new/*" = ["tags"]\n')
+    assert found(config={"extend": "base.toml"}) == [EVERYTHING[0], *EVERYTHING[2:]]
+
+
+def test_a_rule_that_does_not_exist_is_told_with_its_place(tree: Path) -> None:
+    (tree / "base.toml").write_text('\n[per-file-ignores]\n"new/*" = ["tags/gpa"]\n')
+    (tree / "kiplint.toml").write_text('extend = "base.toml"\n')
+    said = complaint(kiplint.check)
+    assert said.endswith("base.toml:3: no rule matches tags/gpa; did you mean tags/gap?")
+
+
+def test_a_diff_heeds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    old, new = definition(field("A", default="1")), definition(field("A", default="2"))
+    write(tmp_path, {"old/XRequest.json": old, "new/XRequest.json": new})
+    ignores = {"new/X*": ["compat/default-changed"]}
+    assert [one.rule for one in kiplint.diff("old", "new").changes] == ["compat/default-changed"]
+    assert kiplint.diff("old", "new", config={"per-file-ignores": ignores}).changes == ()

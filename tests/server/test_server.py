@@ -1,0 +1,272 @@
+"""The language server as an editor meets it: started by its command, driven over its pipes."""
+
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.protocol import default_converter
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+
+import kiplint
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+REQUEST = """{
+  "apiKey": 7,
+  "type": "request",
+  "listeners": ["broker"],
+  "name": "ReadRackRequest",
+  // Version 1 adds Racks. \U0001f980
+  "validVersions": "0-1",
+  "flexibleVersions": "none",
+  "fields": [
+    { "name": "Limit", "type": "int32", "versions": "0+", "about": "How many \U0001f980.", "default": "x" },
+    { "name": "Racks", "type": "[]Rack", "versions": "1+", "about": "The racks." },
+    { "name": "Spares", "type": "[]Rack", "versions": "1+", "about": "The spare racks." }
+  ],
+  "commonStructs": [
+    { "name": "Rack", "versions": "1+", "fields": [
+      { "name": "Name", "type": "string", "versions": "1+", "about": "The name of the rack." }
+    ]}
+  ]
+}
+"""
+RESPONSE = """{
+  "apiKey": 7,
+  "type": "response",
+  "name": "ReadRackResponse",
+  // Version 1 is the same as version 0.
+  "validVersions": "0-1",
+  "flexibleVersions": "none",
+  "fields": []
+}
+"""
+
+
+SHOWN: dict[str, int | None] = {}
+"""By URI: the version of the text for which findings have been shown last."""
+
+
+def published(client: LanguageClient, params: types.PublishDiagnosticsParams) -> None:
+    """Note what is shown, and for which version of a text."""
+    client.diagnostics[params.uri] = params.diagnostics
+    SHOWN[params.uri] = params.version
+
+
+def registered(client: LanguageClient, params: types.RegistrationParams) -> None:
+    """Take it that the server wants to be told of more."""
+
+
+def editor() -> LanguageClient:
+    """An editor that remembers for which version of a text findings are."""
+    client = LanguageClient(converter_factory=default_converter)
+    own = {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: published, types.CLIENT_REGISTER_CAPABILITY: registered}
+    register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **own})
+    return client
+
+
+COMMAND = [sys.executable, "-P", "-m", "kiplint", "lsp"]
+
+
+@pytest_lsp.fixture(  # type: ignore[untyped-decorator]
+    scope="module", config=ClientServerConfig(server_command=COMMAND, client_factory=editor)
+)
+async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
+    """An editor that has just started the server."""
+    capabilities = client_capabilities("visual-studio-code")
+    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities))
+    yield
+    await lsp_client.shutdown_session()
+
+
+class Opened:
+    """A text that the editor has open."""
+
+    def __init__(self, client: LanguageClient, path: Path, text: str) -> None:
+        self.client, self.text, self.version = client, text, 1
+        self.uri = path.as_uri()
+        self.name = types.TextDocumentIdentifier(self.uri)
+        item = types.TextDocumentItem(self.uri, "json", 1, text)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def write(self, text: str) -> None:
+        """Give it another text."""
+        self.text, self.version = text, self.version + 1
+        name = types.VersionedTextDocumentIdentifier(version=self.version, uri=self.uri)
+        change = types.TextDocumentContentChangeWholeDocument(text)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(name, [change]))
+
+    def close(self) -> None:
+        """Close it."""
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.name))
+
+    def at(self, word: str, inside: int = 1) -> types.Position:
+        """The position some characters into a word, as editors count."""
+        before = self.text[: self.text.index(word) + inside]
+        line = before.count("\n")
+        return types.Position(line, len(before.rpartition("\n")[2].encode("utf-16-le")) // 2)
+
+    async def found(self) -> list[tuple[str, str, int, int, int]]:
+        """What is shown in it, once the server has seen its newest state: rule, place, and how far it reaches."""
+        while SHOWN.get(self.uri) != self.version:
+            await self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        shown = self.client.diagnostics[self.uri]
+        return [
+            (f"{one.code}", one.message, one.range.start.line, one.range.start.character, one.range.end.character)
+            for one in shown
+        ]
+
+
+@pytest.fixture
+def rack(client: LanguageClient, tmp_path: Path) -> Iterator[Opened]:
+    """A request that is open; its response is on disk only."""
+    (tmp_path / "ReadRackRequest.json").write_text(REQUEST, encoding="utf-8")
+    (tmp_path / "ReadRackResponse.json").write_text(RESPONSE, encoding="utf-8")
+    opened = Opened(client, tmp_path / "ReadRackRequest.json", REQUEST)
+    yield opened
+    opened.close()
+
+
+async def test_a_mistake_is_shown_beside_an_emoji_and_goes_when_it_is_mended(rack: Opened) -> None:
+    line, text = next((n, one) for n, one in enumerate(REQUEST.split("\n")) if '"default"' in one)
+    start = len(text[: text.index('"default"')].encode("utf-16-le")) // 2
+    (found,) = await rack.found()
+    assert (found[0], *found[2:]) == ("fields/default-invalid", line, start, start + len('"default": "x"'))
+    rack.write(REQUEST.replace('"x"', '"5"'))
+    assert await rack.found() == []
+
+
+async def test_a_text_that_breaks_while_it_is_typed_says_so_and_recovers(rack: Opened) -> None:
+    rack.write(REQUEST[:200])
+    assert {one[0] for one in await rack.found()} == {"syntax/invalid-json"}
+    rack.write("")
+    assert {one[0] for one in await rack.found()} == {"syntax/empty-file"}
+    rack.write(REQUEST)
+    assert [one[0] for one in await rack.found()] == ["fields/default-invalid"]
+
+
+async def test_the_other_half_counts_before_it_is_saved(rack: Opened, client: Any, tmp_path: Path) -> None:
+    bumped = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
+    response = Opened(client, tmp_path / "ReadRackResponse.json", bumped)
+    rules = {one[0] for text in (response, rack) for one in await text.found()}
+    response.close()
+    assert rules == {"fields/default-invalid", "rpc/versions-differ"}
+
+
+async def test_what_a_field_means(rack: Opened, client: Any) -> None:
+    answer = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"Racks"')))
+    assert answer.contents.value == (
+        "**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.\n\n"
+        "| versions | on the wire | bytes |\n| --- | --- | --- |\n| 1 | array of Rack | 4+ |"
+    )
+    why = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"default"')))
+    assert "**fields/default-invalid**: " in why.contents.value
+
+
+async def test_what_may_be_written(rack: Opened, client: Any) -> None:
+    async def labels(position: types.Position) -> list[str]:
+        found = await client.text_document_completion_async(types.CompletionParams(rack.name, position))
+        return [one.label for one in found.items]
+
+    assert "[]Rack" in await labels(rack.at('"[]Rack"'))
+    assert (await labels(rack.at('"versions": "1+", "about": "The spare', 13)))[:2] == ["1+", "0+"]
+    assert await labels(rack.at('["broker"]', 3)) == ["broker", "controller", "zkBroker"][:2]
+    rack.write(REQUEST.replace('"about": "The spare racks."', '"'))
+    keys = await labels(
+        rack.at(
+            '"Spares", "type": "[]Rack", "versions": "1+", "', len('"Spares", "type": "[]Rack", "versions": "1+", "')
+        )
+    )
+    assert "nullableVersions" in keys
+    assert "versions" not in keys
+
+
+async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, client: Any) -> None:
+    rack.write(REQUEST.replace('"string"', '"string[]"'))
+    await rack.found()
+    where = types.Range(rack.at('"string[]"'), rack.at('"string[]"'))
+    asked = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
+    (fix,) = await client.text_document_code_action_async(asked)
+    edit = fix.edit.document_changes[0]
+    assert (fix.title, fix.is_preferred, edit.edits[0].new_text) == (
+        'Fix fields/unknown-type: write "[]string"', True, '"[]string"',
+    )  # fmt: skip
+    top = types.Range(rack.at('"apiKey"'), rack.at('"apiKey"'))
+    asked = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
+    titles = [one.title for one in await client.text_document_code_action_async(asked)]
+    assert titles[0] == "New version of ReadRack, request and response"
+
+
+async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path: Path) -> None:
+    use = rack.at('"[]Rack"', 4)
+    (defined,) = await client.text_document_definition_async(types.DefinitionParams(rack.name, use))
+    assert defined.range == types.Range(rack.at('"Rack"'), rack.at('"Rack"', 5))
+    params = types.ReferenceParams(types.ReferenceContext(include_declaration=True), rack.name, use)
+    assert len(await client.text_document_references_async(params)) == 3
+    edit = await client.text_document_rename_async(types.RenameParams(rack.name, use, "Shelf"))
+    assert [one.new_text for one in edit.changes[rack.uri]] == ["Shelf", "Shelf", "Shelf"]
+    with pytest.raises(JsonRpcException, match="begins with a capital letter"):
+        await client.text_document_rename_async(types.RenameParams(rack.name, use, "shelf"))
+    partner = await client.text_document_definition_async(types.DefinitionParams(rack.name, rack.at('"apiKey"')))
+    assert [one.uri for one in partner] == [(tmp_path / "ReadRackResponse.json").as_uri()]
+
+
+async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) -> None:
+    (whole,) = await client.text_document_document_symbol_async(types.DocumentSymbolParams(rack.name))
+    assert [(one.name, one.detail) for one in whole.children] == [
+        ("Limit", "int32 0+"), ("Racks", "[]Rack 1+"), ("Spares", "[]Rack 1+"), ("Rack", "1+"),
+    ]  # fmt: skip
+    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(rack.name))
+    assert [(one.start_line, one.end_line) for one in folds] == [(0, 17), (8, 11), (13, 16), (14, 15), (14, 15)]
+    everywhere = types.Range(types.Position(0, 0), types.Position(99, 0))
+    hints = await client.text_document_inlay_hint_async(types.InlayHintParams(rack.name, everywhere))
+    assert [one.label for one in hints] == ["0-1", "1", "1", "1"]
+
+
+async def test_a_configuration_that_cannot_be_read_is_said(client: LanguageClient, tmp_path: Path) -> None:
+    (tmp_path / "kiplint.toml").write_text("selct = []\n", encoding="utf-8")
+    opened = Opened(client, tmp_path / "ReadRackRequest.json", REQUEST)
+    ((_, message, *_),) = await opened.found()
+    opened.close()
+    assert "selct" in message
+
+
+async def test_other_json_is_left_alone(client: LanguageClient, tmp_path: Path) -> None:
+    opened = Opened(client, tmp_path / "settings.json", '{"a": 1,}')
+    assert await opened.found() == []
+    opened.close()
+
+
+async def test_every_definition_is_shown_as_check_finds_it(client: LanguageClient, corpus: Path) -> None:
+    folder = corpus / "kafka-trunk-2026-08" / "clients"
+    result = kiplint.check(folder, config={})
+    for path in sorted(folder.glob("*.json"))[::20]:
+        opened = Opened(client, path, path.read_text(encoding="utf-8"))
+        expected = sorted(one.rule for one in result.findings if Path(one.path).resolve() == path)
+        assert sorted(one[0] for one in await opened.found()) == expected
+        opened.close()
+
+
+async def test_500_edits_in_a_row_leave_no_backlog(client: LanguageClient, corpus: Path) -> None:
+    folder = corpus / "kafka-trunk-2026-08" / "clients"
+    path = max(folder.glob("*Response.json"), key=lambda one: one.read_text(encoding="utf-8").count('"name"'))
+    opened = Opened(client, path, path.read_text(encoding="utf-8"))
+    before = await opened.found()
+    times = []
+    for number in range(500):
+        opened.write(opened.text + "\n")
+        began = time.perf_counter()
+        if number % 10 == 0:  # the others come while it is busy
+            assert await opened.found() == before
+            times.append(time.perf_counter() - began)
+    assert await opened.found() == before
+    opened.close()
+    print(f"\nmedian of {len(times)} answers: {statistics.median(times) * 1000:.0f} ms")

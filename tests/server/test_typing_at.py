@@ -1,0 +1,39 @@
+"""Where something is being typed, in texts that are never whole."""
+
+import pytest
+
+from kiplint.server.typing_at import typing_at
+
+CASES = {
+    '{ "ty|"': ("key", "", ""),
+    '{ "type": "req|"': ("value", "", "type"),
+    '{ "type": |': ("value", "", "type"),
+    '{ "listeners": ["br|"] }': ("value", "/listeners", "listeners"),
+    '{ "fields": [ { "name": "A", | } ] }': ("key", "/fields/0", ""),
+    '{ "fields": [ {}, { "type": "|" } ] }': ("value", "/fields/1", "type"),
+    '{ "fields": [ { "fields": [ { "ignorable": tr|': ("value", "/fields/0/fields/0", "ignorable"),
+    '{ "name": "X" } |': None,
+    "| {": None,
+    '{ "name": "X" // a note|\n}': None,
+    '{ "a": "x // no note|" }': ("value", "", "a"),
+    '{ "type": "req|\n "name": 1 }': ("value", "", "type"),
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_place(text: str) -> None:
+    found = typing_at(text.replace("|", ""), text.index("|"))
+    assert (found and (found.role, found.pointer, found.key)) == CASES[text]
+
+
+def test_the_keys_around_and_what_is_replaced() -> None:
+    text = '{ "name": "X", "ty", "fields": [ { "tag": 1 } ], "apiKey": 1 }'
+    found = typing_at(text, text.index("ty") + 2)
+    assert found.keys == {"name", "fields", "apiKey"}
+    assert text[found.start : found.end] == '"ty"'
+
+
+def test_nothing_falls_over_at_any_place() -> None:
+    text = '{ "a": [1, {"b": \'x\'}, "c, // no\n], // yes\n "d": tru }\n]]} {'
+    places = [typing_at(text, offset) for offset in range(len(text) + 1)]
+    assert {one.pointer for one in places if one} == {"", "/a", "/a/1"}
