@@ -15,13 +15,15 @@ from playwright.sync_api import Browser
 import kiplint
 from conftest import ROOT
 from kiplint.compat.changes.judge import BREAKS
+from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.report.findings.formats import own, write
 from kiplint.runs.negotiate import negotiate_all
 from kiplint.runs.result import RunResult
 from kiplint.runs.show import show_all
 
 from .browser import Visit, chromium
-from .test_hostile_names import hostile_sets
+from .lake import lake_document
+from .test_hostile_names import NAMES, hostile_sets
 
 FIXTURES = ROOT / "fixtures"
 SMALL = {"width": 390, "height": 844}
@@ -85,8 +87,14 @@ def _show(corpora: Path | None) -> RunResult:
     return show_all(corpora / "kafka-trunk-2026-08" if corpora else FIXTURES / "sets/broker")
 
 
+def _lake(corpora: Path | None, name: str = "FetchRequest") -> RunResult:
+    """Of a lake that is told, not made: Spark takes its time."""
+    return LakeReport(findings=(), document=lake_document(name), grids=())
+
+
 RESULTS: dict[str, Callable[[Path | None], RunResult]] = {
     "show": _show,
+    "pipeline report": _lake,
     "check": _check,
     "diff": _diff,
     "rollout": _rollout,
@@ -100,6 +108,7 @@ SMALL_ONES = {
     "diff": lambda: _diff(None),
     "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
     "negotiate": lambda: _negotiate(None),
+    "pipeline report": lambda: _lake(None),
     "show": lambda: show_all(FIXTURES / "kip-35/api-keys-shape/good"),
     "matrix": lambda: _matrix(None),
 }
@@ -113,8 +122,8 @@ def pages(corpora: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Cal
 
     def get(name: str) -> Made:
         if name not in made:
-            large, _, kind = name.rpartition(" ")
-            result = SMALL_ONES[kind]() if large else RESULTS[kind](corpora)
+            kind = name.removeprefix("small ")
+            result = SMALL_ONES[kind]() if name != kind else RESULTS[kind](corpora)
             made[name] = Made(result, folder / f"{name}.html")
         return made[name]
 
@@ -310,6 +319,32 @@ def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[st
     assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
 
 
+def test_the_report_on_a_lake_shows_what_the_json_has(
+    visit: Callable[..., Visit], pages: Callable[[str], Made]
+) -> None:
+    found = pages("pipeline report").document
+    seen = visit("pipeline report")
+    script = """found => found.map((one) => [one.dataset.rule, one.querySelector(".inside p").textContent.replace(/\\s+/g, " ").trim(),
+      ...[...one.querySelectorAll(".facts dd")].map((dd) => dd.textContent.trim())])"""
+    shown = {tuple(one) for one in seen.page.locator("[data-item]").evaluate_all(script)}
+
+    def line(row: dict[str, Any]) -> tuple[str, ...]:
+        when = [(row[f"{what}_time"], row[f"{what}_commit"]) for what in ("introduced", "fixed")]
+        told = [f"{time[:10]} {commit[:10]}" for time, commit in when if time]
+        releases = [row["first_release"] or "no release", *([row["fixed_release"]] if row["fixed_release"] else [])]
+        return (row["rule"], f"{row['severity']}: {row['message']}", *told, *releases, row["path"])
+
+    assert shown == {line(row) for row in [*found["findings"], *found["breaks"]]}
+    assert seen.texts("#collisions tbody th") == [one["message_name"] for one in found["collisions"]]
+    charts = seen.page.locator(".chart svg[role=img]").evaluate_all(
+        "found => found.map((one) => one.getAttribute('aria-label'))"
+    )
+    assert charts == ["sample main: from 2 RPCs in 9 versions to 3 in 14; 1 with request header 3"]
+    assert seen.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
+    seen.page.locator("input[name=state][value=fixed]").check()
+    assert seen.texts("[data-item] .tag:last-child") == ["fixed"]
+
+
 def _flat_fields(body: dict[str, Any]) -> Iterator[list[str]]:
     for one in body["fields"]:
         yield [one["name"], one["encoding"], one["bytes"]]
@@ -366,7 +401,13 @@ def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], M
     assert {text.rsplit(" ", 1)[-1] for text in seen.texts("[data-item] .tags")} == {"response"}
 
 
-DETAILS = {"check": ".code mark", "diff": ".changes li", "rollout": ".facts", "negotiate": "table"}
+DETAILS = {
+    "check": ".code mark",
+    "diff": ".changes li",
+    "rollout": ".facts",
+    "negotiate": "table",
+    "pipeline report": ".facts",
+}
 
 
 @pytest.mark.parametrize("name", DETAILS)
@@ -425,7 +466,7 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     assert seen.page.pdf().startswith(b"%PDF-")
 
 
-@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show"])
+@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"])
 def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) -> None:
     old, new = hostile_sets(tmp_path)
     results: dict[str, Callable[[], RunResult]] = {
@@ -435,6 +476,7 @@ def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) 
         "negotiate": lambda: kiplint.negotiate(old, new),
         "matrix": lambda: negotiate_all(old, new),
         "show": lambda: show_all(new),
+        "pipeline report": lambda: _lake(None, name=NAMES[3]),
     }
     page = Made(results[command](), tmp_path / "page.html")
     seen = Visit(browser, page.file)
