@@ -16,6 +16,7 @@ from kiplint.engine.rule import PackSpec, Rule, Wanted
 from kiplint.engine.verify import check_example
 from kiplint.report.findings.formats import write
 from kiplint.runs.result import CheckResult
+from kiplint.runs.rules import OF_BYTES, rules_of_bytes
 from kiplint.text.comments import blank_comments
 
 LONGEST = 60
@@ -34,9 +35,19 @@ worth a look. A rule that is *off* has to be selected by its full name.
 def make() -> str:
     """The page `reference/rules.md`."""
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
-    titles = dict(pack_titles())
-    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name, _ in packs]
-    return page("Rules", INTRODUCTION, "\n".join(index), *(_pack(name, titles[name], rules) for name, rules in packs))
+    titles = {**dict(pack_titles()), OF_BYTES: "What is wrong with bytes"}
+    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), OF_BYTES)]
+    parts = (_pack(name, titles[name], rules) for name, rules in packs)
+    return page("Rules", INTRODUCTION, "\n".join(index), *parts, _bytes(titles[OF_BYTES]))
+
+
+def _bytes(title: str) -> str:
+    """The rules that no pack has."""
+    rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)] for rule in rules_of_bytes()]
+    told = "`kiplint decode` and `probe` find these in bytes, `encode` in values; they cannot be selected or ignored."
+    return "\n\n".join(
+        [f"## {OF_BYTES}", f"{prose(title)}. {told}", table(["rule", "severity", "what it finds", "why"], rows)]
+    )
 
 
 def pack_titles() -> Iterator[tuple[str, str]]:

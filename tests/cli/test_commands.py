@@ -16,7 +16,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kiplint import __version__
+from kiplint.codec.problems import RULES
 from kiplint.engine.packs import shipped_rules
+from kiplint.runs.rules import rules_of_bytes
 from kiplint.text.comments import blank_comments
 from tools import Ran, definition, environment, field, kiplint
 
@@ -123,7 +125,8 @@ def table(ran: Ran) -> list[tuple[str, str, str]]:
 
 def test_every_rule_is_listed(tmp_path: Path) -> None:
     rows = table(kiplint("rules", cwd=tmp_path))
-    expected = [(one.id, "-" if one.severity == "off" else one.severity, one.title) for one in shipped_rules()]
+    known = [*shipped_rules(), *rules_of_bytes()]
+    expected = [(one.id, "-" if one.severity == "off" else one.severity, one.title) for one in known]
     assert rows == expected
 
 
@@ -241,7 +244,7 @@ def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
         ("duplicate", "duplicate means several rules; explain one of them: structs/duplicate, tags/duplicate"),
         ("kip-78", None),
         ("zzzzz", "no rule matches zzzzz; see `kiplint rules`"),
-        ("kip-1242/*", "kip-1242/* means several rules; explain one of them: kip-1242/misrouting-fields"),
+        ("kip-78/*", "kip-78/* means several rules; explain one of them: kip-78/cluster-id"),
     ],
 )
 def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None) -> None:
@@ -251,6 +254,15 @@ def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None
         assert ran.err == f"error: {problem}\n"
     else:
         assert ran.err.startswith(f"error: {name} means several rules; explain one of them: {name}/")
+
+
+def test_rules_about_bytes_are_told_too(tmp_path: Path) -> None:
+    listed = kiplint("rules", "codec", cwd=tmp_path)
+    assert (listed.code, listed.err) == (0, "")
+    assert [line.split()[0] for line in listed.out.splitlines()] == [*RULES]
+    told = kiplint("explain", "trailing-bytes", cwd=tmp_path).out
+    assert told.startswith("codec/trailing-bytes  (error)\n")
+    assert "nothing switches it off" in told and "kiplint: ignore" not in told
 
 
 def test_every_rule_can_be_explained() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from codec.support import catalog
 from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured, frames_of
+from kiplint.codec.conversation import Captured, conversation
 from kiplint.codec.summary import summarize
 from kiplint.codec.tcp import SYN, Segment, connections
 from tools import field, message, rpc
@@ -67,7 +67,8 @@ def read(segments: list[Segment]) -> list[Captured]:
     return [
         frame
         for number, connection in enumerate(connections(segments))
-        for frame in frames_of(echo(), number, connection) or []
+        for found in [conversation(echo(), number, connection)]
+        for frame in (found.frames if found else [])
     ]
 
 
@@ -111,7 +112,10 @@ def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
     lost = rng.choice([one for one in segments if one.data and one.source == CLIENT])
     hole = range(lost.sequence - 1001, lost.sequence - 1001 + len(lost.data))
     touched = {place // 17 for place in hole}
-    found = [one for one in read([one for one in segments if one is not lost]) if one.direction == "request"]
+    (connection,) = connections([one for one in segments if one is not lost])
+    said = conversation(echo(), 0, connection)
+    assert said and said.unpaired == 20 - sum(one.direction == "response" for one in said.frames)
+    found = [one for one in said.frames if one.direction == "request"]
     whole = {one.correlation_id for one in found if one.whole}
     assert whole <= set(range(20)) - touched
     # Where a length was lost, the next frame is found again by what it looks like.

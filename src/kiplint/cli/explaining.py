@@ -39,6 +39,11 @@ def sections(rule: Rule, color: bool) -> list[str]:
     if rule.params:
         values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
+    if not rule.each and not rule.origin:
+        parts.append(
+            "It is found in bytes, by `kiplint decode` and `probe`, or in values, by `encode`; nothing switches it off."
+        )
+        return parts
     parts.append(
         "To ignore it in one place, write above the line or at its end:\n"
         f"  // kiplint: ignore[{rule.id}] and the reason\n"

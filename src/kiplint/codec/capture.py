@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured, frames_of
+from kiplint.codec.conversation import Captured, conversation
 from kiplint.codec.tcp import Segment, connections
 
 NULL, ETHERNET, RAW, SLL, SLL2 = (0, 108), (1,), (12, 14, 101, 228, 229), (113,), (276,)
@@ -19,7 +19,7 @@ class Capture(msgspec.Struct, frozen=True):
     """What a capture has. `frames` are in the order in which they came; `others` counts connections of other protocols.
 
     `payload` counts the bytes of all segments, `repeated` those segments that came again; `seconds` is from the first
-    packet to the last.
+    packet to the last; `unpaired` counts responses whose requests were not captured, so that nobody can read them.
     """
 
     frames: tuple[Captured, ...]
@@ -29,6 +29,7 @@ class Capture(msgspec.Struct, frozen=True):
     connections: int
     others: int
     seconds: float
+    unpaired: int
 
 
 class UnreadableCapture(Exception):  # noqa: N818
@@ -40,18 +41,19 @@ def read_capture(catalog: Catalog, data: bytes) -> Capture:
     segments, packets, seconds = _segments(data)
     streams = connections(segments)
     frames: list[Captured] = []
-    kafka = others = repeated = 0
+    kafka = others = repeated = unpaired = 0
     for connection in streams:
         repeated += sum(one.repeated for one in connection.directions)
-        found = frames_of(catalog, kafka, connection)
+        found = conversation(catalog, kafka, connection)
         if found is None:
             others += 1
         else:
             kafka += 1
-            frames += found
+            frames += found.frames
+            unpaired += found.unpaired
     frames.sort(key=lambda one: (one.time, one.connection, one.direction != "request", one.stream_offset))
     payload = sum(len(segment.data) for segment in segments)
-    return Capture(tuple(frames), packets, payload, repeated, kafka, others, seconds)
+    return Capture(tuple(frames), packets, payload, repeated, kafka, others, seconds, unpaired)
 
 
 def _segments(data: bytes) -> tuple[list[Segment], int, float]:

@@ -58,8 +58,19 @@ class _Sides(NamedTuple):
     synchronized: tuple[bool, bool]
 
 
-def frames_of(catalog: Catalog, number: int, connection: Connection) -> list[Captured] | None:
-    """The frames of a connection, requests first, then responses; None when it is not Kafka's protocol."""
+class Conversation(NamedTuple):
+    """The frames of a connection, requests first, then responses; `unpaired` counts responses without their requests.
+
+    These have no version, and cannot be read. Where the beginning of a connection was not captured, those before the
+    first response that has its request are not told apart.
+    """
+
+    frames: list[Captured]
+    unpaired: int
+
+
+def conversation(catalog: Catalog, number: int, connection: Connection) -> Conversation | None:
+    """What the two ends of a connection say; None when it is not Kafka's protocol."""
     sign = request_sign(catalog.api_keys)
     sides = _sides(connection, sign)
     if sides is None:
@@ -99,24 +110,26 @@ def _requests(sides: _Sides, number: int, sign: Sign) -> Iterator[Captured]:
         yield _captured(sides, number, "request", one, (key, version, correlation))
 
 
-def _paired(sides: _Sides, number: int, requests: list[Captured], responses: list[Cut]) -> list[Captured]:
-    """Requests and responses; those of requests that were not captured have no version, and are left out."""
+def _paired(sides: _Sides, number: int, requests: list[Captured], responses: list[Cut]) -> Conversation:
+    """Each response beside the oldest request with its correlation id that is not answered yet."""
     waiting: dict[int, deque[int]] = {}
     for place, request in enumerate(requests):
         waiting.setdefault(request.correlation_id, deque()).append(place)
     found: list[Captured] = []
+    unpaired = 0
     for one in responses:
         if one.problem:
             found.append(_captured(sides, number, "response", one, (-1, -1, -1)))
             continue
         correlation = struct.unpack_from(">i", one.data)[0] if len(one.data) >= 4 else -1
         if not waiting.get(correlation):
+            unpaired += 1
             continue
         place = waiting[correlation].popleft()
         request = requests[place]
         requests[place] = msgspec.structs.replace(request, answered=True)
         found.append(_captured(sides, number, "response", one, (request.api_key, request.api_version, correlation)))
-    return [*requests, *found]
+    return Conversation([*requests, *found], unpaired)
 
 
 def _captured(sides: _Sides, number: int, direction: Direction, one: Cut, named: tuple[int, int, int]) -> Captured:

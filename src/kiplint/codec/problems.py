@@ -26,6 +26,7 @@ class CodecRule(msgspec.Struct, frozen=True):
     title: str
     why: str
     severity: Literal["error", "warning"] = "error"
+    source: str = "Kafka's protocol"
 
 
 RULES = {
@@ -47,7 +48,7 @@ RULES = {
         "A field of another version was written, or an earlier one with another width.",
     ),
     "codec/varint-overlong": CodecRule(
-        "A varint with more bytes than its number needs", "Equal messages no longer have equal bytes."
+        "A varint with more bytes than its number needs", "Equal messages no longer have equal bytes.", source="KIP-482"
     ),
     "codec/varint-too-large": CodecRule(
         "A varint above 32 bits", "Every varint of the protocol is an unsigned number of 32 bits."
@@ -56,20 +57,26 @@ RULES = {
         "A boolean that is neither 0 nor 1", "Readers take it for true; often it is the byte of another field."
     ),
     "codec/marker-invalid": CodecRule(
-        "A nullable struct's first byte is neither 1 nor -1", "KIP-893 knows only these two."
+        "A nullable struct's first byte is neither 1 nor -1", "KIP-893 knows only these two.", source="KIP-893"
     ),
     "codec/utf8-invalid": CodecRule("A string that is not UTF-8", "Readers replace the bytes or fail."),
-    "codec/tag-order": CodecRule("Tags that do not rise", "KIP-482 asks for ascending tags."),
-    "codec/tag-duplicate": CodecRule("A tag that stands twice", "Readers keep one of the two values, or refuse both."),
+    "codec/tag-order": CodecRule("Tags that do not rise", "KIP-482 asks for ascending tags.", source="KIP-482"),
+    "codec/tag-duplicate": CodecRule(
+        "A tag that stands twice", "Readers keep one of the two values, or refuse both.", source="KIP-482"
+    ),
     "codec/tag-size": CodecRule(
-        "A tagged value that does not fill its size", "Readers that trust the size and readers that do not part here."
+        "A tagged value that does not fill its size",
+        "Readers that trust the size and readers that do not part here.",
+        source="KIP-482",
     ),
     "codec/too-many-elements": CodecRule(
         "An array of elements without bytes", "A count that no bytes back could ask a reader for any amount of memory."
     ),
     "codec/too-large": CodecRule("More bytes than a frame may have", "Brokers refuse more than 100 MiB by default."),
     "codec/header-unknown": CodecRule(
-        "No header for this version", "Neither headerVersions nor the set's header messages say what stands in front."
+        "No header for this version",
+        "Neither headerVersions nor the set's header messages say what stands in front.",
+        source="KIP-1313",
     ),
     "codec/layout-unusable": CodecRule(
         "A definition that has no layout", "A struct in itself, or one that unfolds into too many fields."
@@ -86,18 +93,21 @@ RULES = {
     "codec/fallback-version": CodecRule(
         "UNSUPPORTED_VERSION not answered in version 0",
         "KIP-511: a client that asked for a version too new can read the answer in version 0 only.",
+        source="KIP-511",
     ),
     "codec/versions-inverted": CodecRule(
-        "A broker offers versions of an API that end before they begin", "No client can use any of them."
+        "A broker offers versions of an API that end before they begin",
+        "No client can use any of them.",
+        source="KIP-35",
     ),
-    "codec/api-key-twice": CodecRule("A broker offers an API twice", "Clients differ in which of the two they take."),
+    "codec/api-key-twice": CodecRule(
+        "A broker offers an API twice", "Clients differ in which of the two they take.", source="KIP-35"
+    ),
     "codec/answered-not-offered": CodecRule(
         "A broker answers a version of ApiVersions that it does not offer",
         "A client that goes by the offer no longer uses the version that was just answered.",
         "warning",
-    ),
-    "codec/unpaired-response": CodecRule(
-        "A response without its request", "The version of a response is known from its request alone.", "warning"
+        source="KIP-35",
     ),
     "codec/unknown-field": CodecRule("A field that the message does not have", "The name is misspelt or was changed."),
     "codec/field-not-in-version": CodecRule(

@@ -29,6 +29,7 @@ def summarize(catalog: Catalog, capture: Capture, frames: Sequence[Frame]) -> di
         "frames": len(capture.frames),
         "requests": requests,
         "responses": len(capture.frames) - requests,
+        "unpaired_responses": capture.unpaired,
         "incomplete": sum(not one.whole for one in capture.frames),
         "by_api": _by_api(catalog, pairs),
         "client_ids": _client_ids(pairs),

@@ -5,18 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from kiplint.codec.problems import RULES
 from kiplint.compat.changes.examples import messages_of
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import load_pack
-from kiplint.engine.rule import Rule
+from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.selection import check_selector, matches
 from kiplint.engine.verify import verify
 from kiplint.runs.configuration import configure
 
+OF_BYTES = "codec"
+"""What the rules about bytes have in place of a pack: they are no data, and no configuration changes them."""
+
+
+def rules_of_bytes() -> list[Rule]:
+    """What `decode` and `probe` find in bytes, and `encode` in values, as rules to be told of."""
+    return [
+        Rule(
+            pack=OF_BYTES,
+            spec=RuleSpec(id=name.removeprefix(f"{OF_BYTES}/"), title=one.title, why=one.why),
+            severity=one.severity,
+            source=one.source,
+            params={},
+            origin="",
+        )
+        for name, one in RULES.items()
+    ]
+
+
+def _all() -> list[Rule]:
+    return [*configure().known(), *rules_of_bytes()]
+
 
 def named(name: str) -> Rule:
     """The rule with that id, or the only one whose id ends so. Raises UsageError where there is none, or several."""
-    known = configure().known()
+    known = _all()
     found = [rule for rule in known if name in (rule.id, rule.spec.id)]
     if len(found) != 1:
         if not found:
@@ -28,7 +51,7 @@ def named(name: str) -> Rule:
 
 def selected(selectors: Sequence[str]) -> list[Rule]:
     """The rules that selectors mean, all of them when there are none. Raises UsageError for one that means none."""
-    known = configure().known()
+    known = _all()
     for selector in selectors:
         check_selector(selector, known)
     return [rule for rule in known if not selectors or any(matches(one, rule.id) for one in selectors)]

@@ -31,6 +31,15 @@ class Piece:
         """Whether the bytes are the same, apart from what follows from the version being flexible."""
         return tokens(self.old, plain=self.plain) == tokens(self.new, plain=self.plain)
 
+    @cached_property
+    def _empty(self) -> tuple[set[int], set[int]]:
+        """For each side, the indexes of the structs without bytes: none of their fields is in this version."""
+        return _without_bytes(self.old, self.plain), _without_bytes(self.new, self.plain)
+
+    def is_empty(self, pair: FieldPair) -> bool:
+        """Whether a field has no bytes on either side, so that it may stand anywhere."""
+        return all(one is not None and one.index in found for one, found in zip(pair, self._empty, strict=True))
+
     def places(self) -> tuple[dict[int, int], dict[int, int]]:
         """For each side, by index of a field: how many tokens stand before it."""
         return _places(self.old, self.plain), _places(self.new, self.plain)
@@ -42,7 +51,8 @@ def differences(piece: Piece, pairs: list[FieldPair]) -> Iterator[FieldChange]:
         yield from _of_pair(piece, pair)
     if piece.same:
         yield from _replaced(piece, pairs)
-    order = [pair for pair in pairs if all(one and _is_plain(one, piece.version) for one in pair)]
+    there = [pair for pair in pairs if all(one and _is_plain(one, piece.version) for one in pair)]
+    order = [pair for pair in there if not piece.is_empty(pair)]
     was = sorted(order, key=lambda pair: pair[0].index if pair[0] else 0)
     now = sorted(order, key=lambda pair: pair[1].index if pair[1] else 0)
     moved = [pair for one, pair in zip(was, now, strict=True) if one is not pair]
@@ -91,6 +101,11 @@ def _places(body: Body, plain: bool) -> dict[int, int]:
         found[one.field.index] = place
         place += len(slot_tokens(one, plain=plain))
     return found
+
+
+def _without_bytes(body: Body, plain: bool) -> set[int]:
+    boxes = (one for one in body.slots if one.kind == "struct" and not (one.array or one.nullable))
+    return {one.field.index for one in boxes if not slot_tokens(one, plain=plain)}
 
 
 def _is_plain(field: Field, version: int) -> bool:

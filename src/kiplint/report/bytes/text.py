@@ -33,7 +33,9 @@ def _summary(found: Mapping[str, Any], color: bool) -> Iterator[str]:
         f", {plural(found['other_connections'], 'connection')} of other protocols" if found["other_connections"] else ""
     )
     lost = f", {plural(found['incomplete'], 'frame')} not captured to the end" if found["incomplete"] else ""
-    yield f"  {plural(found['packets'], 'packet')}, {found['payload_bytes']} bytes of payload{others}{lost}"
+    unpaired = found["unpaired_responses"]
+    alone = f", {plural(unpaired, 'response')} without a captured request" if unpaired else ""
+    yield f"  {plural(found['packets'], 'packet')}, {found['payload_bytes']} bytes of payload{others}{lost}{alone}"
     yield from table(HEAD, [_api(one) for one in found["by_api"]], color)
     clients = [f"{name} ({count})" for name, count in found["client_ids"].items()]
     yield from _list("clients", clients)

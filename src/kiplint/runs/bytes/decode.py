@@ -223,4 +223,4 @@ def _finding(entry: Entry, problem: Problem) -> Finding:
 
 def _info(rule: str) -> RuleInfo:
     known = RULES[rule]
-    return RuleInfo(title=known.title, why=known.why, source="", severity=known.severity, help=known.why)
+    return RuleInfo(title=known.title, why=known.why, source=known.source, severity=known.severity, help=known.why)
