@@ -14,6 +14,7 @@ SELECT root, count(*) AS rpcs, count(*) FILTER (list_bool_or(list_transform(requ
   lambda one: one.header >= $1 AND one.lowest <= highest))) AS adopted
 FROM offers GROUP BY root
 """
+NOTHING = (0, 0, 0)
 COLUMNS = ("when", "commit", "release", "RPCs", "with it", "share")
 
 
@@ -24,8 +25,13 @@ def rollout(reader: Reader, header: int = 3) -> Answer:
     """
     reader.require(Offers, Sets)
     counts = {row["root"]: (row["rpcs"], row["adopted"]) for row in reader.duck.rows(_SQL, [header])}
+    counts: dict[str, tuple[int, int, int]] = {}
+    for row in reader.rows(Offers, ["root", "lowest", "highest", "request_headers"]):
+        whole, adopted, versions = counts.get(row["root"], NOTHING)
+        has = any(one["header"] >= header for one in row["request_headers"] if one["lowest"] <= row["highest"])
+        counts[row["root"]] = whole + 1, adopted + has, versions + row["highest"] - row["lowest"] + 1
     sets = sorted(reader.rows(Sets), key=lambda row: (row["source"], row["lineage"], row["position"]))
-    told = [{**_public(row), **_numbers(counts.get(row["root"], (0, 0)))} for row in sets]
+    told = [{**_public(row), **_numbers(counts.get(row["root"], NOTHING))} for row in sets]
     lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in told:
         lines.setdefault((one["source"], one["lineage"]), []).append(one)
@@ -41,8 +47,8 @@ def _public(row: Row) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "root"}
 
 
-def _numbers(counts: tuple[int, int]) -> dict[str, int]:
-    return {"rpcs": counts[0], "adopted": counts[1]}
+def _numbers(counts: tuple[int, int, int]) -> dict[str, int]:
+    return {"rpcs": counts[0], "adopted": counts[1], "versions": counts[2]}
 
 
 def _steps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
