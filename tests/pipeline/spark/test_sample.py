@@ -103,3 +103,11 @@ def test_the_matrix_has_every_pair(reader: Reader) -> None:
 
 def test_nothing_went_wrong(reader: Reader) -> None:
     assert reader.rows(Problems) == []
+
+
+def test_commits_say_who_made_them_and_what_for(reader: Reader) -> None:
+    rows = [row for row in reader.rows(Sets) if row["lineage"] == "main"]
+    assert {row["author"] for row in rows} == {"kiplint"}
+    assert all(row["subject"] for row in rows)
+    assert [row["parents"] for row in rows] == [[], *([row["commit"]] for row in rows[:-1])]
+    assert {kip for row in rows for kip in row["kips"]} <= {"KIP-1313"}

@@ -7,11 +7,11 @@ from typing import Any
 from kiplint.pipeline.grid import Answer, Grid, plain, short, shown
 from kiplint.pipeline.reader import Reader, Row
 from kiplint.pipeline.tables.offers import Offers
-from kiplint.pipeline.tables.sets import Sets
+from kiplint.pipeline.tables.sets import PLACE, Sets
 
 _SQL = """
 SELECT root, count(*) AS rpcs, count(*) FILTER (list_bool_or(list_transform(request_headers,
-  lambda one: one.header >= $1 AND one.lowest <= highest))) AS adopted
+  lambda one: one.header >= $1 AND one.lowest <= highest))) AS adopted, sum(highest - lowest + 1)::BIGINT AS versions
 FROM offers GROUP BY root
 """
 NOTHING = (0, 0, 0)
@@ -24,13 +24,9 @@ def rollout(reader: Reader, header: int = 3) -> Answer:
     For people, the revisions at which a number changes, and the newest.
     """
     reader.require(Offers, Sets)
-    counts = {row["root"]: (row["rpcs"], row["adopted"]) for row in reader.duck.rows(_SQL, [header])}
-    counts: dict[str, tuple[int, int, int]] = {}
-    for row in reader.rows(Offers, ["root", "lowest", "highest", "request_headers"]):
-        whole, adopted, versions = counts.get(row["root"], NOTHING)
-        has = any(one["header"] >= header for one in row["request_headers"] if one["lowest"] <= row["highest"])
-        counts[row["root"]] = whole + 1, adopted + has, versions + row["highest"] - row["lowest"] + 1
-    sets = sorted(reader.rows(Sets), key=lambda row: (row["source"], row["lineage"], row["position"]))
+    rows = reader.duck.rows(_SQL, [header])
+    counts = {row["root"]: (row["rpcs"], row["adopted"], row["versions"]) for row in rows}
+    sets = sorted(reader.rows(Sets, list(PLACE)), key=lambda row: (row["source"], row["lineage"], row["position"]))
     told = [{**_public(row), **_numbers(counts.get(row["root"], NOTHING))} for row in sets]
     lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in told:
