@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from kiplint.cli import completing
+from kiplint.cli import completing, suggesting
 from kiplint.cli.options import Argument, Group, Option
 from kiplint.engine.errors import UsageError
 from kiplint.report.findings.formats import FORMATS
@@ -24,11 +24,16 @@ SetsOption = Annotated[
         "counts.",
         "SET",
         usual=".",
+        complete=suggesting.sets,
     ),
 ]
 MessageOption = Annotated[
     tuple[str, ...],
-    Option("Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.", "GLOB"),
+    Option(
+        "Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.",
+        "GLOB",
+        complete=suggesting.rpcs,
+    ),
 ]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
 LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]

@@ -121,7 +121,8 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
 def finish(result: RunResult) -> int:
     """Say what could not be read; the exit code."""
     for file in result.broken:
-        said = f"{file} cannot be read, so it is not compared; see `kiplint check`"
+        so = "left as it is" if result.command == "migrate" else "not compared"
+        said = f"{file} cannot be read, so it is {so}; see `kiplint check`"
         warn(f"warning: {said}")
     return CODES[result.status]
 

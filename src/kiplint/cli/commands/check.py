@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
 from kiplint.cli.options import Argument, Group, Option
 
@@ -28,6 +29,7 @@ class Options(Group, frozen=True):
             "REV:path as git show takes it, or - for standard input.",
             "SET",
             usual="the working directory",
+            complete=suggesting.sets,
         ),
     ] = ()
     choosing: Choosing = Choosing()
@@ -49,11 +51,19 @@ class Options(Group, frozen=True):
     update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
     changed_since: Annotated[
-        str | None, Option("Report only what a change since this revision brought about, or touches.", "REV")
+        str | None,
+        Option(
+            "Report only what a change since this revision brought about, or touches.",
+            "REV",
+            complete=suggesting.revisions,
+        ),
     ] = None
     as_hook: Annotated[
         bool,
         Option("For a commit: leave out what is no definition or was so in HEAD, and see what deletions break."),
+    ] = False
+    readers: Annotated[
+        bool, Option("Also say what the definitions do to other readers of them, as `kiplint readers` does.")
     ] = False
     configuring: Configuring = Configuring()
     stdin_filename: Annotated[str | None, Option("For -: the path that the text belongs to.", "FILE")] = None
@@ -87,6 +97,7 @@ def run(options: Options) -> int:
             unsafe_fixes=options.unsafe_fixes,
             fix_baselined=options.fix_baselined,
             fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
+            readers=options.readers,
             repository=options.repo,
             stdin_filename=options.stdin_filename or "",
             **chosen(options.choosing, options.configuring),
