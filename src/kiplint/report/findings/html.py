@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 
 from kiplint.engine.finding import SEVERITIES
 from kiplint.report.findings.json import as_json
-from kiplint.report.kit.page import anchors, write_page
+from kiplint.report.kit.page import anchors, set_title, write_page
 from kiplint.runs.result import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
@@ -45,7 +45,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "check.html",
         out,
         command=report.command,
-        title=", ".join(map(printable, report.sets)) or "the working directory",
+        title=", ".join(map(set_title, report.sets)) or "the working directory",
         told=report.told,
         summary=tiles(report),
         counts=report.counts,
