@@ -465,6 +465,11 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     seen.page.reload()
     assert seen.page.get_by_label("Dark").is_checked()
     assert seen.page.pdf().startswith(b"%PDF-")
+    address = seen.page.url
+    seen.page.keyboard.press("Home")
+    seen.page.locator(".skip").focus()
+    seen.page.keyboard.press("Enter")
+    assert (seen.page.evaluate("() => document.activeElement.id"), seen.page.url) == ("main", address)
 
 
 @pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"])
