@@ -556,7 +556,10 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
         assert "\n" not in one.text
         assert "\n" not in one.place
     assert {one.title for one in done.log.annotations} >= {"compat/layout-changed", "compat/new-message"}
-    assert (done.log.groups, done.log.matchers) == (["kiplint check", "kiplint diff", "kiplint readers"], [str(MATCHER)])
+    assert (done.log.groups, done.log.matchers) == (
+        ["kiplint check", "kiplint diff", "kiplint readers"],
+        [str(MATCHER)],
+    )
     assert set(done.outputs) == {"errors", "warnings", "infos", "status"}
     counted = sum(int(value) for key, value in done.outputs.items() if key != "status")
     assert counted == len(done.log.annotations)
