@@ -489,6 +489,7 @@ def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) 
     seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     if command == "matrix":
         seen.page.locator(".matrix button").first.click()
+        assert seen.page.locator("#pair-title").inner_text() == f"{old} as the client of {old}"
         seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert "<script>alert(1)</script>" in seen.page.locator("main").inner_text()
     scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"
