@@ -11,11 +11,15 @@ MAX_BYTES = 1 << 20
 
 
 class Hostile(NamedTuple):
-    """One input. `write` puts it into an empty directory and says what to run there; `size` is the first of three."""
+    """One input. `write` puts it into an empty directory and says what to run there; `size` is the least n.
+
+    It `is_bounded` where it unfolds faster than its file grows, and is refused beyond a limit.
+    """
 
     name: str
     size: int
     write: Callable[[Path, int], list[str]]
+    is_bounded: bool = False
 
 
 def field(name: str, kind: str = "int32", **others: Any) -> Field:
@@ -206,8 +210,9 @@ PAIRS = (
         "two-branched chains",
         3,
         _diff(lambda size: _chain(size, 2), lambda size: _chain(size, 2, "int64")),
+        is_bounded=True,
     ),
-    Hostile("versions with a field each", 75, _show(_versions)),
+    Hostile("versions with a field each", 75, _show(_versions), is_bounded=True),
 )
 
 INPUTS = (*CHECKS, *PAIRS)
