@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,3 +112,12 @@ def canary(request: pytest.FixtureRequest) -> Iterator[None]:
     before = [state(one) for one in places]
     yield
     assert [state(one) for one in places] == before, "this test has touched what is not its own"
+
+
+@pytest.fixture(scope="session")
+def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bare repository with all that Kafka's schemas ever were."""
+    where = tmp_path_factory.mktemp("history") / "kafka.git"
+    bundle = corpus / "kafka-schema-history.bundle"
+    subprocess.run(["git", "clone", "-q", "--mirror", bundle, where], check=True, capture_output=True)
+    return where
