@@ -27,7 +27,7 @@ from kiplint.text.lines import Lines, decode_text
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
 SNAPSHOTS = HERE / "snapshots"
-OTHERS = {"sets", "history", "negotiate", "upgrade"}
+OTHERS = {"sets", "history", "negotiate", "upgrade", "bytes"}
 """Directories of fixtures that are not those of a pack."""
 TOO_LARGE = "syntax/too-large"
 """The rule whose bad example is made here: a megabyte has no place in the repository."""
