@@ -10,6 +10,8 @@ import atexit
 import io
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,6 +35,8 @@ IMPORTED = (
     "kiplint.cli.process",
     "jsonschema",
 )
+SECONDS, BYTES = 10, 4 << 30
+"""What a run may take at most when it is asked to be limited."""
 STREAMS = ("stdin", "stdout", "stderr")
 
 
@@ -91,6 +95,9 @@ def _run(request: dict[str, Any]) -> NoReturn:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])
+    if "ZYGOTE_LIMITS" in os.environ:  # a run that may wait without end, or read without end
+        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     encoding, _, errors = os.environ.get("PYTHONIOENCODING", "utf-8").partition(":")
     sys.stdin = io.TextIOWrapper(io.FileIO(0), encoding)
     sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), encoding, errors or "strict")

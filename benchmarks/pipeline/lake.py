@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from msgspec.structs import replace
 
 from benchmarks.pipeline.variation import Template, Variation, variations
 from kiplint.pipeline.columns import arrow_schema, batch
 from kiplint.pipeline.frame import Frame
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake import Lake, Parts
+from kiplint.pipeline.parts import found_in
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.sets import Roots, Sets
@@ -46,7 +46,7 @@ def write_lake(path: Path, templates: Sequence[Template], definitions: int) -> i
         for number in range(-(-count // A_LINE)):
             size = min(A_LINE, count - number * A_LINE)
             tables.add(Sources, [(_source(number), "main", "git", "", size)])
-        lake.publish(replace(lake.snapshot(), tables=tables.close()))
+        lake.publish(lake.snapshot(), tables.close(), "ingest")
     return count * len(templates)
 
 
@@ -72,12 +72,14 @@ class _Tables:
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        self._places: dict[str, Path] = {}
+        self._places: dict[str, str] = {}
         self._files: dict[tuple[type[Frame], int], tuple[pq.ParquetWriter, list[tuple[Any, ...]]]] = {}
 
     def add(self, kind: type[Frame], rows: Iterable[tuple[Any, ...]], pile: int = 0) -> None:
         if (kind, pile) not in self._files:
-            place = self._places.setdefault(kind.NAME, self._lake.stage(kind.NAME))
+            if kind.NAME not in self._places:
+                self._places[kind.NAME] = self._lake.stage(kind.NAME)
+            place = self._lake.path / self._places[kind.NAME]
             place.mkdir(parents=True, exist_ok=True)
             writer = pq.ParquetWriter(place / f"{pile}.parquet", arrow_schema(kind.COLUMNS), compression="zstd")
             self._files[kind, pile] = (writer, [])
@@ -87,13 +89,13 @@ class _Tables:
             writer.write_batch(batch(kind.COLUMNS, held))
             held.clear()
 
-    def close(self) -> dict[str, tuple[str, ...]]:
-        """Write what is held, and say the part of each table."""
+    def close(self) -> dict[str, Parts]:
+        """Write what is held, and say the files of each table."""
         for (kind, _), (writer, held) in self._files.items():
             if held:
                 writer.write_batch(batch(kind.COLUMNS, held))
             writer.close()
-        return {name: (place.name,) for name, place in self._places.items()}
+        return {name: found_in(self._lake.storage, place) for name, place in self._places.items()}
 
 
 def _source(number: int) -> str:

@@ -5,22 +5,30 @@ from __future__ import annotations
 import inspect
 
 from generator.markdown import code, page, prose, table
+from kiplint.pipeline.answers.views import VIEWS
 from kiplint.pipeline.catalog import TABLES
 from kiplint.pipeline.frame import Frame
 
 INTRODUCTION = """\
-What `kiplint pipeline run` writes: directories of Parquet files below `LAKE/data`, and for `kiplint pipeline query` a
-view for each table. Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one
-schema set, a `root` all sets of a revision; what several revisions share is there once.
+What `kiplint pipeline run` writes: Delta tables, a directory each, which any reader of Delta opens, and for
+`kiplint pipeline query` a view of the same name. One table more, `runs`, has a row for each stage that was published:
+the versions of all tables that belong together.
 
-Two more views put them together: `set_findings` has the findings of every revision, as `check` tells them, and
-`set_changes` the changes of every step, as `diff` tells them.
+Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one schema set, a `root` all
+sets of a revision; what several revisions share is there once.
+
+More views put them together:
+
 """
 
 
 def make() -> str:
     """The page `reference/tables.md`."""
-    return page("Tables of the pipeline", INTRODUCTION, *map(_section, TABLES))
+    return page("Tables of the pipeline", INTRODUCTION + _views(), *map(_section, TABLES))
+
+
+def _views() -> str:
+    return table(["view", ""], ([code(name), prose(about)] for name, about in VIEWS.items()))
 
 
 def _section(kind: type[Frame]) -> str:

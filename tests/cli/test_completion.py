@@ -11,11 +11,13 @@ import pytest
 from conftest import ROOT
 from kiplint.engine.packs import shipped_rules
 from kiplint.report.findings.formats import FORMATS
-from tools import environment, kiplint
+from sources.support import commit, make_repository
+from tools import definition, environment, kiplint
 
 COMMAND = Path(sys.executable).with_name("kiplint")
 IDS = [rule.id for rule in shipped_rules()]
 PACKS = [*dict.fromkeys(rule.pack for rule in shipped_rules())]
+SET = "fixtures/sets/broker/clients"
 PRESS_TAB = """
 eval "$(kiplint --show-completion bash)"
 COMP_WORDS=(kiplint "$@") COMP_CWORD=$#
@@ -50,8 +52,18 @@ def offered(*words: str, cwd: Path = ROOT) -> list[str]:
         (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),
         (("explain", "tags/g"), ["tags/gap"]),
         (("rules", "kip-13"), [word for word in ("kip-1313", *IDS) if word.startswith("kip-13")]),
-        (("schema", "m"), ["message"]),
+        (("schema", "m"), ["message", "migrate"]),
         (("check", "fix"), []),
+        (("check", "--select", "=", "tags/g"), ["tags/gap"]),
+        (("check", "--select", "="), ["default", "all", *PACKS, *IDS]),
+        (("check", "--select=tags/g"), ["--select=tags/gap"]),
+        (("check", "--fail-on", "=", "w"), ["warning"]),
+        (("diff", "--fail-on-breaks", "=", "wire,su"), ["wire,support"]),
+        (("encode", "--set", SET, "RequestH"), ["RequestHeader"]),
+        (("diff", ".", SET, "--message", "Met"), ["Metadata"]),
+        (("diff", ".", SET, "--message", "MetadataRe"), ["MetadataRequest", "MetadataResponse"]),
+        (("migrate", "bump", "--schemas", SET, "Find"), ["FindCoordinator"]),
+        (("migrate", "kip-1313", SET, "--only", "Metadata,Sasl"), ["Metadata,SaslHandshake"]),
     ],
 )
 def test_what_bash_offers(words: tuple[str, ...], expected: list[str]) -> None:
@@ -65,6 +77,41 @@ def test_rules_of_ones_own_are_offered(tmp_path: Path) -> None:
     assert offered("explain", "acme", cwd=tmp_path) == ["acme/x"]
     (tmp_path / "kiplint.toml").write_text('rule-packs = ["none.json5"]\n')
     assert offered("explain", "tags/g", cwd=tmp_path) == ["tags/gap"]
+
+
+@pytest.fixture
+def kafka(tmp_path: Path) -> Path:
+    """A repository with two releases."""
+    where = make_repository(tmp_path / "kafka", {"message/XData.json": definition(name="XData")})
+    commit(where, {"message/XData.json": definition(name="XData", validVersions="0-6")}, "2.0.0")
+    return where
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("diff", "1"), ["1.0.0:"]),
+        (("diff", "1.0.0:", ""), ["message/", "2.0.0:", "1.0.0:"]),
+        (("negotiate", "2.0.0:", "2"), ["2.0.0:"]),
+        (("check", "--changed-since", ""), ["2.0.0", "1.0.0"]),
+        (("upgrade-path", "2"), ["2.0.0"]),
+        (("rollout", "mess"), []),
+    ],
+)
+def test_tags_are_offered(kafka: Path, words: tuple[str, ...], expected: list[str]) -> None:
+    assert offered(*words, cwd=kafka) == expected
+
+
+def test_messages_of_the_working_directory_are_offered() -> None:
+    names = ["PushTelemetryRequest", "PushTelemetryResponse"]
+    assert offered("show", "Push", cwd=ROOT / SET) == names
+
+
+def test_tags_of_another_repository(kafka: Path, tmp_path: Path) -> None:
+    assert offered("diff", "--repo", str(kafka), "2", cwd=tmp_path) == ["2.0.0:"]
+    (tmp_path / "nothing").mkdir()
+    assert offered("diff", "2", cwd=tmp_path / "nothing") == []
+    assert offered("show", "X", cwd=tmp_path / "nothing") == []
 
 
 @pytest.mark.parametrize(
@@ -94,6 +141,7 @@ def test_other_shells_are_refused() -> None:
     [
         ("zsh", {}, '_arguments \'*: :(("tags/gap":"A gap in the tags"))\'\n'),
         ("fish", {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}, "tags/gap\tA gap in the tags\n"),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "kiplint check --fail-on=w"}, "_arguments '*: :((\"--fail-on=warning\"))'\n"),
     ],
 )
 def test_what_other_shells_are_told(shell: str, variables: dict[str, str], expected: str) -> None:

@@ -142,6 +142,8 @@ def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
         (("migrate", "kip-1313", "nothing"), "no such file or directory: nothing"),
         (("migrate", "kip-1313", ".", "--only", "Fetsch"), "there is no RPC Fetsch"),
         (("migrate", "bump", "Nothing"), "there is no RPC Nothing"),
+        (("migrate", "kip-1313", ".", "--only", ""), "--only names no RPC; leave it out for all of them"),
+        (("migrate", "kip-1313", "XData.json"), "there are no RPCs: name the directory that has"),
     ],
 )
 def test_what_cannot_be_changed_is_refused(here: Path, words: tuple[str, ...], said_of_it: str) -> None:
@@ -209,6 +211,44 @@ def test_new_definitions_as_json(broker: Path) -> None:
     assert {one["path"]: one["text"].encode() for one in document["files"]} == {
         name: data for name, data in contents(broker).items() if "Racks" in name
     }
+
+
+def test_several_directories_are_told_apart(broker: Path) -> None:
+    shutil.copytree(broker / "clients", broker / "fork")
+    before = contents(broker)
+    ran = kiplint("migrate", "bump", "Metadata", cwd=broker)
+    assert (ran.code, ran.err) == (
+        2, "error: Metadata is in clients and in fork: say by --schemas which is to change\n",
+    )  # fmt: skip
+    ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--only", "Metadata", cwd=broker)
+    assert [line for line in ran.out.splitlines() if not line.startswith(" ")] == [
+        "clients", "", "fork", "", "4 migrated; 6 files changed.",
+    ]  # fmt: skip
+    ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--output-format", "json", cwd=broker)
+    assert {one["directory"] for one in json.loads(ran.out)["rpcs"]} == {"clients", "fork"}
+    ran = kiplint("migrate", "kip-1313", "clients/LeaderAndIsrRequest.json", cwd=broker)
+    assert (ran.code, ran.out) == (0, "1 dead; 0 files changed.\n")
+    ran = kiplint("migrate", "bump", "clients/MetadataRequest.json", "--schemas", "clients", cwd=broker)
+    assert ran.err.endswith(": write Metadata, and the directory as the set\n")
+    assert contents(broker) == before
+
+
+def test_fields_that_do_not_go_together(broker: Path) -> None:
+    words = ("migrate", "bump", "Metadata", "DeleteGroups", "--schemas", "clients", "--add-field")
+    x = "X:int8:The x."
+    for fields, said_of_it in (
+        ((x,), "'X:int8:The x.' does not say which RPC it is for: write 'MetadataRequest.X:int8:The x.'"),
+        ((f"Metadata.{x}",), "Metadata has two halves: write MetadataRequest.X or MetadataResponse.X"),
+        ((f"MetadataResponse.{x}", "--add-field", f"MetadataResponse.{x}"), "X is to be added twice"),
+    ):
+        ran = kiplint(*words, *fields, cwd=broker)
+        assert (ran.code, ran.err) == (2, f"error: {said_of_it}\n")
+    ran = kiplint(*words[:-1], "--note", "two\nlines\u2028and more", cwd=broker)
+    assert ran.code == 0
+    assert b"// Version 14 two lines and more\n" in (broker / "clients" / "MetadataRequest.json").read_bytes()
+    assert kiplint("check", "clients", cwd=broker).code == 0
+    ran = kiplint("new", "rpc", "Foo", "--schemas", "clients", "--listener", "brokr", cwd=broker)
+    assert (ran.code, ran.err) == (2, "error: there is no listener brokr; did you mean broker?\n")
 
 
 def test_only_declare_passes_the_rule_that_wants_it(broker: Path) -> None:

@@ -11,17 +11,19 @@ from kiplint.cli.commands.pipeline import report, run
 from kiplint.engine.errors import UsageError
 from tools import kiplint
 
-SAID = r"^kiplint pipeline needs Spark: pip install 'kiplint\[pipeline\]'$"
+SAID = r"^kiplint pipeline needs {}: pip install 'kiplint\[pipeline\]'$"
 
 
-@pytest.mark.parametrize("missing", ["pyspark", "pyarrow"])
+@pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "deltalake", "duckdb"])
 def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
-    with pytest.raises(UsageError, match=SAID):
-        run.run(run.Options(source=("a=b",), out=str(tmp_path / "lake")))
-    with pytest.raises(UsageError, match=SAID):
-        report.run(report.Options(str(tmp_path)))
+    if missing != "duckdb":
+        with pytest.raises(UsageError, match=SAID.format("Spark")):
+            run.run(run.Options(source=("a=b",), out=str(tmp_path / "lake")))
+    if missing != "pyspark":
+        with pytest.raises(UsageError, match=SAID.format("DuckDB")):
+            report.run(report.Options(str(tmp_path)))
 
 
 def test_help_needs_no_spark(tmp_path: Path) -> None:

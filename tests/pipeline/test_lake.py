@@ -10,17 +10,22 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
-from kiplint.pipeline.lake import KEPT, Lake, Snapshot
+from kiplint.pipeline.columns import table
+from kiplint.pipeline.delta import Parts, names, rows_in
+from kiplint.pipeline.ground import RUNS
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.parts import write_table
 from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.runs import every
+from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.problems import Problems
+from kiplint.pipeline.upkeep import FEW, optimize
 from tools import complaint, environment, kiplint
 
 TABLE = Problems.NAME
-COLUMNS = list(Problems.COLUMNS)
 STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.listdir", "os.scandir", "shutil.rmtree"}
 
 
@@ -34,7 +39,6 @@ class Fault:
     def __init__(self) -> None:
         self.where = ""
         self.left = 0
-        self.kept: str | None = None
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
         if self.where and event in STEPS and str(arguments[0]).startswith(self.where):
@@ -61,25 +65,27 @@ def killed_at(step: int, where: Path) -> Iterator[list[bool]]:
         FAULT.where = ""
 
 
-def put(lake: Lake, *problems: str) -> str:
-    """Stage rows of the one table."""
-    part = lake.stage(TABLE)
-    part.mkdir(parents=True)
-    rows = [{"stage": "ingest", "subject": "x", "problem": problem} for problem in problems]
-    pq.write_table(pa.Table.from_pylist(rows), part / "part-0.parquet")
-    return part.name
+def put(lake: Lake, name: str, *problems: str) -> Parts:
+    """Stage rows of a table."""
+    if name == TABLE:
+        return write_table(
+            table(Problems.COLUMNS, [("ingest", "x", one) for one in problems]), lake.storage, lake.stage(name)
+        )
+    rows = [(one, "definition", 1, b"x", None) for one in problems]
+    return write_table(table(Blobs.COLUMNS, rows), lake.storage, lake.stage(name))
 
 
 def grow(lake: Lake, problem: str) -> None:
-    """Be the writer: one more part with a row, and the second table new."""
+    """Be the writer: one more file with a row, and the other table new."""
     with lake.writing():
         before = lake.snapshot()
-        parts = (*before.parts(TABLE), put(lake, problem))
-        lake.publish(Snapshot(tables={**before.tables, TABLE: parts, "other": (put(lake, problem),)}))
+        known = lake.parts(TABLE, before.tables.get(TABLE))
+        more = put(lake, TABLE, problem)
+        lake.publish(before, {TABLE: (*known, *more), "blobs": put(lake, "blobs", problem)}, "ingest")
 
 
 def problems(reader: Reader) -> list[str]:
-    return [row["problem"] for row in reader.rows(Problems)]
+    return sorted(row["problem"] for row in reader.rows(Problems)) if reader.has(Problems) else []
 
 
 def told(path: Path) -> list[str]:
@@ -87,15 +93,16 @@ def told(path: Path) -> list[str]:
     lake = Lake(path)
     if not lake.exists:
         return []
-    other = lake.count(lake.snapshot().parts("other"))
-    assert other == 1
-    return problems(Reader(lake))
+    reader = Reader(lake)
+    found = problems(reader)
+    assert reader.count(Blobs) == bool(found)
+    return found
 
 
 def laid_out(path: Path) -> set[str]:
-    """The directories and files of a lake, apart from what parts are made of."""
-    inside = {str(one.relative_to(path)) for one in path.rglob("*") if one.suffix != ".parquet"}
-    return inside - {"staging", "repositories"}
+    """The folders and files of a lake that hold tables' rows, and what else there is but logs."""
+    inside = {str(one.relative_to(path)) for one in path.rglob("*")}
+    return {name for name in inside if "_delta_log" not in name and not name.startswith(RUNS)}
 
 
 def lake_with(path: Path, *found: str) -> Lake:
@@ -105,12 +112,18 @@ def lake_with(path: Path, *found: str) -> Lake:
     return Lake(path)
 
 
-@pytest.mark.parametrize("before", [(), ("a",), ("a", "b", "c")])
+def needed(path: Path) -> set[str]:
+    """The files that the newest state of a lake consists of."""
+    lake = Lake(path)
+    tables = lake.snapshot().tables.items()
+    return {name for table, version in tables for name in names(lake.parts(table, version))}
+
+
+@pytest.mark.parametrize("before", [(), ("a", "b")])
 def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) -> None:
-    whole, undisturbed = tmp_path / "whole", tmp_path / "undisturbed"
+    """What is seen is the state before or the one after; the next writer goes on, and upkeep leaves no trace."""
+    whole = tmp_path / "whole"
     lake_with(whole, *before)
-    shutil.copytree(whole, undisturbed)
-    grow(Lake(undisturbed), "new")
     seen: set[tuple[str, ...]] = set()
     for step in count(1):
         path = tmp_path / f"killed-{step}"
@@ -121,89 +134,139 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
         seen.add(tuple(found))
         if not killed[0]:
             break
-        grow(Lake(path), "new")
-        assert told(path) == [*found, "new"]
-        assert len(list((path / "snapshots").glob("*.json"))) <= KEPT + 1
-        if tuple(found) == before:
-            assert laid_out(path) == laid_out(undisturbed)
+        grow(Lake(path), "now")
+        assert told(path) == sorted([*found, "now"])
+        optimize(Lake(path), 0)
+        kept = {name for row in every(Lake(path).storage)[-2:] for name in needed(path)}
+        assert {name for name in laid_out(path) if name.endswith(".parquet")} == kept
     assert seen == {before, (*before, "new")}
-    assert step > 20
+    assert step > 10
 
 
-def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
-    path = tmp_path / "lake"
-    lake = lake_with(path, "a")
-    clean = laid_out(path)
-    for left in ("data/problems/000009-1", "data/strange/000002-4", "repositories/.kafka.git.17", "staging/read-1"):
-        (path / left).mkdir(parents=True)
-        lake.note(left)
-    (path / "snapshots" / "000002.json").write_text("{")
-    lake.note("snapshots/000002.json")
-    with lake.writing():
-        assert laid_out(path) - {"data/strange"} == clean
-        assert list((path / "repositories").iterdir()) == []
-    assert told(path) == ["a"]
+def test_killed_between_the_commits_of_two_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = lake_with(tmp_path / "lake", "a", "b")
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(Lake, "_append", lambda *_: (_ for _ in ()).throw(KilledError()))
+        patch.setattr(Lake, "_begin", lambda *_: None)
+        grow(lake, "lost")
+    assert told(lake.path) == ["a", "b"]
+    grow(Lake(lake.path), "c")
+    assert told(lake.path) == ["a", "b", "c"]
+    assert rows_in(Lake(lake.path).parts("blobs", Lake(lake.path).snapshot().tables["blobs"])) == 1
 
 
 def test_a_writer_leaves_nothing_staged(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     with lake.writing():
-        put(lake, "used by this writer alone")
-        lake.publish(Snapshot(tables={TABLE: (put(lake, "a"),), "other": (put(lake, "a"),)}))
-    assert sorted(one.name for one in lake.path.iterdir()) == [
-        "CURRENT",
-        "KIPLINT-LAKE",
-        "LOCK",
-        "WRITTEN",
-        "data",
-        "snapshots",
-    ]
-    assert told(lake.path) == ["a"]
+        put(lake, TABLE, "a")
+        (lake.path / lake.stage("used by this writer alone")).mkdir(parents=True)
+    assert sorted(one.name for one in lake.path.iterdir()) == ["KIPLINT-LAKE", TABLE, RUNS]
 
 
 def test_no_name_is_staged_twice(tmp_path: Path) -> None:
-    lakes = (Lake(tmp_path), Lake(tmp_path))
+    lakes = (Lake(tmp_path / "a"), Lake(tmp_path / "b"))
+    for lake in lakes:
+        lake.path.mkdir()
     assert len({lake.stage("sets") for lake in lakes for _ in range(3)}) == 6
 
 
 def test_a_reader_is_not_disturbed_by_the_next_writer(tmp_path: Path) -> None:
-    path = tmp_path / "lake"
-    lake = lake_with(path, "a")
+    lake = lake_with(tmp_path / "lake", "a")
     reader = Reader(lake)
     with lake.writing():
-        lake.publish(Snapshot(tables={TABLE: (put(lake, "b"),), "other": (put(lake, "b"),)}))
+        lake.publish(lake.snapshot(), {TABLE: put(lake, TABLE, "b"), "blobs": put(lake, "blobs", "b")}, "ingest")
         assert problems(reader) == ["a"]
     assert problems(reader) == ["a"]
-    assert told(path) == ["b"]
+    assert told(lake.path) == ["b"]
+
+
+def test_states_of_before(tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a", "b")
+    rows = every(lake.storage)
+    assert [row.stage for row in rows] == ["begin", "ingest", "end"] * 2
+    assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert problems(Reader(lake, "2")) == ["a"]
+    assert problems(Reader(lake, rows[0].run)) == ["a"]
+    assert problems(Reader(lake, rows[-1].run)) == ["a", "b"]
+    assert problems(Reader(lake, f"{rows[1].published:%Y-%m-%dT%H:%M:%S.%f}")) == ["a"]
+    assert problems(Reader(lake, f"{rows[1].published:%Y-%m-%d}")) == ["a", "b"]
+    first = f"{rows[0].published:%Y-%m-%dT%H:%M:%S}"
+    assert complaint(lambda: Reader(lake, "2020-01-01")) == (
+        f"{lake} has no state as of 2020-01-01; its first is of {first}"
+    )
+    assert complaint(lambda: Reader(lake, "yore")).startswith("yore is no date (2026-01-31), no time ")
+    optimize(lake, 0)
+    assert complaint(lambda: Reader(lake, "2")) == (
+        f"the state of {lake} as of 2 is gone: `kiplint pipeline optimize` removed it"
+    )
+
+
+def test_upkeep_puts_small_files_together_and_changes_nothing(tmp_path: Path) -> None:
+    found = [f"{number:02}" for number in range(FEW + 2)]
+    lake = lake_with(tmp_path / "lake", *found)
+    assert len(lake.parts(TABLE, lake.snapshot().tables[TABLE])) == FEW + 2
+    done = optimize(Lake(lake.path), 0)
+    assert done.compacted == 1
+    after = Lake(lake.path)
+    assert len(after.parts(TABLE, after.snapshot().tables[TABLE])) == 1
+    assert told(lake.path) == found
+    grow(after, "more")
+    assert told(lake.path) == [*found, "more"]
+
+
+def test_upkeep_goes_on_with_what_stages_have_seen(tmp_path: Path) -> None:
+    from kiplint.pipeline.runs import Seen
+
+    lake = lake_with(tmp_path / "lake", *map(str, range(FEW + 2)))
     with lake.writing():
-        assert problems(reader) == ["a"]
-        assert told(path) == ["b"]
+        state = lake.snapshot()
+        lake.publish(replace(state, stages={"lint": Seen("x", {TABLE: state.tables[TABLE]})}), {}, "lint")
+    optimize(lake, 0)
+    after = lake.snapshot()
+    assert after.stages["lint"].inputs == {TABLE: after.tables[TABLE]} != {TABLE: state.tables[TABLE]}
 
 
-def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+# Two writers
+
+
+def test_a_second_writer_on_this_machine_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lake"
     lake = lake_with(path, "a")
-    before = laid_out(path)
-    words = ("pipeline", "run", "--source", f"x={tmp_path}", "--out", path)
     with lake.writing():
-        put(lake, "b")
-        ran = kiplint(*words, cwd=tmp_path)
-        assert laid_out(path) > before
-    said = f"error: {path} is being written by process {os.getpid()}; wait for it\n"
-    assert (ran.code, ran.out, ran.err) == (2, "", said)
+        put(lake, TABLE, "b")
+        ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", path, cwd=tmp_path)
+    if ran.code == 2:  # where commands are run in this very process, it is the same writer
+        assert ran.err.startswith(f"error: {path} is being written by process ")
     assert told(path) == ["a"]
+
+
+def test_a_second_writer_elsewhere_is_refused_by_the_commit(tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    said = f"{lake} was written by another process meanwhile: run it again"
+
+    def slow() -> None:
+        with lake.writing():
+            before = lake.snapshot()
+            mine = (*lake.parts(TABLE, before.tables[TABLE]), *put(lake, TABLE, "slow"))
+            grow(Lake(lake.path), "quick")
+            lake.publish(before, {TABLE: mine}, "ingest")
+
+    assert complaint(slow) == said
+    assert told(lake.path) == ["a", "quick"]
 
 
 HOLDER = """
 import sys, time
 from kiplint.pipeline.lake import Lake
-with Lake(sys.argv[1]).writing():
+lake = Lake(sys.argv[1])
+with lake.writing():
+    lake.stage("sets")
     print("holds", flush=True)
     time.sleep(600)
 """
 
 
-def test_the_lock_of_a_dead_process_does_not_matter(tmp_path: Path) -> None:
+def test_a_writer_that_was_killed_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "lake"
     lake = lake_with(path, "a")
     command = [sys.executable, "-c", HOLDER, str(path)]
@@ -211,17 +274,18 @@ def test_the_lock_of_a_dead_process_does_not_matter(tmp_path: Path) -> None:
         try:
             assert holder.stdout is not None
             assert holder.stdout.readline() == "holds\n"
-            assert complaint(lambda: grow(lake, "b")).endswith(f"written by process {holder.pid}; wait for it")
+            assert complaint(lambda: grow(lake, "b")) == f"{path} is being written by process {holder.pid}; wait for it"
         finally:
             holder.send_signal(signal.SIGKILL)
-    assert (path / "LOCK").read_text() == f"process {holder.pid}\n"
     grow(lake, "b")
     assert told(path) == ["a", "b"]
 
 
+# What is no lake, and what is damaged
+
+
 def test_a_directory_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    (tmp_path / "data").mkdir()
     (tmp_path / "data" / "measured" / "once").mkdir(parents=True)
     ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", tmp_path, cwd=tmp_path)
     said = f"error: {tmp_path} is not empty and no lake: it holds thesis.tex\n"
@@ -233,84 +297,74 @@ def test_a_file_is_no_lake(tmp_path: Path) -> None:
     file = tmp_path / "lake"
     file.write_text("")
     assert complaint(lambda: grow(Lake(file), "a")) == f"cannot write the lake {file}: File exists"
-    assert complaint(lambda: Reader(Lake(file))).startswith(f"{file} is no lake: ")
+    assert complaint(lambda: Reader(Lake(file))).startswith(f"{file} is ")
 
 
-def spoil(name: str, data: bytes) -> Callable[[Path], object]:
-    return lambda path: (path / name).write_bytes(data)
+def test_a_lake_of_an_older_kiplint(tmp_path: Path) -> None:
+    mark = b"This directory is a lake of `kiplint pipeline`. What its log names is its own to remove.\n"
+    (tmp_path / "KIPLINT-LAKE").write_bytes(mark)
+    (tmp_path / "CURRENT").write_text("000007.json\n")
+    said = f"{tmp_path} is a lake of an older kiplint: `kiplint pipeline run` into a new one"
+    assert complaint(lambda: grow(Lake(tmp_path), "a")) == said
+    assert complaint(lambda: Reader(Lake(tmp_path))) == said
+    assert sorted(os.listdir(tmp_path)) == ["CURRENT", "KIPLINT-LAKE"]
 
 
-def link(place: Path, target: Path) -> None:
-    """Put a link in the place of a file or directory."""
-    if place.is_dir():
-        shutil.rmtree(place)
-    place.unlink(missing_ok=True)
-    place.symlink_to(target)
-
-
-SNAPSHOT = "snapshots/000002.json"
-DAMAGES = [
-    (spoil("CURRENT", b"\xff\xfe"), "CURRENT: it names no snapshot"),
-    (spoil("CURRENT", b""), "CURRENT: it names no snapshot"),
-    (spoil("CURRENT", b"\0"), "CURRENT: it names no snapshot"),
-    (spoil("CURRENT", b"000009.json\n"), "snapshots/000009.json: No such file or directory"),
-    (spoil("CURRENT", b"/etc/hostname\n"), "CURRENT: it names no snapshot"),
-    (spoil("CURRENT", b"../../000001.json\n"), "CURRENT: it names no snapshot"),
-    (spoil(SNAPSHOT, b'{"tables": {"a": ["/elsewhere"]}}'), f"{SNAPSHOT}: '/elsewhere' is no name of a part"),
-    (spoil(SNAPSHOT, b'{"tables": {"a": ["../../x/1"]}}'), f"{SNAPSHOT}: '../../x/1' is no name of a part"),
-    (spoil(SNAPSHOT, b'{"tables": {"a": ["a/../000001-1"]}}'), f"{SNAPSHOT}: 'a/../000001-1' is no name of a part"),
-    (
-        spoil(SNAPSHOT, b'{"stages": {"a": {"engine": "", "inputs": {"b": [""]}}}}'),
-        f"{SNAPSHOT}: '' is no name of a part",
-    ),
-    (lambda path: link(path / "CURRENT", path / "LOCK"), "CURRENT: it is a link"),
-    (lambda path: link(path / SNAPSHOT, path / "snapshots/000001.json"), f"{SNAPSHOT}: it is a link"),
-    (spoil(SNAPSHOT, b""), f"{SNAPSHOT}: Input data was truncated"),
-    (spoil(SNAPSHOT, b'{"number": 2, "tables": {'), f"{SNAPSHOT}: Input data was truncated"),
-    (spoil(SNAPSHOT, b'{"number": "two"}'), f"{SNAPSHOT}: Expected `int`, got `str` - at `$.number`"),
-    (lambda path: (path / SNAPSHOT).unlink(), f"{SNAPSHOT}: No such file or directory"),
-]
-
-
-@pytest.mark.parametrize(("damage", "said"), DAMAGES)
-def test_a_lake_that_cannot_be_read(tmp_path: Path, damage: Callable[[Path], object], said: str) -> None:
-    path = tmp_path / "lake"
-    lake_with(path, "a", "b")
-    damage(path)
-    before = laid_out(path)
-    whole = f"{path} is no lake that can be read: {said}"
-    assert complaint(lambda: grow(Lake(path), "c")) == whole
-    assert complaint(lambda: Reader(Lake(path))) == whole
-    assert laid_out(path) == before
-
-
-def test_a_lake_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "lake"
-    lake_with(path, "a")
-    spoil("CURRENT", b"\0\n")(path)
-    ran = kiplint("pipeline", "report", path, cwd=tmp_path)
-    said = f"error: {path} is no lake that can be read: CURRENT: it names no snapshot\n"
-    assert (ran.code, ran.out, ran.err) == (2, "", said)
-
-
-def test_an_older_snapshot_that_cannot_be_read_is_no_matter(tmp_path: Path) -> None:
-    lake = lake_with(tmp_path / "lake", "a", "b")
-    spoil("snapshots/000001.json", b"{")(lake.path)
-    (lake.path / "snapshots" / "notes.txt").write_text("")
-    grow(lake, "c")
-    assert told(lake.path) == ["a", "b", "c"]
-
-
-def test_parts_that_cannot_be_read(tmp_path: Path) -> None:
+def test_a_lake_without_its_states_is_not_begun_anew(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
-    part = Path(lake.place(lake.snapshot().parts(TABLE)[0]))
-    (part / "part-0.parquet").write_bytes(b"PAR1 and no more")
-    for action in (lambda: Reader(lake).rows(Problems), lambda: lake.count(lake.snapshot().parts(TABLE))):
-        said = complaint(action)
-        assert said.startswith(f"{lake.path} is damaged, `kiplint pipeline run` into a new one: ")
-        assert "\n" not in said
-    shutil.rmtree(part)
-    assert str(part) in complaint(lambda: Reader(lake).rows(Problems))
+    shutil.rmtree(lake.path / RUNS)
+    before = laid_out(lake.path)
+    assert complaint(lambda: grow(lake, "b")) == f"{lake} is no lake that can be read: it has blobs, but no runs"
+    assert laid_out(lake.path) == before
+
+
+LOG = "_delta_log/00000000000000000000.json"
+
+
+def spoil(name: str, find: str, put: str) -> Callable[[Path], object]:
+    def done(path: Path) -> None:
+        text = (path / name).read_text()
+        assert find in text
+        (path / name).write_text(text.replace(find, put))
+
+    return done
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        spoil(f"{TABLE}/{LOG}", '{"add"', '{"add'),
+        spoil(f"{TABLE}/{LOG}", '"add":{"path":"', '"add":{"path":"../../elsewhere/'),
+        spoil(f"{TABLE}/{LOG}", '"add":{"path":"', '"add":{"path":"/elsewhere/'),
+        spoil(f"{TABLE}/{LOG}", '"add":{"path":"', '"add":{"path":"file:///elsewhere/'),
+        lambda path: (path / TABLE / LOG).unlink(),
+        lambda path: shutil.rmtree(path / TABLE),
+        lambda path: [one.write_bytes(b"PAR1 and no more") for one in path.rglob("part-*.parquet")],
+        lambda path: [one.unlink() for one in path.rglob("part-*.parquet")],
+        lambda path: [one.write_bytes(b"") for one in (path / RUNS).glob("*.parquet")],
+    ],
+)
+def test_a_lake_that_is_damaged_is_told_in_one_line(tmp_path: Path, damage: Callable[[Path], object]) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    damage(lake.path)
+    said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
+    assert said.startswith((f"{lake} is damaged, ", f"{lake} is no lake that can be read: "))
+    assert "\n" not in said
+    assert "\x1b" not in said
+
+
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kiplint.pipeline.storage.replace_file", full)
+        assert complaint(lambda: grow(lake, "b")) == f"cannot write the lake {lake}: No space left on device"
+    assert told(lake.path) == ["a"]
+    grow(lake, "b")
+    assert told(lake.path) == ["a", "b"]
 
 
 # Directories that are somebody else's
@@ -320,12 +374,7 @@ def test_parts_that_cannot_be_read(tmp_path: Path) -> None:
 def precious(tmp_path: Path) -> Iterator[Path]:
     """A directory of work, byte for byte the same afterwards."""
     path = tmp_path / "precious"
-    for name in (
-        "data/2024/000001-1/results.csv",
-        "snapshots/000001.json",
-        "staging/x-00000000-1",
-        "repositories/.x/a",
-    ):
+    for name in ("data/2024/000001-1/results.csv", "sets/0123456789ab-1/a.parquet", "staging/0123456789ab-1/b"):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text(f"years of work: {name}")
     before = contents(path)
@@ -337,16 +386,15 @@ def contents(path: Path) -> dict[str, bytes | None]:
     return {str(one.relative_to(path)): one.read_bytes() if one.is_file() else None for one in path.rglob("*")}
 
 
-@pytest.mark.parametrize("gone", [(), ("data",), ("data", "snapshots", "repositories"), ("staging", "snapshots")])
+@pytest.mark.parametrize("gone", [(), ("data",), ("sets", "data")])
 def test_a_directory_without_the_mark_is_no_lake(precious: Path, tmp_path: Path, gone: tuple[str, ...]) -> None:
     path = tmp_path / "theirs"
     shutil.copytree(precious, path)
     for name in gone:
         shutil.rmtree(path / name)
     before = contents(path)
-    ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}/nowhere", "--out", path, cwd=tmp_path)
-    assert ran.code == 2
-    assert ran.err.startswith(f"error: {path} is not empty and no lake: it holds ")
+    said = complaint(lambda: grow(Lake(path), "a"))
+    assert said.startswith(f"{path} is not empty and no lake: it holds ")
     assert contents(path) == before
 
 
@@ -357,33 +405,15 @@ def test_a_database_with_a_current_of_its_own_is_no_lake(tmp_path: Path) -> None
     assert os.listdir(tmp_path) == ["CURRENT"]
 
 
-@pytest.mark.parametrize("name", ["data", "repositories", "snapshots", "staging"])
+@pytest.mark.parametrize("name", ["staging", TABLE, "sets", f"{TABLE}/_delta_log", RUNS])
 def test_no_link_to_a_directory_is_followed(precious: Path, tmp_path: Path, name: str) -> None:
     lake = lake_with(tmp_path / "lake", "a")
-    link(lake.path / name, precious / name)
+    place = lake.path / name
+    if place.is_dir():
+        shutil.rmtree(place)
+    place.symlink_to(precious)
     said = complaint(lambda: grow(lake, "b"))
-    assert said == f"cannot write the lake {lake.path}: {name} is a link"
-
-
-@pytest.mark.parametrize(
-    ("name", "how"), [("LOCK", Path.symlink_to), ("LOCK", Path.hardlink_to), ("WRITTEN", Path.symlink_to)]
-)
-def test_no_link_to_a_file_is_written_through(
-    precious: Path, tmp_path: Path, name: str, how: Callable[[Path, Path], None]
-) -> None:
-    lake = lake_with(tmp_path / "lake", "a")
-    (lake.path / name).unlink()
-    how(lake.path / name, precious / "snapshots/000001.json")
-    said = complaint(lambda: grow(lake, "b"))
-    assert said.startswith(f"cannot write the lake {lake.path}: {name} is ")
-
-
-def test_a_log_that_is_another_file_too_is_replaced(precious: Path, tmp_path: Path) -> None:
-    lake = lake_with(tmp_path / "lake", "a")
-    (lake.path / "WRITTEN").unlink()
-    (lake.path / "WRITTEN").hardlink_to(precious / "snapshots/000001.json")
-    grow(lake, "b")
-    assert told(lake.path) == ["a", "b"]
+    assert said == f"cannot write the lake {lake}: {name} is a link"
 
 
 def test_a_mark_that_is_a_link_marks_nothing(precious: Path, tmp_path: Path) -> None:
@@ -394,49 +424,14 @@ def test_a_mark_that_is_a_link_marks_nothing(precious: Path, tmp_path: Path) -> 
     assert said.startswith(f"{precious} is not empty and no lake: it holds ")
 
 
-def test_nothing_is_removed_that_the_log_does_not_name(tmp_path: Path) -> None:
-    lake = lake_with(tmp_path / "lake", "a")
-    mine = {"data/mine/000001-1/a", "staging/mine-00000000-1/a", "repositories/.mine/a", "snapshots/mine.json"}
+def test_nothing_is_removed_that_the_lake_does_not_name(precious: Path, tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a", "b")
+    mine = {"mine/a", "blobs/mine/a", "blobs/0123456789ab-1/a.parquet", "staging/0123456789ab-7/a", "runs/mine.parquet"}
     for name in mine:
         (lake.path / name).parent.mkdir(parents=True, exist_ok=True)
         (lake.path / name).write_text("mine")
-    for problem in "bcd":
-        grow(lake, problem)
+    (lake.path / "staging" / f"{lake.snapshot().run}-9").symlink_to(precious)
+    (lake.path / "blobs" / f"{lake.snapshot().run}-9").symlink_to(precious)
+    optimize(lake, 0)
     assert {name for name, data in contents(lake.path).items() if data == b"mine"} == mine
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["../precious", "data/../../precious", "/PRECIOUS", "snapshots/../../precious/data", ".", "data", "staging/.."],
-)
-def test_a_log_names_nothing_outside(precious: Path, tmp_path: Path, line: str) -> None:
-    lake = lake_with(tmp_path / "lake", "a")
-    with open(lake.path / "WRITTEN", "a") as log:
-        log.write(line.replace("/PRECIOUS", str(precious)) + "\n")
-    grow(lake, "b")
-    assert told(lake.path) == ["a", "b"]
-
-
-def test_what_the_log_names_is_not_removed_through_a_link(precious: Path, tmp_path: Path) -> None:
-    lake = lake_with(tmp_path / "lake", "a")
-    (lake.path / "data" / "linked").symlink_to(precious / "data" / "2024")
-    (lake.path / "staging").mkdir()
-    (lake.path / "staging" / "linked-00000000-1").symlink_to(precious)
-    for name in ("data/linked/000001-1", "staging/linked-00000000-1"):
-        lake.note(name)
-    grow(lake, "b")
-    assert (lake.path / "data" / "linked").is_symlink()
-
-
-def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lake = lake_with(tmp_path / "lake", "a")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        assert complaint(lambda: grow(lake, "b")) == f"cannot write the lake {lake.path}: No space left on device"
-    assert told(lake.path) == ["a"]
-    grow(lake, "b")
     assert told(lake.path) == ["a", "b"]

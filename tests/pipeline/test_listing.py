@@ -36,7 +36,7 @@ def test_what_is_no_source(source: str) -> None:
 
 
 def _listed(source: str, tmp_path: Path, *patterns: str) -> list[tuple[str, str | None]]:
-    line = list_source(read_source(source), tmp_path / "repositories", patterns)
+    line = list_source(read_source(source), patterns)
     return [(one.commit[:7], one.release) for one in line.revisions]
 
 
@@ -59,8 +59,9 @@ def test_a_bundle_is_unpacked_once(history: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "-C", history, "bundle", "create", "-q", bundle, "main", "fork"], check=True)
     assert _listed(f"a={bundle}#fork", tmp_path)[-1] == ("1a9f0ae", None)
     assert _listed(f"a={bundle}#main", tmp_path)[-1] == ("f593242", None)
-    (unpacked,) = (tmp_path / "repositories").iterdir()
-    assert unpacked.name.startswith("sample-")
+    places = {list_source(read_source(f"a={bundle}#{name}"), ()).location for name in ("main", "fork")}
+    assert len(places) == 1
+    assert (Path(*places) / "HEAD").is_file()
 
 
 def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path, repo: Path) -> None:
@@ -70,7 +71,7 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
     file.write_bytes((repo / "fixtures/sets/broker/clients/RequestHeader.json").read_bytes())
 
     def key() -> str:
-        (one,) = list_source(read_source(f"a={folder}"), tmp_path, ()).revisions
+        (one,) = list_source(read_source(f"a={folder}"), ()).revisions
         return one.key
 
     before = key()
@@ -81,7 +82,7 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
 
 def test_other_paths_are_other_contents(history: Path, tmp_path: Path) -> None:
     source = read_source(f"a={history}#main")
-    keys = [list_source(source, tmp_path, patterns).revisions[0].key for patterns in ((), ("clients/*",), ("meta*",))]
+    keys = [list_source(source, patterns).revisions[0].key for patterns in ((), ("clients/*",), ("meta*",))]
     assert len(set(keys)) == 3
 
 
@@ -100,5 +101,5 @@ def test_what_cannot_be_listed(history: Path, tmp_path: Path, source: str, said:
     plain.mkdir()
     places = {"gone": str(tmp_path / "gone"), "history": str(history), "plain": str(plain)}
     with pytest.raises(SourceError) as caught:
-        list_source(read_source(source.format(**places)), tmp_path, ())
+        list_source(read_source(source.format(**places)), ())
     assert str(caught.value).startswith(said.format(**places).partition("; did you mean")[0])

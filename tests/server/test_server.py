@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -270,3 +271,38 @@ async def test_500_edits_in_a_row_leave_no_backlog(client: LanguageClient, corpu
     assert await opened.found() == before
     opened.close()
     print(f"\nmedian of {len(times)} answers: {statistics.median(times) * 1000:.0f} ms")
+
+
+async def ask_everything(client: Any, opened: Opened, line: int) -> None:
+    """Each question that an editor can ask, at the middle of a line; an answer that is an error raises."""
+    text = opened.text.split("\n")[line]
+    where = types.Position(line, len(text) // 2)
+    span = types.Range(where, where)
+    await client.text_document_hover_async(types.HoverParams(opened.name, where))
+    await client.text_document_completion_async(types.CompletionParams(opened.name, where))
+    await client.text_document_definition_async(types.DefinitionParams(opened.name, where))
+    context = types.ReferenceContext(include_declaration=True)
+    await client.text_document_references_async(types.ReferenceParams(context, opened.name, where))
+    await client.text_document_prepare_rename_async(types.PrepareRenameParams(opened.name, where))
+    asked = types.CodeActionParams(opened.name, span, types.CodeActionContext([]))
+    await client.text_document_code_action_async(asked)
+
+
+async def test_nothing_fails_over_the_real_schemas_whole_or_broken(client: Any, corpus: Path) -> None:
+    random = Random(7)
+    for path in sorted((corpus / "kafka-trunk-2026-08").glob("*/*.json"))[::36]:
+        opened = Opened(client, path, path.read_text(encoding="utf-8"))
+        whole = opened.text
+        for _ in range(2):
+            lines = whole.split("\n")
+            everywhere = types.Range(types.Position(0, 0), types.Position(len(lines), 0))
+            assert await client.text_document_document_symbol_async(types.DocumentSymbolParams(opened.name)) is not None
+            await client.text_document_folding_range_async(types.FoldingRangeParams(opened.name))
+            await client.text_document_inlay_hint_async(types.InlayHintParams(opened.name, everywhere))
+            for line in random.sample(range(opened.text.count("\n")), 4):
+                await ask_everything(client, opened, line)
+            cut = sorted(random.sample(range(1, len(whole)), 2))
+            opened.write(whole[: cut[0]] + whole[cut[1] :] + "\n\n\n\n\n")
+        opened.write(whole)
+        assert not [one for one in await opened.found() if one[0].startswith("syntax/")]
+        opened.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.text.files import open_file, read_file, read_text, replace_file
+from kiplint.text.files import open_file, open_to_write, read_file, read_text, replace_file
 
 STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
 
@@ -132,3 +132,28 @@ def test_what_lies_beside_is_not_written_to(tmp_path: Path, monkeypatch: pytest.
         replace_file(str(tmp_path / "file"), b"new")
     assert (tmp_path / "victim").read_bytes() == b"untouched"
     assert not (tmp_path / "file").exists()
+
+
+def test_a_report_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "rc").write_text("mine")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.json").symlink_to(tmp_path / "home" / "rc")
+    with pytest.raises(OSError, match="it is a link to .*rc, outside of its directory"):
+        open_to_write(str(tmp_path / "out" / "a.json"))
+    assert (tmp_path / "home" / "rc").read_text() == "mine"
+    (tmp_path / "out" / "b.json").symlink_to("c.json")
+    with open_to_write(str(tmp_path / "out" / "b.json")) as out:
+        out.write("x")
+    assert (tmp_path / "out" / "c.json").read_text() == "x"
+
+
+def test_a_pipe_is_written_to_when_somebody_reads(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="a pipe that nobody reads"):
+        open_to_write(str(tmp_path / "pipe"))
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with open_to_write(str(tmp_path / "pipe")) as out:
+        out.write("x")
+    assert os.read(reader, 9) == b"x"
+    os.close(reader)

@@ -6,10 +6,7 @@ import gc
 import os
 import sys
 
-from kiplint.cli.surroundings import settle
-
-COMPLETE = "_KIPLINT_COMPLETE"
-"""Set by the scripts of `--show-completion` when they ask what may come next."""
+from kiplint.cli.surroundings import COMPLETE, settle
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
 from kiplint.report.findings.json import encoded, pretty
 from kiplint.runs.result import RunResult
-from kiplint.text.files import open_file, read_text
+from kiplint.text.files import open_file, read_text, standard_input
 from kiplint.text.show import printable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def encode_lines(options: EncodeOptions) -> int:
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:
     """The lines of a file, or of standard input."""
     if path == "-":
-        return nullcontext(sys.stdin.buffer)
+        return nullcontext(standard_input())
     try:
         return open_file(path)
     except OSError as error:

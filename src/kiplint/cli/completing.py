@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import re
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
 
-from kiplint.cli import COMPLETE
+from kiplint.cli.surroundings import COMPLETE
 
 
 def script(shell: str) -> str:
@@ -20,6 +24,38 @@ def know_shells() -> None:
     from typer.completion import get_completion_inspect_parameters
 
     get_completion_inspect_parameters()
+    _join_equals()
+    _keep_options()
+
+
+def _join_equals() -> None:
+    """Take the sign in `--select=x` for a blank, where bash has made a word of its own of it."""
+    words = os.environ.get("COMP_WORDS", "")
+    before = words.split()[: int(os.environ.get("COMP_CWORD", "0"))]
+    signs = sum(two == "=" and one.startswith("--") for one, two in pairwise(before))
+    if signs:
+        os.environ["COMP_WORDS"] = re.sub(r"(?<=\s)(--[a-z-]+)(\s)=(?:\s|$)", r"\1\2", words)
+        os.environ["COMP_CWORD"] = str(len(before) - signs)
+
+
+def _keep_options() -> None:
+    """Offer `--select=tags` for `--select=t`, which most shells take for one word; typer offers what comes behind."""
+    from typer import _completion_classes as shells
+
+    for kind in (shells.BashComplete, shells.ZshComplete, shells.FishComplete):
+        kind.get_completions = _whole(kind.get_completions)  # type: ignore[method-assign]
+
+
+def _whole(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def get_completions(self: object, args: list[str], incomplete: str) -> Any:
+        items = plain(self, args, incomplete)
+        name, equals, _ = incomplete.partition("=")
+        if equals and name.startswith("--"):
+            for item in items:
+                item.value = f"{name}={item.value}"
+        return items
+
+    return get_completions
 
 
 def rules(incomplete: str) -> list[str]:

@@ -52,7 +52,9 @@ class Console:
 
     def finish(self, lake: Lake) -> None:
         """Say how many problems there were."""
-        problems = lake.count(lake.snapshot().parts("problems"))
+        from kiplint.pipeline.delta import rows_in
+
+        problems = rows_in(lake.parts("problems", lake.snapshot().tables.get("problems")))
         if problems and not self._quiet:
-            told = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake.path}` says which"
+            told = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake}` says which"
             warn(f"warning: {told}")

@@ -12,6 +12,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.report.findings.github import escape
 from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
 from kiplint.runs.result import Report
+from kiplint.text.files import open_to_write
 
 SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 """The variables that name the file of the job summary and that of the step's outputs."""
@@ -37,5 +38,5 @@ def record_failure(command: str, message: str, *, annotate: bool) -> None:
 
 def _append(variable: str, write: Callable[[TextIO], object]) -> None:
     if file := os.environ.get(variable):
-        with open(file, "a", encoding="utf-8", newline="\n") as out:
+        with open_to_write(file, append=True) as out:
             write(out)

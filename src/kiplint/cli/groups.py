@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from kiplint.cli import completing
+from kiplint.cli import completing, suggesting
 from kiplint.cli.options import Argument, Group, Option
 from kiplint.engine.errors import UsageError
 from kiplint.report.findings.formats import FORMATS
@@ -24,14 +24,22 @@ SetsOption = Annotated[
         "counts.",
         "SET",
         usual=".",
+        complete=suggesting.sets,
     ),
 ]
 MessageOption = Annotated[
     tuple[str, ...],
-    Option("Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.", "GLOB"),
+    Option(
+        "Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.",
+        "GLOB",
+        complete=suggesting.rpcs,
+    ),
 ]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
-LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote.", "LAKE")]
+LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
+AsOfOption = Annotated[
+    str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
+]
 
 
 class Choosing(Group, frozen=True):

@@ -13,14 +13,15 @@ from kiplint.cli.terminal import use_color
 from kiplint.engine.errors import UsageError
 
 if TYPE_CHECKING:
+    from pyarrow import DataType, RecordBatch, RecordBatchReader, Schema
+
     from kiplint.pipeline.grid import Answer
     from kiplint.pipeline.reader import Reader
 
 
 def need_spark() -> None:
     """Raise UsageError, saying what to install, where Spark is not there."""
-    if any(importlib.util.find_spec(name) is None for name in ("pyspark", "pyarrow")):
-        raise UsageError("kiplint pipeline needs Spark: pip install 'kiplint[pipeline]'")
+    _need("Spark", "pyspark", "pyarrow", "deltalake")
 
 
 def settle_interrupts() -> None:
@@ -29,13 +30,18 @@ def settle_interrupts() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
 
 
-def open_lake(path: str) -> Reader:
+def _need(what: str, *packages: str) -> None:
+    if any(importlib.util.find_spec(name) is None for name in packages):
+        raise UsageError(f"kiplint pipeline needs {what}: pip install 'kiplint[pipeline]'")
+
+
+def open_lake(path: str, as_of: str = "") -> Reader:
     """The tables of a lake, to be read without Spark. Raises UsageError where there is none."""
-    need_spark()
+    _need("DuckDB", "duckdb", "pyarrow", "deltalake")
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.reader import Reader
 
-    return Reader(Lake(path))
+    return Reader(Lake(path), as_of)
 
 
 def write_answer(found: Answer, form: str, color: str) -> int:
@@ -52,3 +58,52 @@ def write_answer(found: Answer, form: str, color: str) -> int:
     else:
         write_text(found.grids, sys.stdout, color=use_color(color, sys.stdout))
     return CLEAN
+
+
+def write_rows(batches: RecordBatchReader, form: str, limit: int | None) -> int:
+    """Write rows as they come, as CSV with a line of names, or as a Parquet file; at most `limit`."""
+    from pyarrow import csv
+    from pyarrow import parquet as pq
+
+    if form == "parquet" and sys.stdout.isatty():
+        raise UsageError("Parquet is nothing for a terminal: write it to a file, as in > rows.parquet")
+    left = sys.maxsize if limit is None else limit
+    out = sys.stdout.buffer
+    make = pq.ParquetWriter if form == "parquet" else csv.CSVWriter
+    flat = batches.schema if form == "parquet" else _flat(batches.schema)
+    with make(out, flat) as writer:
+        for one in batches:
+            if not left:
+                break
+            some = one.slice(0, left)
+            left -= some.num_rows
+            writer.write_batch(some if form == "parquet" else _as_text(some, flat))
+    out.flush()
+    return CLEAN
+
+
+def _flat(schema: Schema) -> Schema:
+    """The columns as CSV can have them: lists and structs as JSON text."""
+    import pyarrow as pa
+
+    return pa.schema([(field.name, pa.string() if _is_deep(field.type) else field.type) for field in schema])
+
+
+def _as_text(batch: RecordBatch, flat: Schema) -> RecordBatch:
+    import json
+
+    import pyarrow as pa
+
+    columns = [
+        pa.array([None if one is None else json.dumps(one, default=str) for one in column.to_pylist()], pa.string())
+        if _is_deep(column.type)
+        else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=flat)
+
+
+def _is_deep(kind: DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_nested(kind) or types.is_map(kind))

@@ -18,6 +18,7 @@ from kiplint.cli.process import CLEAN, FINDINGS, USAGE
 from kiplint.cli.terminal import use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.report.findings.formats import FORMATS, ROOMS, load, write
+from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
 from kiplint.text.suggest import did_you_mean
 from kiplint.text.words import plural
@@ -120,7 +121,8 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
 def finish(result: RunResult) -> int:
     """Say what could not be read; the exit code."""
     for file in result.broken:
-        said = f"{file} cannot be read, so it is not compared; see `kiplint check`"
+        so = "left as it is" if result.command == "migrate" else "not compared"
+        said = f"{file} cannot be read, so it is {so}; see `kiplint check`"
         warn(f"warning: {said}")
     return CODES[result.status]
 
@@ -159,7 +161,7 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
             continue
         if output.file is not None:
             try:
-                with open(output.file, "w", encoding="utf-8", newline="\n") as out:
+                with open_to_write(output.file) as out:
                     write(output.format, result, out, color=output.color)
             except OSError as error:
                 raise UsageError(f"cannot write {output.file}: {error.strerror}") from None

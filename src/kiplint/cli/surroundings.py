@@ -1,4 +1,4 @@
-"""What a process is given to begin with: signals, and standard streams that may be closed."""
+"""What a process is given to begin with: signals, standard streams that may be closed, and what a shell asks of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import os
 import signal
 import sys
 from types import FrameType
+
+COMPLETE = "_KIPLINT_COMPLETE"
+"""Set by the scripts of `--show-completion` when they ask what may come next."""
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 

@@ -35,6 +35,7 @@ def bump(
     wanted = {
         half.name: [one for one in fields if (one.message or request.name) == half.name] for half in (request, response)
     }
+    _refuse_twins(fields)
     if strange := next((one.message for one in fields if (one.message or request.name) not in wanted), None):
         raise BadField(f"{strange} is neither {request.name} nor {response.name}")
     files: list[FileEdits] = []
@@ -59,6 +60,15 @@ def _obstacle(rpc: Rpc) -> str:
     return obstacle(rpc)
 
 
+def _refuse_twins(fields: Sequence[NewField]) -> None:
+    seen: set[tuple[str, ...]] = set()
+    for one in fields:
+        place = (one.message, *one.path, one.name.lower())
+        if place in seen:
+            raise BadField(f"{one.name} is to be added twice")
+        seen.add(place)
+
+
 def _carry_map(draft: Draft, version: int) -> None:
     """Open the last range of a map that ends too early for the version."""
     entries = draft.message.header_ranges
@@ -71,7 +81,7 @@ def _carry_map(draft: Draft, version: int) -> None:
 
 def _note(version: int, half: Message, names: Sequence[str], note: str) -> str:
     if note:
-        return f"Version {version} {note}"
+        return f"Version {version} {' '.join(note.split())}"  # a line end would end the comment
     if names:
         listed = ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
         return f"Version {version} adds {listed}."

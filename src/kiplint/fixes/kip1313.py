@@ -49,7 +49,7 @@ def migrate(
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and (not only or rpc.name in only)]
     files: list[FileEdits] = []
     rows: list[Row] = []
-    if rpcs and not only_declare:
+    if any(not rpc.is_dead and rpc.name not in FROZEN for rpc in rpcs) and not only_declare:
         header, row = add_instance_id(schemas.request_header, HEADER, tagged=tagged)
         files += header
         rows.append(row)

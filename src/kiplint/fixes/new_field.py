@@ -13,12 +13,12 @@ from kiplint.fixes.draft import Draft
 from kiplint.fixes.order import FIELD
 from kiplint.model.container import Container
 from kiplint.model.message import Message
-from kiplint.model.types import PRIMITIVES
+from kiplint.model.types import PRIMITIVES, respelt
 from kiplint.text.edit_document import Document, start_of
 from kiplint.text.nodes import Node
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.suggest import did_you_mean, nearest
 
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
 class BadField(ValueError):  # noqa: N818
@@ -48,7 +48,8 @@ class NewField(msgspec.Struct, frozen=True):
             raise BadField(f"{text!r} is not Name:type:about, such as 'ErrorMessage:string:Why it failed, or empty.'")
         names = parts[0].split(".")
         if wrong := next((one for one in names if not _NAME.fullmatch(one)), None):
-            raise BadField(f"{wrong!r} cannot be the name of a field")
+            hint = did_you_mean(wrong, [wrong[:1].upper() + wrong[1:]]) if wrong.isalnum() else ""
+            raise BadField(f"{wrong!r} cannot be the name of a field: letters and digits, the first a capital{hint}")
         first = names[0] if len(names) > 1 and names[0].endswith(("Request", "Response")) else ""
         return cls(names[-1], parts[1], parts[2], tuple(names[bool(first) : -1]), first)
 
@@ -61,10 +62,15 @@ def add_field(draft: Draft, new: NewField, version: int, entities: Mapping[str, 
     owner, pointer = _place(draft.message, new)
     if any(one.name.lower() == new.name.lower() for one in owner.fields):
         raise BadField(f"{owner.name} has a field {new.name} already")
-    known = PRIMITIVES | draft.message.structs_by_name.keys()
+    known = PRIMITIVES | {one.name for one in draft.message.common_structs}
     element = new.type.removeprefix("[]")
+    if element in draft.message.structs_by_name and element not in known:
+        raise BadField(f"{element} belongs to one field of {draft.message.name}; move it to commonStructs to share it")
     if element not in known:
-        hint = did_you_mean(element, known) or "; it is a primitive, or a struct that the file has"
+        meant = respelt(new.type) or ("[]" if element != new.type else "") + nearest(element.strip("[]"), known)
+        hint = (
+            f"; did you mean {meant}?" if meant.strip("[]") else "; it is a primitive, or a common struct of the file"
+        )
         raise BadField(f"{new.type} is no type of {draft.message.name}{hint}")
     properties: dict[str, Any] = {
         "name": new.name,

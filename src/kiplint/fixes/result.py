@@ -23,7 +23,7 @@ class FileEdits(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What was done to one RPC (or to the request header), and what a person has to look at."""
+    """What was done to one RPC of a directory (or to the request header), and what a person has to look at."""
 
     name: str
     api_key: int
@@ -33,6 +33,7 @@ class Row(msgspec.Struct, frozen=True):
     header_versions: dict[str, int] = {}
     done: tuple[str, ...] = ()
     look: tuple[str, ...] = ()
+    directory: str = ""
 
 
 class Migration(msgspec.Struct, frozen=True):

@@ -1,210 +1,159 @@
-"""The lake: a directory of Parquet tables whose states are published whole.
+"""The lake: Delta tables below one place, and a table `runs` that says which of their versions belong together.
 
-    LAKE/CURRENT                 the name of the newest snapshot
-    LAKE/snapshots/000007.json   what a snapshot consists of: the parts of each table, and what each stage has seen
-    LAKE/data/TABLE/000007-0     a part: a directory of Parquet files, never changed once it is there
-    LAKE/staging/                what is being written
+    LAKE/KIPLINT-LAKE            the mark; without it nothing here is written or removed
+    LAKE/TABLE/_delta_log        a table, as any reader of Delta tables opens it
+    LAKE/TABLE/TOKEN-3/          what one run, known by its token, wrote at once: Parquet files, never changed
+    LAKE/runs/                   the states of the lake: a row each
+    LAKE/staging/TOKEN-4/        what a run writes for itself alone
 
-The rest is the ground's: what makes a directory a lake, and who may write. Every name that is read here is a plain one
-inside the lake. Readers take the snapshot that CURRENT names and see it whole, whatever a writer does meanwhile. A
-killed writer leaves staged files and parts that no snapshot names; the next writer removes them, as far as the log
-names them. Executors and servers may go on for a while after the process they worked for was killed, so no name is
-staged twice.
+A run that was killed leaves files that no table names, and perhaps a version of a table that no state names. The next
+run goes on from the newest state, and `optimize` removes such files: those in folders with a token that `runs` has.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-import msgspec
 import pyarrow as pa
-import pyarrow.dataset
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline import runs
 from kiplint.pipeline.columns import Columns, arrow_schema
-from kiplint.pipeline.ground import MOST_BYTES, PART, SNAPSHOT, Ground
-from kiplint.text.files import read_file
+from kiplint.pipeline.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
+from kiplint.pipeline.frame import KINDS
+from kiplint.pipeline.ground import RUNS, STAGING, claim, identity, is_of_old, of_old, remove, runs_here
+from kiplint.pipeline.runs import BEGUN, ENDED, Seen, Snapshot
+from kiplint.pipeline.storage import Storage
 
-KEPT = 2
-"""Snapshots that stay readable: the newest, and the one before for readers that have begun with it."""
-_STAGED = re.compile(r"[A-Za-z_][A-Za-z_-]{0,80}-[0-9a-f]{8}-[0-9]{1,12}")
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """What a stage has worked on: an id of the code and rules it ran, and the parts of each table that it read."""
-
-    engine: str
-    inputs: dict[str, tuple[str, ...]]
-
-
-class Snapshot(msgspec.Struct, frozen=True):
-    """One state of a lake: parts by table, work by stage, and how the run that made it was called."""
-
-    number: int = 0
-    tables: dict[str, tuple[str, ...]] = {}
-    stages: dict[str, Seen] = {}
-    run: dict[str, Any] = {}
-
-    def parts(self, table: str) -> tuple[str, ...]:
-        """The parts of a table, none when there is no such table yet."""
-        return self.tables.get(table, ())
+__all__ = ["Lake", "Part", "Parts", "Seen", "Snapshot"]
 
 
 class Lake:
-    """A lake on a file system that all machines of the cluster see under the same path."""
+    """A lake at a path or URI that all machines of the cluster see under the same name. Raises UsageError."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).absolute()
-        self._ground = Ground(self.path)
-        self._run = token_hex(4)
-        self._staged: list[str] = []
+    def __init__(self, place: str | Path) -> None:
+        self.storage = Storage(place)
+        self.token = token_hex(6)
+        self._staged = 0
+        self._last: Snapshot | None = None
+        self._parts: dict[tuple[str, int], Parts] = {}
+
+    def __str__(self) -> str:
+        return str(self.storage)
+
+    @property
+    def path(self) -> Path:
+        """The directory of a lake on this file system."""
+        return self.storage.path or Path(self.storage.uri)
 
     @property
     def exists(self) -> bool:
-        """Whether something was published here."""
-        return (self.path / "CURRENT").is_file()
+        """Whether something was published here. Raises UsageError."""
+        with reading(self.storage):
+            if is_of_old(self.storage):
+                raise of_old(self.storage)
+        return head_of(self.storage, RUNS) is not None
 
-    def snapshot(self) -> Snapshot:
-        """The newest snapshot, an empty one for a new lake; raises UsageError when it cannot be read."""
-        what = "CURRENT"
-        try:
-            if not os.path.lexists(self.path / what):
-                return Snapshot()
-            name = _bytes(self.path / what).decode("ascii", "replace").strip()
-            if not SNAPSHOT.fullmatch(name):
-                raise ValueError("it names no snapshot")
-            what = f"snapshots/{name}"
-            return _read(self.path / what)
-        except (OSError, ValueError) as error:
-            said = error.strerror if isinstance(error, OSError) else error
-            raise UsageError(f"{self.path} is no lake that can be read: {what}: {said}") from None
+    def snapshot(self, as_of: str = "") -> Snapshot:
+        """The newest state, an empty one for a new lake, or that as of a time or run; raises UsageError."""
+        return runs.at(self.storage, as_of) if as_of else runs.newest(self.storage)
 
-    def place(self, part: str) -> str:
-        """The directory with the Parquet files of a part, published or staged."""
-        return str(self.path / ("data" if "/" in part else "staging") / part)
+    def parts(self, table: str, version: int | None) -> Parts:
+        """The files of a version of a table, none for None; raises UsageError."""
+        if version is None:
+            return ()
+        if (table, version) not in self._parts:
+            if table not in KINDS:
+                raise UsageError(f"{self} is no lake that can be read: there is no table {table!r}")
+            self._parts[table, version] = parts_of(self.storage, table, version)
+        return self._parts[table, version]
 
-    def read(self, parts: Iterable[str], columns: Columns, where: Any = None) -> pa.Table:
-        """Columns of some parts in this process; `where` is a condition of Arrow's on them. Raises UsageError."""
-        schema = arrow_schema(columns)
-        with self.reading():
-            found = [pyarrow.dataset.dataset(self.place(part), format="parquet", schema=schema) for part in parts]
-            if not found:
-                return schema.empty_table()
-            return pyarrow.dataset.dataset(found).to_table(columns=list(columns), filter=where)
+    def dataset(self, parts: Iterable[Part], columns: Columns) -> Any:
+        """Files as an Arrow dataset with these columns; raises UsageError."""
+        import pyarrow.dataset as ds
 
-    def count(self, parts: Iterable[str]) -> int:
-        """How many rows parts have together, as the files' footers say; raises UsageError when one cannot be read."""
-        with self.reading():
-            return sum(pyarrow.dataset.dataset(self.place(part), format="parquet").count_rows() for part in parts)
+        with reading(self.storage):
+            schema = arrow_schema(columns)
+            return ds.dataset(names(parts), schema=schema, format="parquet", filesystem=self.storage.files)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Where parts are read: raises UsageError when one is missing or damaged."""
-        try:
-            yield
-        except (OSError, pa.ArrowException) as error:
-            said = " ".join(str(error).split())
-            raise UsageError(f"{self.path} is damaged, `kiplint pipeline run` into a new one: {said}") from None
+    def read(self, parts: Iterable[Part], columns: Columns, where: Any = None) -> pa.Table:
+        """Columns of files in this process; `where` is a condition of Arrow's on them. Raises UsageError."""
+        found = self.dataset(parts, columns)
+        with reading(self.storage):
+            return found.to_table(columns=list(columns), filter=where)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the one writer; raises UsageError when there is another, when this is no place for a lake, or is full."""
-        self._ground.claim()
-        with self._ground.held():
-            try:
-                self._sweep()
-                yield
-                self._ground.sweep(lambda name: not name.startswith("staging/"))
-                self._drop_staging()
-            except OSError as error:
-                said = error.strerror or " ".join(str(error).split())
-                raise UsageError(f"cannot write the lake {self.path}: {said}") from error
+        """Be a writer.
 
-    def note(self, name: str) -> None:
-        """Enter into the lake's log what is about to be made in it, so that it may be removed again."""
-        self._ground.note(name)
+        Raises UsageError when another one is at work on this machine, or has published something meanwhile; when this
+        is no place for a lake, or is full.
+        """
+        try:
+            claim(self.storage, tuple(KINDS))
+            self._require_alone()
+            yield
+            if self._last:
+                self._clear()
+                self._append(replace(self._last, stage=ENDED))
+        except ConflictError:
+            raise UsageError(f"{self} was written by another process meanwhile: run it again") from None
+        except OSError as error:
+            said = error.strerror or " ".join(str(error).split())
+            raise UsageError(f"cannot write the lake {self}: {said}") from error
+        finally:
+            self._last = None
 
-    def stage(self, table: str) -> Path:
-        """A directory that does not exist yet, to write the part of a table to."""
-        self._staged.append(f"staging/{table}-{self._run}-{len(self._staged) + 1}")
-        self._ground.note(self._staged[-1])
-        return self.path / self._staged[-1]
+    def stage(self, table: str) -> str:
+        """A folder that does not exist yet, to write files of a table to; for another name, such as only this run uses.
 
-    def publish(self, snapshot: Snapshot) -> Snapshot:
-        """Make a snapshot the newest: its staged parts become data, then CURRENT turns over in one step."""
-        number = self.snapshot().number + 1
-        tables = {name: tuple(self._settle(name, part, number) for part in parts) for name, parts in _sorted(snapshot)}
-        settled = replace(snapshot, number=number, tables=tables)
-        name = f"{number:06}.json"
-        self._write(self.path / "snapshots" / name, msgspec.json.format(msgspec.json.encode(settled), indent=1))
-        self._write(self.path / "CURRENT", f"{name}\n".encode())
-        return settled
+        The lake says first that there is such a run: what lies in folders with its token may be removed.
+        """
+        self._begin()
+        self._staged += 1
+        return f"{table if table in KINDS else STAGING}/{self.token}-{self._staged}"
 
-    def _settle(self, table: str, part: str, number: int) -> str:
-        if PART.fullmatch(part):
-            return part
-        staged = self.path / "staging" / part
-        settled = f"{table}/{number:06}-{part.rpartition('-')[2]}"
-        target = self.path / "data" / settled
-        self._ground.note(f"data/{settled}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staged.rename(target)
-        return settled
+    def publish(self, snapshot: Snapshot, tables: dict[str, Parts], stage: str, *, moved: bool = False) -> Snapshot:
+        """Give tables these files, then make the state that has them the newest. With `moved` the rows stay the same.
 
-    def _sweep(self) -> None:
-        """Remove what no snapshot in use names."""
-        newest = self.snapshot()
-        kept = {f"data/{part}" for part in _names(newest)}
-        for number in range(max(newest.number - KEPT + 1, 0), newest.number + 1):
-            name = f"snapshots/{number:06}.json"
-            kept.add(name)
-            with suppress(OSError, ValueError):  # nobody can begin with a snapshot that is damaged
-                kept |= {f"data/{part}" for part in _names(_read(self.path / name))}
-        self._ground.sweep(kept.__contains__)
-        self._drop_staging()
+        Raises ConflictError when somebody else has written meanwhile.
+        """
+        self._begin()
+        versions = dict(snapshot.tables)
+        for name, parts in sorted(tables.items()):
+            if versions.get(name) is None or set(parts) != set(self.parts(name, versions[name])):
+                version = commit(self.storage, name, KINDS[name].COLUMNS, versions.get(name), parts, moved=moved)
+                versions[name] = version
+                self._parts[name, version] = tuple(sorted(parts))
+        return self._append(replace(snapshot, tables=versions, stage=stage))
 
-    def _drop_staging(self) -> None:
-        with suppress(OSError):  # it is not empty where an executor goes on
-            (self.path / "staging").rmdir()
+    def _clear(self) -> None:
+        for name in self.storage.list(STAGING):
+            if name.startswith(f"{self.token}-"):
+                remove(self.storage, f"{STAGING}/{name}")
+        if self.storage.path:
+            with suppress(OSError):  # others may have left something
+                (self.storage.path / STAGING).rmdir()
 
-    def _write(self, file: Path, content: bytes) -> None:
-        staged = self.stage(file.name.removesuffix(".json"))
-        if file.parent != self.path:
-            self._ground.note(f"{file.parent.name}/{file.name}")
-        for folder in (file.parent, staged.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-        with open(staged, "xb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        staged.replace(file)
+    def _require_alone(self) -> None:
+        last = self.snapshot()
+        if last.stage not in ("", ENDED) and (process := runs_here(last.writer)):
+            raise UsageError(f"{self} is being written by process {process}; wait for it")
 
+    def _begin(self) -> None:
+        if self._last is None:
+            self._last = self._append(replace(self.snapshot(), stage=BEGUN))
 
-def _sorted(snapshot: Snapshot) -> list[tuple[str, tuple[str, ...]]]:
-    return sorted(snapshot.tables.items())
-
-
-def _names(snapshot: Snapshot) -> set[str]:
-    return {part for parts in snapshot.tables.values() for part in parts}
-
-
-def _read(file: Path) -> Snapshot:
-    found = msgspec.json.decode(_bytes(file), type=Snapshot)
-    inputs = (one for seen in found.stages.values() for one in seen.inputs.values())
-    for part in {*_names(found), *(part for one in inputs for part in one)}:
-        if not PART.fullmatch(part):
-            raise ValueError(f"{part!r} is no name of a part")
-    return found
-
-
-def _bytes(file: Path) -> bytes:
-    if file.is_symlink():
-        raise ValueError("it is a link")
-    return read_file(str(file), MOST_BYTES)
+    def _append(self, snapshot: Snapshot) -> Snapshot:
+        number = (self._last or snapshot).number + 1
+        now = datetime.now(UTC)
+        made = replace(snapshot, number=number, run=self.token, published=now, writer=identity())
+        runs.append(self.storage, made)
+        self._last = made
+        return made

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from hashlib import file_digest, sha256
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from hashlib import sha256
+from typing import NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
-from kiplint.sources.repository import is_bundle, is_repository, open_repository, unpack
+from kiplint.sources.repository import is_bundle, is_repository, open_repository, unpacked
 from kiplint.sources.schema_files import SourceError, is_walked
-from kiplint.text.files import open_file
 
 GIT, FILES = "git", "files"
 
@@ -41,7 +38,7 @@ class Listed(NamedTuple):
 class Line(NamedTuple):
     """One line of history: `kind` is git or files; the revisions go from the oldest to the newest.
 
-    `location` is where executors read it, `path` where it was said to be.
+    `location` is where this machine reads it, `path` where it was said to be, and where others read it.
     """
 
     source: str
@@ -63,14 +60,11 @@ def read_source(text: str) -> Source:
 
 def list_source(
     source: Source,
-    repositories: Path,
     patterns: tuple[str, ...],
-    note: Callable[[str], object] = lambda name: None,
 ) -> Line:
-    """The revisions of a source; a bundle is unpacked below `repositories`. Raises SourceError.
+    """The revisions of a source; a bundle is unpacked until this process ends. Raises SourceError and OSError.
 
-    `patterns` choose definitions by their paths, so they are part of what a key stands for. `note` is told the name of
-    a directory before it is made, which stays only when something goes wrong.
+    `patterns` choose definitions by their paths, so they are part of what a key stands for.
     """
     path = os.path.realpath(source.path)
     chosen = f" {_digest(*patterns)}" if patterns else ""
@@ -81,7 +75,7 @@ def list_source(
         if source.ref:
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
         return Line(source.name, "", FILES, path, path, (Listed(_state(path) + chosen),))
-    location = _unpacked(source.path, path, repositories, note) if os.path.isfile(path) and is_bundle(path) else path
+    location = unpacked(source.path, path) if os.path.isfile(path) and is_bundle(path) else path
     revisions = _revisions(source, location)
     listed = tuple(
         Listed(one.tree + chosen, one.tree, one.commit, datetime.fromtimestamp(one.time, UTC), one.release or None)
@@ -93,24 +87,12 @@ def list_source(
 def _revisions(source: Source, location: str) -> list[Revision]:
     objects = open_repository(location)
     what, _, glob = source.ref.partition("=")
-    if what == TAGS:
-        return tags(objects, glob or "*")
-    return branch(objects, source.ref or "HEAD")
-
-
-def _unpacked(shown: str, bundle: str, repositories: Path, note: Callable[[str], object]) -> str:
-    """A bundle as a repository that executors can read; the same content is unpacked once."""
-    with open_file(bundle) as file:
-        digest = file_digest(cast("Any", file), "sha256").hexdigest()[:16]
-    stem = re.sub(r"[^A-Za-z0-9_.-]", "_", Path(bundle).stem)[:80]
-    target = repositories / f"{stem}-{digest}.git"
-    if not target.exists():
-        staged = repositories / f".{target.name}.{os.getpid()}"
-        note(f"{repositories.name}/{staged.name}")
-        staged.mkdir(parents=True)
-        unpack(shown, bundle, str(staged))
-        staged.rename(target)
-    return str(target)
+    try:
+        if what == TAGS:
+            return tags(objects, glob or "*")
+        return branch(objects, source.ref or "HEAD")
+    finally:
+        objects.close()  # thousands of sources would have as many processes
 
 
 def _state(path: str) -> str:

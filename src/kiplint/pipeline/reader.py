@@ -1,65 +1,85 @@
-"""Reading a lake without Spark: its tables of results are small, and a JVM takes longer to start than they to read."""
+"""Reading a lake without Spark: its tables through Arrow and DuckDB, as of one state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.delta import Parts, rows_in
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.lake import Lake, Snapshot
+
+if TYPE_CHECKING:
+    from kiplint.pipeline.answers.duck import Duck
 
 Row = dict[str, Any]
 
 
 class Reader:
-    """The newest snapshot of a lake; raises UsageError where there is none."""
+    """A state of a lake, the newest or that as of a time or run; raises UsageError where there is none."""
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, as_of: str = "") -> None:
         if not lake.exists:
-            raise UsageError(f"{lake.path} is no lake: `kiplint pipeline run --out {lake.path}` makes one")
-        self._lake = lake
-        self.snapshot: Snapshot = lake.snapshot()
+            raise UsageError(f"{lake} is no lake: `kiplint pipeline run --out {lake}` makes one")
+        self.lake = lake
+        self.snapshot: Snapshot = lake.snapshot(as_of)
+
+    @cached_property
+    def duck(self) -> Duck:
+        """The tables for queries in SQL."""
+        from kiplint.pipeline.answers.duck import Duck
+
+        return Duck(self)
+
+    def has(self, kind: type[Frame]) -> bool:
+        """Whether a stage has written a table."""
+        return kind.NAME in self.snapshot.tables
+
+    def require(self, *kinds: type[Frame]) -> None:
+        """Raise UsageError when the stage that writes one of these has not run."""
+        for kind in kinds:
+            if not self.has(kind):
+                raise UsageError(f"{self.lake} has no {kind.NAME} yet: run the other stages of `kiplint pipeline run`")
+
+    def parts(self, kind: type[Frame]) -> Parts:
+        """The files of a table, none when it is not there."""
+        return self.lake.parts(kind.NAME, self.snapshot.tables.get(kind.NAME))
 
     def table(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
         """A table, or some columns or rows of it.
 
         Raises UsageError when the stage that writes it has not run, or when its files are damaged.
         """
-        if kind.NAME not in self.snapshot.tables:
-            raise UsageError(
-                f"{self._lake.path} has no {kind.NAME} yet: run the other stages of `kiplint pipeline run`"
-            )
+        self.require(kind)
+        whole = self.lake.read(self.parts(kind), kind.COLUMNS, where) if where is not None else None
         wanted = {name: kind.COLUMNS[name] for name in columns or kind.COLUMNS}
-        if where is None:
-            return self._lake.read(self.snapshot.parts(kind.NAME), wanted)
-        whole = self._lake.read(self.snapshot.parts(kind.NAME), kind.COLUMNS, where)
-        return whole.select(list(wanted))
+        return whole.select(list(wanted)) if whole is not None else self.lake.read(self.parts(kind), wanted)
 
     def rows(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> list[Row]:
         """The same as rows."""
         found: list[Row] = self.table(kind, columns, where).to_pylist()
         return found
 
-    def count(self, kind: type[Frame], where: Any = None) -> int:
+    def count(self, kind: type[Frame]) -> int:
         """How many rows a table has; none when it is not there."""
-        if kind.NAME not in self.snapshot.tables:
-            return 0
-        if where is None:
-            return self._lake.count(self.snapshot.parts(kind.NAME))
-        return int(self.table(kind, None, where).num_rows)
+        return rows_in(self.parts(kind))
 
 
 def is_one_of(column: str, values: Iterable[Any]) -> Any:
     """A condition for `where`: the column's value is one of these."""
+    import pyarrow.compute as pc
+
     return pc.field(column).isin(list(values))
 
 
 def equals(**values: Any) -> Any:
     """A condition for `where`: all these columns have these values."""
+    import pyarrow.compute as pc
+
     found = None
     for column, value in values.items():
         one = pc.field(column) == value

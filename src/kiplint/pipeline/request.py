@@ -22,7 +22,7 @@ def make_request(
     if not resume:
         raise UsageError("nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake")
     if (before := requested(lake.snapshot())) is None:
-        raise UsageError(f"there is no run to resume: {lake.path} is no lake")
+        raise UsageError(f"there is no run to resume: {lake} is no lake")
     return before
 
 

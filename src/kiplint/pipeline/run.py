@@ -13,12 +13,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake, Seen, Snapshot
 from kiplint.pipeline.listing import read_source
 from kiplint.pipeline.session import first_line
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
+from kiplint.pipeline.upkeep import needs_upkeep, optimize
 from kiplint.pipeline.work import Work
 from kiplint.text.suggest import did_you_mean
 
@@ -74,7 +76,7 @@ def run(
     if upstream not in names:
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
-        lines, problems = ingest.list_all(sources, lake, request.paths)
+        lines, problems = ingest.list_all(sources, request.paths)
         if not lines:
             raise UsageError("no source can be read: " + "; ".join(f"{name}: {said}" for name, said in problems))
         context = Context(engine, tuple(lines), tuple(problems), request.paths, upstream)
@@ -82,19 +84,22 @@ def run(
         for stage in STAGES:
             if stage.name in stages:
                 snapshot = _attend(lake, snapshot, stage, context, session, watcher)
+    if needs_upkeep(lake, snapshot):
+        optimize(lake)
+        snapshot = lake.snapshot()
     return snapshot
 
 
 def requested(snapshot: Snapshot) -> Request | None:
     """What the last run of a lake was asked for, None for a new lake."""
-    return msgspec.convert(snapshot.run, Request) if snapshot.run else None
+    return msgspec.convert(snapshot.request, Request) if snapshot.request else None
 
 
 def _remember(lake: Lake, request: Request) -> Snapshot:
     snapshot = lake.snapshot()
     if requested(snapshot) == request:
         return snapshot
-    return lake.publish(replace(snapshot, run=msgspec.to_builtins(request)))
+    return lake.publish(replace(snapshot, request=msgspec.to_builtins(request)), {}, "request")
 
 
 def _attend(
@@ -105,7 +110,7 @@ def _attend(
     session: Callable[[], SparkSession],
     watcher: Watcher,
 ) -> Snapshot:
-    inputs = {table: snapshot.parts(table) for table in stage.reads}
+    inputs = {table: snapshot.tables[table] for table in stage.reads if table in snapshot.tables}
     seen = {name: Seen(found, inputs) for name, found in stage.ids(context).items()}
     if all(snapshot.stages.get(name) == one for name, one in seen.items()):
         watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), None))
@@ -116,15 +121,15 @@ def _attend(
     spark = session()
     watcher.begun(stage.name, spark)
     started = time.perf_counter()
-    work = Work(spark, lake, snapshot, dict(snapshot.tables))
+    work = Work(spark, lake, snapshot)
     try:
         stage.run(work, context)
     except (PySparkException, Py4JError) as error:
         raise UsageError(f"stage {stage.name} fails: {first_line(error)}") from error
-    snapshot = lake.publish(replace(snapshot, tables=work.tables, stages={**snapshot.stages, **seen}))
+    snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **seen}), work.given, stage.name)
     watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
     return snapshot
 
 
 def _rows(lake: Lake, snapshot: Snapshot, tables: Iterable[str]) -> dict[str, int]:
-    return {table: lake.count(snapshot.parts(table)) for table in tables}
+    return {table: rows_in(lake.parts(table, snapshot.tables.get(table))) for table in tables}

@@ -45,6 +45,8 @@ EVERYWHERE = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
 ANSWERS_WITHIN = 30.0
 """Seconds that a Connect server has to answer; its client alone would try for ten minutes, without a word."""

@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from kiplint.pipeline.columns import Columns, ddl, table
 from kiplint.pipeline.frame import Frame
-from kiplint.pipeline.lake import Lake, Snapshot
+from kiplint.pipeline.lake import Lake, Parts, Snapshot
+from kiplint.pipeline.parts import read_parts, write_parts, write_table
 from kiplint.pipeline.tables.problems import Problems
 
 F = TypeVar("F", bound=Frame)
 
 
-@dataclass
 class Work:
-    """One run over one lake. `tables` are the parts of all tables, those staged by this stage included."""
+    """One run over one lake: the tables as they stand, with what this stage has given them."""
 
-    spark: SparkSession
-    lake: Lake
-    snapshot: Snapshot
-    tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    def __init__(self, spark: SparkSession, lake: Lake, snapshot: Snapshot) -> None:
+        self.spark = spark
+        self.lake = lake
+        self.snapshot = snapshot
+        self.given: dict[str, Parts] = {}
+
+    def parts(self, name: str) -> Parts:
+        """The files of a table as it stands, none when there is no such table yet."""
+        known = self.given.get(name)
+        return self.lake.parts(name, self.snapshot.tables.get(name)) if known is None else known
 
     def frame(self, kind: type[F]) -> F:
         """A table as it stands."""
-        return kind(self.read(kind.NAME, kind.COLUMNS, self.tables.get(kind.NAME, ())))
+        return kind(self.read(kind.COLUMNS, self.parts(kind.NAME)))
 
-    def read(self, name: str, columns: Columns, parts: Iterable[str]) -> DataFrame:
-        """Some parts of a table."""
-        paths = [self.lake.place(part) for part in parts]
-        if not paths:
+    def read(self, columns: Columns, parts: Parts) -> DataFrame:
+        """The rows of files."""
+        if not parts:
             return self.local(columns, ())
-        return self.spark.read.schema(ddl(columns)).parquet(*paths)
+        return read_parts(self.spark, self.lake.storage, parts, columns, self.parallelism)
 
     def local(self, columns: Columns, rows: Iterable[tuple[object, ...]]) -> DataFrame:
         """Rows of this process as a DataFrame."""
@@ -45,26 +48,34 @@ class Work:
             return self.spark.createDataFrame([], ddl(columns))
         return self.spark.createDataFrame(found).select(*columns)
 
-    def unseen(self, stage: str, engine: str, name: str) -> tuple[tuple[str, ...], bool]:
-        """The parts of a table that a stage has not worked on, and whether it begins anew: then that is all parts."""
-        parts = self.tables.get(name, ())
-        if self.anew(stage, engine):
-            return parts, True
-        before = self.snapshot.stages[stage].inputs.get(name, ())
-        if not set(before) <= set(parts):
+    def unseen(self, stage: str, engine: str, name: str) -> tuple[Parts, bool]:
+        """The files of a table that a stage has not worked on, and whether it begins anew: then that is all of them."""
+        parts = self.parts(name)
+        before = set(self.seen(stage, name))
+        if self.anew(stage, engine) or not before <= set(parts):
             return parts, True
         return tuple(part for part in parts if part not in before), False
+
+    def seen(self, stage: str, name: str) -> Parts:
+        """The files of a table that a stage has worked on."""
+        seen = self.snapshot.stages.get(stage)
+        return self.lake.parts(name, seen.inputs.get(name)) if seen else ()
 
     def anew(self, stage: str, engine: str) -> bool:
         """Whether nothing that a stage did is of use any more."""
         seen = self.snapshot.stages.get(stage)
         return seen is None or seen.engine != engine
 
-    def stage(self, name: str, df: DataFrame, columns: Columns | None = None) -> str:
-        """Write a DataFrame as a part that belongs to no table yet, and say its name."""
-        target = self.lake.stage(name)
-        (df.select(*columns) if columns else df).write.parquet(str(target))
-        return target.name
+    def stage(self, name: str, df: DataFrame, columns: Columns | None = None) -> Parts:
+        """Write a DataFrame as files that belong to no table yet."""
+        return write_parts(df.select(*columns) if columns else df, self.lake.storage, self.lake.stage(name))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all work is done on this machine, which then sees what this process has unpacked."""
+        if type(self.spark).__module__.startswith("pyspark.sql.connect"):
+            return False
+        return str(self.spark.sparkContext.master).startswith("local")
 
     @property
     def parallelism(self) -> int:
@@ -85,36 +96,41 @@ class Work:
         """Add rows to a table."""
         self.add(frame.NAME, self.stage(frame.NAME, frame.df))
 
-    def add(self, name: str, part: str) -> None:
-        """Add a staged part to a table, unless it is empty."""
-        self.tables[name] = (*self.tables.get(name, ()), *([part] if self.lake.count([part]) else []))
+    def add(self, name: str, parts: Parts) -> None:
+        """Add files to a table."""
+        self.given[name] = (*self.parts(name), *parts)
+
+    def empty(self, *names: str) -> None:
+        """Take all rows from tables."""
+        self.given |= dict.fromkeys(names, ())
 
     def replace(self, frame: Frame) -> None:
         """Give a table new rows instead of those it has."""
-        self.tables[frame.NAME] = (self.stage(frame.NAME, frame.df),)
+        self.given[frame.NAME] = self.stage(frame.NAME, frame.df)
 
-    def gather(self, columns: Columns, parts: Iterable[str], where: Any = None) -> list[dict[str, Any]]:
-        """Rows of parts in this process, without a job: for what is small."""
+    def gather(self, columns: Columns, parts: Parts, where: Any = None) -> list[dict[str, Any]]:
+        """Rows of files in this process, without a job: for what is small."""
         found: list[dict[str, Any]] = self.lake.read(parts, columns, where).to_pylist()
         return found
 
     def put(self, kind: type[Frame], rows: Iterable[tuple[object, ...]], *, more: bool = False) -> None:
         """Give a table rows of this process; `more` adds them to those it has."""
-        target = self.lake.stage(kind.NAME)
-        target.mkdir(parents=True)
-        pq.write_table(table(kind.COLUMNS, rows), target / "part-0.parquet", compression="zstd")
+        found = table(kind.COLUMNS, rows)
+        parts = write_table(found, self.lake.storage, self.lake.stage(kind.NAME)) if found.num_rows else ()
         if more:
-            self.add(kind.NAME, target.name)
+            self.add(kind.NAME, parts)
         else:
-            self.tables[kind.NAME] = (target.name,)
+            self.given[kind.NAME] = parts
 
     def note(self, stage: str, problems: Iterable[tuple[str, str]], *, anew: bool) -> None:
         """Record problems of a stage, as subject and text; `anew` forgets those it had before."""
-        before = self.gather(Problems.COLUMNS, self.tables.get(Problems.NAME, ()))
-        known = {tuple(row.values()) for row in before if not (anew and row["stage"] == stage)}
-        self.put(Problems, sorted(known | {(stage, *problem) for problem in problems}))
+        before = self.gather(Problems.COLUMNS, self.parts(Problems.NAME))
+        known = {tuple(row.values()) for row in before}
+        kept = {row for row in known if not (anew and row[0] == stage)} | {(stage, *problem) for problem in problems}
+        if kept != known or Problems.NAME not in self.snapshot.tables:
+            self.put(Problems, sorted(kept))
 
-    def problems_in(self, parts: Iterable[str], subject: str) -> Iterator[tuple[str, str]]:
-        """The problems that staged parts tell in a column of that name, by another of their columns."""
+    def problems_in(self, parts: Parts, subject: str) -> Iterator[tuple[str, str]]:
+        """The problems that staged files tell in a column of that name, by another of their columns."""
         for row in self.gather({subject: "string", "problem": "string"}, parts, pc.field("problem").is_valid()):
-            yield row[subject], row["problem"]
+            yield str(row[subject]), str(row["problem"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump
@@ -26,6 +28,8 @@ from kiplint.text.suggest import did_you_mean
 
 ENTITIES: Final = "fields/entity-type-missing"
 """The rule that knows which entity types fields of certain names have."""
+LISTENERS: Final = "rpc/listeners-unknown"
+"""The rule that knows the listeners."""
 
 
 class MigrationResult(RunResult, frozen=True):
@@ -74,11 +78,19 @@ def migrate_bump(
     """
     try:
         wanted = [NewField.parse(one) for one in fields]
-        if any(not one.message for one in wanted) and len(set(rpcs)) > 1:
-            raise BadField(f"{fields[0]!r} does not say which RPC it is for: write {rpcs[0]}Request.{fields[0]}")
-        entities = _entities(os.fspath(schemas))
+        halves = [one.message or {*one.path[:1]} & {*map(_base, rpcs)} for one in wanted]
+        loose = next((text for half, text in zip(halves, fields, strict=True) if not half), None)
+        if loose is not None and len(set(rpcs)) > 1:
+            raise BadField(f"{loose!r} does not say which RPC it is for: write '{_base(rpcs[0])}Request.{loose}'")
+        entities = {**_params(os.fspath(schemas), ENTITIES, "names")}
 
-        def change(_: SchemaSet, found: Sequence[Rpc]) -> Migration:
+        homes: dict[str, str] = {}
+
+        def change(schemas: SchemaSet, found: Sequence[Rpc]) -> Migration:
+            for rpc in found:
+                here, there = schemas.directory or ".", homes.setdefault(rpc.name, schemas.directory or ".")
+                if here != there:
+                    raise UsageError(f"{rpc.name} is in {there} and in {here}: say by --schemas which is to change")
             return _bumped(found, wanted, entities, unstable=unstable, note=note) if found else Migration()
 
         return _written((schemas,), rpcs, change, dry_run=dry_run)
@@ -107,6 +119,9 @@ def new_rpc(
         listed = ", ".join(one.directory or "." for one, _ in with_rpcs)
         raise UsageError(f"several directories have requests ({listed}): name the one that the new RPC is for")
     one, known = with_rpcs[0]
+    words = {*_params(where, LISTENERS, "known"), *(("zkBroker",) if known.has_zookeeper else ())}
+    if strange := next((word for word in listeners if word not in words), None):
+        raise UsageError(f"there is no listener {strange}{did_you_mean(strange, words)}")
     try:
         made = first_version(name, known, api_key=api_key, listeners=listeners or ("broker",), unstable=unstable)
     except BadName as error:
@@ -120,6 +135,10 @@ def new_rpc(
 def _bumped(
     rpcs: Sequence[Rpc], fields: Sequence[NewField], entities: Mapping[str, str], *, unstable: bool, note: str
 ) -> Migration:
+    names = {rpc.name for rpc in rpcs}
+    if vague := next((one for one in fields if one.path and not one.message and one.path[0] in names), None):
+        name, rest = vague.path[0], ".".join((*vague.path[1:], vague.name))
+        raise BadField(f"{name} has two halves: write {name}Request.{rest} or {name}Response.{rest}")
     halves = {rpc.name: {half.name for half in (rpc.request, rpc.response) if half} for rpc in rpcs}
     known = set().union(*halves.values())
     if strange := next((one.message for one in fields if one.message and one.message not in known), ""):
@@ -132,11 +151,9 @@ def _bumped(
     return Migration(files, tuple(row for one in found for row in one.rows))
 
 
-def _entities(start: str) -> dict[str, str]:
-    """The entity types that fields of certain names are to have, as the rule about them says."""
-    rules = {rule.id: rule for rule in configure(start).known()}
-    names = rules[ENTITIES].params.get("names", {}) if ENTITIES in rules else {}
-    return {str(name): str(kind) for name, kind in names.items()}
+def _params(start: str, rule: str, name: str) -> Any:
+    """A parameter of a rule, as the configuration has it."""
+    return next((one.params.get(name, {}) for one in configure(start).known() if one.id == rule), {})
 
 
 def _written(
@@ -170,10 +187,12 @@ def _each(
         wanted = [rpc for rpc in rpcs if not names or _is_named(rpc, names)]
         found = change(schemas, wanted)
         files += found.files
-        rows += found.rows
+        rows += [replace(row, directory=one.directory or ".") for row in found.rows]
     for name in names:
         if not {name, _base(name)} & known:
-            raise UsageError(f"there is no RPC {name}{did_you_mean(name, known)}")
+            raise UsageError(f"there is no RPC {name}{_meant(name, known)}")
+    if not known and not broken:
+        raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "error" if broken else "findings" if any(row.state == "left" for row in rows) else "ok"
     return MigrationResult(files=tuple(files), rows=tuple(rows), broken=tuple(broken), status=status)
 
@@ -192,6 +211,14 @@ def _asked(one: SchemaFiles, rpcs: Sequence[Rpc]) -> list[Rpc]:
     """The RPCs of which a half was asked for."""
     wanted = {file.path for file in one.files if file.wanted}
     return [rpc for rpc in rpcs if any(half and half.file in wanted for half in (rpc.request, rpc.response))]
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    """What to write instead of a name that no RPC has."""
+    file = os.path.basename(name)
+    if file.endswith(".json") and _base(file.removesuffix(".json")) in known:
+        return f": write {_base(file.removesuffix('.json'))}, and the directory as the set"
+    return did_you_mean(_base(name), known)
 
 
 def _is_named(rpc: Rpc, names: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import read_file
 
 _opened: dict[tuple[str, str], Objects] = {}
+_unpacked: dict[tuple[str, int, int], str] = {}
 
 
 def open_repository(repository: str | None) -> Objects:
@@ -40,7 +41,7 @@ def _open(repository: str, place: str) -> Objects:
     if beginning.startswith(b"gitdir:") and os.path.basename(place) == ".git":
         return Objects(repository, ("-C", os.path.dirname(place)), elsewhere=True)
     if is_bundle(place):
-        return Objects(repository, (f"--git-dir={_unpacked(repository, place)}",), elsewhere=True)
+        return Objects(repository, (f"--git-dir={unpacked(repository, place)}",), elsewhere=True)
     raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
 
 
@@ -64,14 +65,19 @@ def unpack(repository: str, bundle: str, directory: str) -> None:
         raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
 
 
-def _unpacked(repository: str, bundle: str) -> str:
+def unpacked(repository: str, bundle: str) -> str:
+    """A bundle as a bare repository that is there until this process ends; raises SourceError for a broken one."""
     from shutil import rmtree
     from tempfile import mkdtemp
 
-    directory = mkdtemp(prefix="kiplint-")
-    at_end(lambda: rmtree(directory, ignore_errors=True))
-    unpack(repository, bundle, directory)
-    return directory
+    stat = os.stat(bundle)
+    key = bundle, stat.st_size, stat.st_mtime_ns
+    if not os.path.isdir(_unpacked.get(key, "")):
+        directory = mkdtemp(prefix="kiplint-")
+        at_end(lambda: rmtree(directory, ignore_errors=True))
+        unpack(repository, bundle, directory)
+        _unpacked[key] = directory
+    return _unpacked[key]
 
 
 def _is_bare(path: str) -> bool:

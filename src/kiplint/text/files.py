@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import BinaryIO, Final
+import sys
+from typing import BinaryIO, Final, TextIO
 
 from kiplint.text.limits import MAX_BYTES
 
@@ -22,6 +23,13 @@ _WRITING: Final = (
     | os.O_EXCL
     | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NOINHERIT"))
 )
+
+_SENDING: Final = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK", "O_NOINHERIT"))
+)
+_OF_THE_SYSTEM: Final = ("/dev", "/proc")
 
 _LEAST: Final = 1 << 12
 """The bytes asked for at once where the size that the system tells was too small, as that of its own files is."""
@@ -62,6 +70,38 @@ def read_text(path: str, most: int = MAX_BYTES) -> str:
         return read_file(path, most).decode()
     except UnicodeDecodeError:
         raise OSError(errno.EILSEQ, "it is not UTF-8", path) from None
+
+
+def standard_input() -> BinaryIO:
+    """Standard input; raises OSError where it is closed, with a name to tell."""
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed", "standard input")
+    return sys.stdin.buffer
+
+
+def open_to_write(path: str, *, append: bool = False) -> TextIO:
+    """A file, made if need be, to write text to; a device or a pipe that somebody reads will do.
+
+    A link is followed to a file beside it, and where the system has its own, such as /dev/stdout; elsewhere it could
+    lead a report anywhere. Raises OSError, its `strerror` fit to follow a colon.
+    """
+    try:
+        place = os.path.dirname(os.path.abspath(path))
+        if os.path.islink(path) and not place.startswith(_OF_THE_SYSTEM) and not append:
+            target = os.path.realpath(path)
+            if os.path.dirname(target) != os.path.realpath(place):
+                raise OSError(errno.ELOOP, f"it is a link to {target}, outside of its directory", path)
+        # Opening a pipe waits for a reader, and writing to one that is full for it to be read.
+        file = os.open(path, _SENDING | (os.O_APPEND if append else os.O_TRUNC), 0o666)
+    except ValueError:
+        raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        raise OSError(errno.ENXIO, "it is a socket, or a pipe that nobody reads", path) from None
+    if hasattr(os, "set_blocking"):
+        os.set_blocking(file, True)
+    return open(file, "a" if append else "w", encoding="utf-8", newline="\n")
 
 
 def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.pipeline.answers.query import make_views
+from kiplint.pipeline.answers.spark_query import make_views
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import Done, Request, Watcher, run
@@ -62,7 +62,7 @@ def kafka(
     sources = (f"kafka={bundle}#trunk", f"kafka={bundle}#tags", *forks)
     with _unhurried(spark):
         snapshot = run(made, Request(sources), engine, lambda: spark, SILENT)
-    work = Work(spark, made, snapshot, dict(snapshot.tables))
+    work = Work(spark, made, snapshot)
     make_views(work)
     return work
 

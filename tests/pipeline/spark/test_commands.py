@@ -9,7 +9,7 @@ from benchmarks.sample import arguments
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.query import query
+from kiplint.pipeline.answers.spark_query import spark_query as query
 from kiplint.pipeline.lake import Lake
 from pipeline.support import ask, printed
 

@@ -36,7 +36,7 @@ def test_changed_rules(
     snapshot = copy.snapshot()
     stages = {name: replace(one, engine="other") if name == changed else one for name, one in snapshot.stages.items()}
     with copy.writing():
-        copy.publish(replace(snapshot, stages=stages))
+        copy.publish(replace(snapshot, stages=stages), {}, "test")
     run(copy, Request(sources), engine, lambda: spark, SILENT, ("lint",))
     assert findings(copy) == findings(lake)
 
@@ -49,9 +49,9 @@ def test_sources_that_are_read_otherwise(
     snapshot = copy.snapshot()
     stages = {**snapshot.stages, "ingest-walking": replace(snapshot.stages["ingest-walking"], engine="other")}
     with copy.writing():
-        copy.publish(replace(snapshot, stages=stages))
+        copy.publish(replace(snapshot, stages=stages), {}, "test")
     done: list[Done] = []
     after = run(copy, Request(sources), engine, lambda: spark, heard(done))
     assert [one.stage for one in done if one.seconds is not None] == [stage.name for stage in STAGES]
-    assert set(after.parts("blobs")).isdisjoint(snapshot.parts("blobs"))
+    assert set(copy.parts("blobs", after.tables["blobs"])).isdisjoint(copy.parts("blobs", snapshot.tables["blobs"]))
     assert content(copy.path) == content(lake.path)

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import MessageOption, RepositoryOption
 from kiplint.cli.options import Argument, Group
 
@@ -11,8 +12,8 @@ EPILOG = "Example:  kiplint changelog 4.0.0: 4.1.0: > CHANGES-4.1.md"
 class Options(Group, frozen=True):
     """What it takes."""
 
-    old: Annotated[str, Argument("The base: a directory, an archive, REV: or REV:path.")]
-    new: Annotated[str, Argument("What came after it, in any of the same forms.")]
+    old: Annotated[str, Argument("The base: a directory, an archive, REV: or REV:path.", complete=suggesting.sets)]
+    new: Annotated[str, Argument("What came after it, in any of the same forms.", complete=suggesting.sets)]
     message: MessageOption = ()
     repo: RepositoryOption = None
 

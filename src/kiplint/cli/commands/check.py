@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
 from kiplint.cli.options import Argument, Group, Option
 
@@ -28,6 +29,7 @@ class Options(Group, frozen=True):
             "REV:path as git show takes it, or - for standard input.",
             "SET",
             usual="the working directory",
+            complete=suggesting.sets,
         ),
     ] = ()
     choosing: Choosing = Choosing()
@@ -49,7 +51,12 @@ class Options(Group, frozen=True):
     update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
     changed_since: Annotated[
-        str | None, Option("Report only what a change since this revision brought about, or touches.", "REV")
+        str | None,
+        Option(
+            "Report only what a change since this revision brought about, or touches.",
+            "REV",
+            complete=suggesting.revisions,
+        ),
     ] = None
     as_hook: Annotated[
         bool,

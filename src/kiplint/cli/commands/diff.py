@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli import completing
+from kiplint.cli import completing, suggesting
 from kiplint.cli.groups import (
     Choosing,
     Configuring,
@@ -24,8 +24,10 @@ EPILOG = (
 class Options(Group, frozen=True):
     """What it takes."""
 
-    old: Annotated[str, Argument("The base: a directory, an archive, REV: or REV:path. It is released.")]
-    new: Annotated[str, Argument("What is compared with it, in any of the same forms.")]
+    old: Annotated[
+        str, Argument("The base: a directory, an archive, REV: or REV:path. It is released.", complete=suggesting.sets)
+    ]
+    new: Annotated[str, Argument("What is compared with it, in any of the same forms.", complete=suggesting.sets)]
     also: Annotated[
         tuple[str, ...], Option("An older set whose tag numbers must not come back. Repeatable.", "OLDER")
     ] = ()

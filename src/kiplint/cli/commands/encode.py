@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import RepositoryOption, SetsOption
 from kiplint.cli.options import Argument, Group, Option
 
@@ -20,6 +21,7 @@ class Options(Group, frozen=True):
         Argument(
             "The message and its version; or a file of JSON lines with values, - for standard input.",
             "[MESSAGE@VERSION|FILE]",
+            complete=suggesting.messages,
         ),
     ] = None
     set: SetsOption = ()

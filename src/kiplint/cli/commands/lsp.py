@@ -17,6 +17,7 @@ class Options(Group, frozen=True):
 
 def run(options: Options) -> int:
     """Be the language server of an editor: findings as you type, fixes, completion, and what a field means."""
+    import gc
     import os
 
     from kiplint.cli.process import CLEAN
@@ -27,5 +28,6 @@ def run(options: Options) -> int:
     except ModuleNotFoundError as error:
         what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
         raise UsageError(f"the language server needs {what}") from None
+    gc.enable()  # other commands end too soon to need it
     make().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
     return CLEAN

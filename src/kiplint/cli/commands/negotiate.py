@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
@@ -18,10 +19,19 @@ EPILOG = (
 class Options(Group, frozen=True):
     """What it takes."""
 
-    client: Annotated[str, Argument("The client's schema set: a directory, an archive, REV: or REV:path.", "CLIENT")]
+    client: Annotated[
+        str,
+        Argument(
+            "The client's schema set: a directory, an archive, REV: or REV:path.", "CLIENT", complete=suggesting.sets
+        ),
+    ]
     brokers: Annotated[
         tuple[str, ...],
-        Argument("The schema set of each broker, or what `probe --output-format json` wrote.", "BROKER..."),
+        Argument(
+            "The schema set of each broker, or what `probe --output-format json` wrote.",
+            "BROKER...",
+            complete=suggesting.sets,
+        ),
     ]
     feature: Annotated[
         str | None,

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import Reporting, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
@@ -13,7 +14,12 @@ class Options(Group, frozen=True):
 
     sets: Annotated[
         tuple[str, ...],
-        Argument("The release before, if any, and the set to look at.", "[BASE] HEAD", usual="the working directory"),
+        Argument(
+            "The release before, if any, and the set to look at.",
+            "[BASE] HEAD",
+            usual="the working directory",
+            complete=suggesting.sets,
+        ),
     ] = ()
     header: Annotated[int, Option("The request header version that every RPC should have.", least=1)] = 3
     repo: RepositoryOption = None

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import ColorOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
@@ -15,9 +16,16 @@ class Options(Group, frozen=True):
     """What it takes."""
 
     message: Annotated[
-        str | None, Argument("The message, and one of its versions; left out with --all.", "[MESSAGE[@VERSION]]")
+        str | None,
+        Argument(
+            "The message, and one of its versions; left out with --all.",
+            "[MESSAGE[@VERSION]]",
+            complete=suggesting.messages,
+        ),
     ] = None
-    source: Annotated[str | None, Argument("Where to look for it.", "[SET]", usual=".")] = None
+    source: Annotated[str | None, Argument("Where to look for it.", "[SET]", usual=".", complete=suggesting.sets)] = (
+        None
+    )
     all: Annotated[bool, Option("All messages of the set.")] = False
     repo: RepositoryOption = None
     output_format: Annotated[Literal["text", "json"], Option("How to write the layouts.")] = "text"

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import ColorOption, FormOption
 from kiplint.cli.options import Argument, Group, Option
 
@@ -14,10 +15,13 @@ EPILOG = (
 class Options(Group, frozen=True):
     """What it takes."""
 
-    source: Annotated[str, Argument("Where to start: a schema set, or a tag with --tags.", "FROM")]
-    target: Annotated[str, Argument("Where to go, in the same form.", "TO")]
+    source: Annotated[
+        str, Argument("Where to start: a schema set, or a tag with --tags.", "FROM", complete=suggesting.revisions)
+    ]
+    target: Annotated[str, Argument("Where to go, in the same form.", "TO", complete=suggesting.revisions)]
     over: Annotated[
-        tuple[str, ...], Option("A release that the path may go over. Repeatable, oldest first.", "SET")
+        tuple[str, ...],
+        Option("A release that the path may go over. Repeatable, oldest first.", "SET", complete=suggesting.sets),
     ] = ()
     tags: Annotated[bool, Option("The path may go over all tags, in version order.")] = False
     mode: Annotated[

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
@@ -12,9 +13,14 @@ class Options(Group, frozen=True):
     """What it takes."""
 
     sets: Annotated[
-        tuple[str, ...], Argument("The schema sets: directories, archives, REV: or REV:path.", "SET", usual=".")
+        tuple[str, ...],
+        Argument(
+            "The schema sets: directories, archives, REV: or REV:path.", "SET", usual=".", complete=suggesting.sets
+        ),
     ] = ()
-    message: Annotated[tuple[str, ...], Option("Only this message. Repeatable.", "NAME")] = ()
+    message: Annotated[
+        tuple[str, ...], Option("Only this message. Repeatable.", "NAME", complete=suggesting.messages)
+    ] = ()
     repo: RepositoryOption = None
 
 

@@ -62,6 +62,15 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
         return prove(self.change)
 
     @cached_property
+    def is_unproven(self) -> bool:
+        """Whether a proof may only be missing because its message has too many fields to look for one to the end."""
+        if self.breaks not in GRAVE or self.proof:
+            return False
+        from kiplint.compat.witness.prove import is_cut_short
+
+        return not self.provable or is_cut_short(self.change)
+
+    @cached_property
     def kind(self) -> str:
         """The change closely, such as `field-removed`."""
         return self.change.kind

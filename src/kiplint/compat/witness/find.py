@@ -100,6 +100,13 @@ def _examples(writer: Codec) -> list[tuple[Example, bytes]]:
     return [(example, data) for data, example in ordered[:MOST_TRIED]]
 
 
+def tries_all(message: Message, version: int) -> bool:
+    """Whether all examples of one version are tried, or only the shortest, as there are too many."""
+    size, _ = unfolded(message, MOST_FIELDS_TRIED)
+    most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
+    return next(islice(_values(Codec(message, version).body), most, None), None) is None
+
+
 def _values(body: Body) -> Iterator[Example]:
     yield Example("", minimal(body))
     for variants in (each_null(body), each_tag(body), each_rich(body)):

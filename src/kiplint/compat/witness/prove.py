@@ -13,7 +13,7 @@ from typing import Literal
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.values import minimal
 from kiplint.compat.changes.change import Change
-from kiplint.compat.witness.find import Side, Witness, witnesses
+from kiplint.compat.witness.find import Side, Witness, tries_all, witnesses
 from kiplint.model.header_map import header_of
 from kiplint.model.message import Message
 
@@ -45,6 +45,19 @@ def prove(change: Change) -> tuple[Witness, ...]:
             if found := witnesses(old, new, version, change.field):
                 return found
     return ()
+
+
+def is_cut_short(change: Change) -> bool:
+    """Whether a witness of a change that has none may be among the examples that are not tried."""
+    old, new = change.messages
+    if change.name in WITHOUT_READER or change.name == "header-changed" or old is None or new is None:
+        return False
+    version = change.versions.lowest
+    known = [one for one in (old, new) if one.valid.covers(version)]
+    try:
+        return len(list(change.versions)) > MOST_VERSIONS or not all(tries_all(one, version) for one in known)
+    except UnusableLayout:
+        return False
 
 
 def _unread(old: Message, version: int, name: str) -> tuple[Witness, ...]:

@@ -43,13 +43,13 @@ def run(work: Work, context: Context) -> None:
     once = pairs.groupBy("old_root", "root").agg(f.min(f.struct(*LINE, "position")).alias("first"))
     wanted = once.select("old_root", "root", "first.*")
     staged = work.stage("compared", _compared(work, context.engine, wanted))
-    compared = work.read("compared", COMPARED, [staged])
+    compared = work.read(COMPARED, staged)
     for frame in (
         Changes(compared.where("rule is not null").select(*Changes.COLUMNS).coalesce(work.few)),
         Pairs(wanted.select("old_root", "root").coalesce(1)),
     ):
         (work.replace if anew else work.append)(frame)
-    work.note(NAME, work.problems_in([staged], "subject"), anew=anew)
+    work.note(NAME, work.problems_in(staged, "subject"), anew=anew)
 
 
 def _compared(work: Work, engine: Engine, pairs: DataFrame) -> DataFrame:

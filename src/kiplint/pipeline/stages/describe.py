@@ -48,9 +48,9 @@ Batches = Iterable[pa.RecordBatch]
 def run(work: Work, context: Context) -> None:
     """Describe the definitions that are new, or all when the model has changed."""
     parts, anew = work.unseen(NAME, STAGE.ids(context)[NAME], Blobs.NAME)
-    blobs = work.read(Blobs.NAME, Blobs.COLUMNS, parts).where("data is not null").select("blob", "data")
+    blobs = work.read(Blobs.COLUMNS, parts).where("data is not null").select("blob", "data")
     staged = work.stage("described", work.spread(blobs).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
-    described = work.read("described", DESCRIBED, [staged])
+    described = work.read(DESCRIBED, staged)
     told = described.where("message is not null")
     own = ["blob", "message.message_name"]
     frames = (
@@ -60,7 +60,7 @@ def run(work: Work, context: Context) -> None:
     )
     for frame in frames:
         (work.replace if anew else work.append)(frame)
-    work.note(NAME, work.problems_in([staged], "blob"), anew=anew)
+    work.note(NAME, work.problems_in(staged, "blob"), anew=anew)
 
 
 def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:

@@ -10,7 +10,6 @@ from pyspark.sql import functions as f
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.columns import ddl
-from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.listing import Line, Source, list_source
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs, wanted_blobs
@@ -38,13 +37,13 @@ A_TASK = 64
 Problem = tuple[str, str]
 
 
-def list_all(sources: Iterable[Source], lake: Lake, patterns: tuple[str, ...]) -> tuple[list[Line], list[Problem]]:
+def list_all(sources: Iterable[Source], patterns: tuple[str, ...]) -> tuple[list[Line], list[Problem]]:
     """The lines of history of all sources, and what is wrong with those that cannot be listed."""
     lines: list[Line] = []
     problems: list[Problem] = []
     for source in sources:
         try:
-            line = list_source(source, lake.path / "repositories", patterns, lake.note)
+            line = list_source(source, patterns)
         except (SourceError, OSError) as error:
             problems.append((source.name, str(error)))
             continue
@@ -57,16 +56,17 @@ def list_all(sources: Iterable[Source], lake: Lake, patterns: tuple[str, ...]) -
 def run(work: Work, context: Context) -> None:
     """Bring the lake's sets, trees, files and blobs up to the lines of history, or read all anew."""
     if anew := work.anew(WALKING, STAGE.ids(context)[WALKING]):
-        work.tables |= dict.fromkeys((Blobs.NAME, Files.NAME, Trees.NAME, Roots.NAME), ())
-    known = {row["key"] for row in work.gather({"key": "string"}, work.tables.get(Roots.NAME, ()))}
+        work.empty(Blobs.NAME, Files.NAME, Trees.NAME, Roots.NAME)
+    known = {row["key"] for row in work.gather({"key": "string"}, work.parts(Roots.NAME))}
     problems: list[Problem] = []
-    if tasks := list(_tasks(context.lines, known)):
+    lines = context.lines if work.is_local else [line._replace(location=line.path) for line in context.lines]
+    if tasks := list(_tasks(lines, known)):
         walks = work.stage("walked", _walk(work, tasks, context.paths))
-        walked = work.read("walked", WALKED, [walks])
-        blobs = work.stage(Blobs.NAME, _read(work, walked, context.lines))
+        walked = work.read(WALKED, walks)
+        blobs = work.stage(Blobs.NAME, _read(work, walked, lines))
         work.add(Blobs.NAME, blobs)
         _settle(work, walked)
-        problems = [*work.problems_in([walks], "key"), *work.problems_in([blobs], "blob")]
+        problems = [*work.problems_in(walks, "key"), *work.problems_in(blobs, "blob")]
     _sets(work, context.lines)
     work.note("sources", context.problems, anew=True)
     work.note(NAME, problems, anew=anew)
@@ -100,19 +100,19 @@ def _read(work: Work, walked: DataFrame, lines: Sequence[Line]) -> DataFrame:
 def _settle(work: Work, walked: DataFrame) -> None:
     """Add the contents that are new: what folders hold is only known now that their files are."""
     definitions = definitions_of(folder_files(walked), work.frame(Blobs).df)
-    contents = work.read("contents", CONTENTS, [work.stage("contents", with_trees(definitions))])
+    contents = work.read(CONTENTS, work.stage("contents", with_trees(definitions)))
     files = work.frame(Files).df.select("tree").distinct()
     work.append(Files(files_of(contents).join(files, "tree", "anti").coalesce(work.few)))
     placed = {"key": "string", **Trees.COLUMNS}
-    rows = work.gather(placed, [work.stage("placed", roots_and_trees(walked, contents))])
-    known = {row["root"] for row in work.gather({"root": "string"}, work.tables.get(Trees.NAME, ()))}
+    rows = work.gather(placed, work.stage("placed", roots_and_trees(walked, contents)))
+    known = {row["root"] for row in work.gather({"root": "string"}, work.parts(Trees.NAME))}
     trees = {(row["root"], row["directory"], row["tree"]) for row in rows if row["tree"] and row["root"] not in known}
     work.put(Trees, sorted(trees), more=True)
     work.put(Roots, sorted({(row["key"], row["root"]) for row in rows}), more=True)
 
 
 def _sets(work: Work, lines: Sequence[Line]) -> None:
-    roots = {row["key"]: row["root"] for row in work.gather(Roots.COLUMNS, work.tables.get(Roots.NAME, ()))}
+    roots = {row["key"]: row["root"] for row in work.gather(Roots.COLUMNS, work.parts(Roots.NAME))}
     rows = (
         (line.source, line.lineage, position, one.commit, one.time, one.release, roots[one.key])
         for line in lines
@@ -124,7 +124,8 @@ def _sets(work: Work, lines: Sequence[Line]) -> None:
 
 
 def _listing(context: Context) -> dict[str, str]:
-    told = repr((context.lines, sorted(context.problems), context.paths))
+    lines = [line._replace(location="") for line in context.lines]
+    told = repr((lines, sorted(context.problems), context.paths))
     return {NAME: sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16], WALKING: ""}
 
 

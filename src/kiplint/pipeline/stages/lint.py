@@ -13,6 +13,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
 from kiplint.pipeline.bundles import chunks
 from kiplint.pipeline.columns import Columns, batch, ddl, text
+from kiplint.pipeline.delta import Parts, rows_in
 from kiplint.pipeline.engine import ALONE as FILES
 from kiplint.pipeline.engine import TOGETHER as SETS
 from kiplint.pipeline.engine import Engine
@@ -34,7 +35,6 @@ A_BATCH = 1000
 """Rows that a worker gathers before it sends them on."""
 Row = tuple[object, ...]
 Batches = Iterable[pa.RecordBatch]
-Parts = tuple[str, ...]
 
 
 def run(work: Work, context: Context) -> None:
@@ -42,46 +42,44 @@ def run(work: Work, context: Context) -> None:
     ids = STAGE.ids(context)
     alone, alone_anew = work.unseen(ALONE, ids[ALONE], Files.NAME)
     together, together_anew = work.unseen(TOGETHER, ids[TOGETHER], Files.NAME)
-    seen = () if alone_anew else work.snapshot.stages[ALONE].inputs[Files.NAME]
+    seen = () if alone_anew else work.seen(ALONE, Files.NAME)
     if set(alone) <= set(together):
         linted = [_sets(work, context.engine, together, alone, seen)]
     else:
         linted = [_files(work, context.engine, alone, seen)]
         linted += [_sets(work, context.engine, together, (), ())] if together else []
-    parts = [work.stage("found", one) for one in linted]
-    problems = list(work.problems_in(parts, "subject"))
-    if problems:
-        found = work.read("found", FOUND, parts).where("problem is null")
-        parts = [work.stage(Findings.NAME, found.select(*Findings.COLUMNS))]
+    staged = tuple(part for one in linted for part in work.stage("found", one))
+    problems = list(work.problems_in(staged, "subject"))
+    found = work.read(FOUND, staged).where("problem is null").select(*Findings.COLUMNS)
+    parts = work.stage(Findings.NAME, found.coalesce(work.few)) if staged else ()
     if alone_anew and together_anew:
-        work.tables[Findings.NAME] = ()
+        work.empty(Findings.NAME)
     elif alone_anew or together_anew:
         before = work.frame(Findings).df
         work.replace(Findings(before.where(f.col("tree").isNull() if together_anew else f.col("tree").isNotNull())))
-    for part in parts:
-        work.add(Findings.NAME, part)
+    work.add(Findings.NAME, parts)
     work.note(ALONE, problems, anew=alone_anew and together_anew)
 
 
 def _files(work: Work, engine: Engine, parts: Parts, seen: Parts) -> DataFrame:
     """What the files in some parts break by themselves, but for those in parts that are seen."""
-    files = work.read(Files.NAME, Files.COLUMNS, parts)
+    files = work.read(Files.COLUMNS, parts)
     wanted = files.select(*PAIR).distinct().join(_pairs(work, seen), PAIR, "anti")
-    rows = work.lake.count(parts)
+    rows = rows_in(parts)
     texts = join_texts(wanted, work.frame(Blobs).df, rows, _tasks(work, rows)).select(*PAIR, "data")
     return work.spread(texts).mapInArrow(files_in_arrow(engine), ddl(FOUND))
 
 
 def _sets(work: Work, engine: Engine, parts: Parts, fresh: Parts, seen: Parts) -> DataFrame:
     """What the sets in some parts break, and the files in some of these by themselves, each where it comes first."""
-    rows = work.lake.count(parts)
+    rows = rows_in(parts)
     tasks = _tasks(work, rows)
-    blobs, files = work.frame(Blobs).df, work.read(Files.NAME, Files.COLUMNS, parts)
+    blobs, files = work.frame(Blobs).df, work.read(Files.COLUMNS, parts)
     uses = first_uses(files, tasks) if fresh else files.withColumn("fresh", f.lit(False))
     if fresh and seen:
         known = _pairs(work, seen).withColumn("known", f.lit(True))
         uses = uses.join(known, PAIR, "left").withColumn("fresh", f.col("fresh") & f.col("known").isNull())
-    chosen = near(_chosen(work, files, blobs), work.lake.count(work.tables[Trees.NAME]))
+    chosen = near(_chosen(work, files, blobs), rows_in(work.parts(Trees.NAME)))
     texts = texts_by_chunk(uses.join(chosen, "tree"), blobs, rows, tasks)
     return texts.mapInArrow(sets_in_arrow(engine), ddl(FOUND))
 
@@ -97,12 +95,12 @@ def _chosen(work: Work, files: DataFrame, blobs: DataFrame) -> DataFrame:
 
 
 def _pairs(work: Work, parts: Parts) -> DataFrame:
-    return work.read(Files.NAME, Files.COLUMNS, parts).select(*PAIR).distinct()
+    return work.read(Files.COLUMNS, parts).select(*PAIR).distinct()
 
 
 def _tasks(work: Work, files: int) -> int:
     """How many tasks share the texts of so many files: enough for all cores, and each of a bounded size."""
-    texts = min(files, work.lake.count(work.tables[Blobs.NAME]))
+    texts = min(files, rows_in(work.parts(Blobs.NAME)))
     return max(work.parallelism, -(-texts // A_TASK))
 
 

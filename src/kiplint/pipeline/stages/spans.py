@@ -39,7 +39,7 @@ def run(work: Work, _: Context) -> None:
     never = {"fixed_position": "int", "fixed_commit": "string", "fixed_time": "timestamp", "fixed_release": "string"}
     nulls = {name: f.lit(None).cast(kind) for name, kind in {**never, "open": "boolean"}.items()}
     changed = changed.withColumns({"what": f.lit(CHANGE), **nulls})
-    spans = work.read("spans", {**dict(findings.dtypes)}, [work.stage("in-time", findings.unionByName(changed))])
+    spans = work.read({**dict(findings.dtypes)}, work.stage("in-time", findings.unionByName(changed)))
     work.replace(Spans(with_releases(spans, _releases(spans, sets)).coalesce(work.few)))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from pyspark.sql import DataFrame
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.tables.sets import steps
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class Changes(Frame):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from pyspark.sql import DataFrame
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class Findings(Frame):

@@ -5,16 +5,17 @@ The columns say what `compat.negotiation` says of two sets; a test compares them
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as f
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID
 from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.late import f
 from kiplint.pipeline.tables.offers import Offers
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
 
 
 class Matrix(Frame):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
-
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as f
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.compat.negotiation.exchange import SOFTWARE
 from kiplint.compat.negotiation.sides import API_VERSIONS
 from kiplint.compat.roles import OF_CLIENTS, OF_KRAFT, OF_ZOOKEEPER, UPDATE_METADATA
 from kiplint.pipeline.columns import Columns, array
 from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.late import Window, f
 from kiplint.pipeline.tables.messages import HEADERS, RANGES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
 
 RPC = ("request", "response")
 

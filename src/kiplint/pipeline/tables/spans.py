@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as f
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.late import Window, f
 from kiplint.pipeline.tables.sets import LINE
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
 
 FINDING, CHANGE = "finding", "change"
 

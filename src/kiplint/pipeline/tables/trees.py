@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as f
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.columns import Columns, array
 from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.late import f
 from kiplint.sources.recognize import FOREIGN
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
 
 WALKED_FILES = array({"name": "string", "blob": "string"})
 WALKED: Columns = {

@@ -20,10 +20,16 @@ NO_RULES: Final[Rules] = {}
 def diff_document(changes: Sequence[Judged], compared: int, rules: Rules = NO_RULES) -> dict[str, Any]:
     """What `kiplint diff --output-format json` writes; `rules` describes the rules of the changes."""
     counts = Counter(one.breaks for one in changes)
+    unproven = sum(one.is_unproven for one in changes)
     return {
         "version": 1,
         "changes": [change_object(one, rules) for one in changes],
-        "summary": {"messages": compared, "changes": len(changes), **{what: counts[what] for what in BREAKS}},
+        "summary": {
+            "messages": compared,
+            "changes": len(changes),
+            **{what: counts[what] for what in BREAKS},
+            **({"unproven": unproven} if unproven else {}),
+        },
     }
 
 
@@ -62,5 +68,6 @@ def change_object(one: Judged, rules: Rules = NO_RULES) -> dict[str, Any]:
         "new": dict(one.new),
         "message": one.message,
         "proof": [{"reader": witness.reader, **msgspec.to_builtins(witness)} for witness in one.proof],
+        **({"unproven": True} if one.is_unproven else {}),
         **related,
     }

@@ -43,11 +43,14 @@ def write_diff(
 
 
 def summary_line(changes: Iterable[Judged], compared: int) -> str:
-    """`12 changes in 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`"""
+    """`12 changes in 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`, and how many breaks lack their proof."""
+    changes = list(changes)
     counts = Counter(one.breaks for one in changes)
+    unproven = sum(one.is_unproven for one in changes)
+    said = f" {plural(unproven, 'break')} without proof: too many fields to try." if unproven else ""
     parts = [f"{counts[what]} {'nothing' if what == 'none' else what}" for what in BREAKS if counts[what]]
     parts[0] = parts[0].replace(" ", " breaks " if parts[0].startswith("1 ") else " break ", 1)
-    return f"{plural(sum(counts.values()), 'change')} in {plural(compared, 'message')}: {listed(parts)}."
+    return f"{plural(sum(counts.values()), 'change')} in {plural(compared, 'message')}: {listed(parts)}.{said}"
 
 
 def _proof(one: Judged, color: bool) -> str:

@@ -22,6 +22,7 @@ class RpcObject(msgspec.Struct, frozen=True):
     header_versions: Annotated[dict[str, int], Meta(description="The request's header by range of its versions.")]
     done: Annotated[tuple[str, ...], Meta(description="What was done beyond the new version.")]
     look: Annotated[tuple[str, ...], Meta(description="What a person has to look at.")]
+    directory: Annotated[str, Meta(description="The directory that it is in.")]
 
 
 class MigrationSummary(msgspec.Struct, frozen=True):

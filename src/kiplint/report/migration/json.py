@@ -36,6 +36,7 @@ def _rpc(row: Row) -> RpcObject:
         header_versions=row.header_versions,
         done=row.done,
         look=row.look,
+        directory=encodable(row.directory),
     )
 
 

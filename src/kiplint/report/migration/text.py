@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final, TextIO
 
 from kiplint.fixes.result import Row
@@ -23,8 +24,12 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     """Write the rows, but for those of which there is nothing to tell, then what to look at, and how many."""
     rows, files = result.rows, len(result.files)
     shown = [row for row in rows if row.state not in _QUIET or row.look]
-    lines = table(COLUMNS, [_cells(row) for row in shown], color)
-    looks = [(row.name, one) for row in rows for one in row.look]
+    lines: list[str] = []
+    several = len({row.directory for row in rows}) > 1
+    for directory, group in groupby(shown, key=lambda row: row.directory):
+        lines += [*([""] if lines else []), title(printable(directory), color)] if several else []
+        lines += table(COLUMNS, [_cells(row) for row in group], color)
+    looks = [(f"{row.directory}: {row.name}" if several else row.name, one) for row in rows for one in row.look]
     if looks:
         lines += ["", title("To look at", color)]
         lines += [line for name, one in looks for line in paragraph([f"{name}: {one}"])]

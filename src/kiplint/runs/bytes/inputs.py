@@ -5,12 +5,11 @@ from __future__ import annotations
 import binascii
 import os
 import re
-import sys
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from kiplint.engine.errors import UsageError
-from kiplint.text.files import read_file
+from kiplint.text.files import read_file, standard_input
 
 InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
 MOST_INPUT = 2**30
@@ -40,7 +39,7 @@ def read_inputs(words: tuple[str | bytes, ...], form: InputFormat) -> Iterator[G
         if isinstance(word, bytes):
             yield from _given("bytes", word, form)
         elif word == STDIN:
-            yield from _given("standard input", _bounded(sys.stdin.buffer.read(MOST_INPUT + 1), "standard input"), form)
+            yield from _given("standard input", _bounded(standard_input().read(MOST_INPUT + 1), "standard input"), form)
         elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
             yield _typed(word, number, form)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import AnswerFormOption, ColorOption
 from kiplint.cli.options import Argument, Group, Option
 
@@ -16,7 +17,7 @@ EPILOG = (
 class Options(Group, frozen=True):
     """What it takes."""
 
-    rpcs: Annotated[tuple[str, ...], Argument("The RPCs to give a new version.", "RPC")]
+    rpcs: Annotated[tuple[str, ...], Argument("The RPCs to give a new version.", "RPC", complete=suggesting.rpcs)]
     schemas: Annotated[str, Option("The directory that they are in.", "SET")] = "."
     add_field: Annotated[
         tuple[str, ...],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from kiplint.cli import suggesting
 from kiplint.cli.groups import AnswerFormOption, ColorOption, split
 from kiplint.cli.options import Argument, Group, Option
 
@@ -19,7 +20,9 @@ class Options(Group, frozen=True):
     paths: Annotated[
         tuple[str, ...], Argument("Directories (walked), or files, whose other halves change too.", "PATH")
     ]
-    only: Annotated[tuple[str, ...], Option("Change only these, as Fetch,Produce. Repeatable.", "RPC")] = ()
+    only: Annotated[
+        tuple[str, ...], Option("Change only these, as Fetch,Produce. Repeatable.", "RPC", complete=suggesting.rpcs)
+    ] = ()
     only_declare: Annotated[bool, Option("Add headerVersions as flexibleVersions implies them, and no version.")] = (
         False
     )
@@ -38,11 +41,15 @@ def run(options: Options) -> int:
     the id that the header now has. A second run changes nothing. The exit code is 1 while a person has to help.
     """
     from kiplint.cli.output import present_change
+    from kiplint.engine.errors import UsageError
     from kiplint.runs.migrating import migrate_kip_1313
 
+    only = split(options.only)
+    if options.only and not only:
+        raise UsageError("--only names no RPC; leave it out for all of them")
     found = migrate_kip_1313(
         *options.paths,
-        only=split(options.only),
+        only=only,
         only_declare=options.only_declare,
         tagged=options.tagged,
         dry_run=options.dry_run or options.diff,

@@ -1,6 +1,6 @@
 """`kiplint pipeline` and its commands. Spark is only imported when one of them runs."""
 
-COMMANDS = ("run", "report", "query", "blame", "matrix", "rollout")
+COMMANDS = ("run", "report", "query", "blame", "matrix", "rollout", "changes", "optimize")
 
 HELP = (
     "Whole histories and many forks, on Spark: when each mistake came in, what each release changed, who interoperates."

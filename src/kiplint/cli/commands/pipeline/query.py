@@ -1,8 +1,8 @@
 """`kiplint pipeline query`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from kiplint.cli.groups import AnswerFormOption, Cluster, ColorOption, LakeArgument
+from kiplint.cli.groups import Cluster, ColorOption, LakeArgument
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
@@ -10,14 +10,25 @@ EPILOG = (
     "kiplint pipeline query lake 'SELECT release, rule, count(*) FROM set_findings GROUP BY ALL'"
 )
 
+if TYPE_CHECKING:
+    from kiplint.pipeline.reader import Reader
+
+SHOWN = 1000
+"""The most rows that are shown unless asked for others."""
+
 
 class Options(Group, frozen=True):
     """What it takes."""
 
     lake: LakeArgument
-    sql: Annotated[str, Argument("A query in Spark's SQL over the lake's tables.", "SQL")]
-    limit: Annotated[int, Option("The most rows to print.", least=1)] = 1000
-    output_format: AnswerFormOption = "text"
+    sql: Annotated[str, Argument("A query in DuckDB's SQL over the lake's tables, or in Spark's with --master.", "SQL")]
+    limit: Annotated[int | None, Option("The most rows to print.", least=1, usual="1000; csv and parquet have all")] = (
+        None
+    )
+    timeout: Annotated[int, Option("The longest to wait for an answer, in seconds.", least=1)] = 60
+    output_format: Annotated[
+        Literal["text", "json", "markdown", "csv", "parquet"], Option("How to write the result.")
+    ] = "text"
     cluster: Cluster = Cluster()
     color: ColorOption = "auto"
 
@@ -25,21 +36,40 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Ask the lake in SQL.
 
-    Every table is a view of its own name. Two more put things together: `set_findings` has the findings of every
-    revision, as `check` tells them, and `set_changes` the changes of every step, as `diff` tells them.
+    Every table is a view of its own name. More put things together: `set_findings` has the findings of every revision,
+    as `check` tells them, `set_changes` the changes of every step, as `diff` tells them; `set_messages`, `set_fields`,
+    `releases` and `rpcs` say what revisions hold. A query reads these and nothing else.
     """
-    from kiplint.cli.lake import open_lake, settle_interrupts, write_answer
+    from kiplint.cli.lake import open_lake, write_answer, write_rows
 
     reader = open_lake(options.lake)
-    from kiplint.pipeline.answers.query import query
-    from kiplint.pipeline.lake import Lake
+    cluster = options.cluster
+    if cluster.master or cluster.remote:
+        return _on_cluster(options, reader)
+    from kiplint.pipeline.answers.query import query, stream
+
+    if options.output_format in ("csv", "parquet"):
+        with stream(reader, options.sql, options.timeout) as batches:
+            return write_rows(batches, options.output_format, options.limit)
+    found = query(reader, options.sql, options.limit or SHOWN, options.timeout)
+    return write_answer(found, options.output_format, options.color)
+
+
+def _on_cluster(options: Options, reader: "Reader") -> int:
+    from kiplint.cli.lake import need_spark, settle_interrupts, write_answer
+    from kiplint.engine.errors import UsageError
+
+    if options.output_format in ("csv", "parquet"):
+        raise UsageError(f"--master and --remote answer as text, json or markdown, not as {options.output_format}")
+    need_spark()
+    from kiplint.pipeline.answers.spark_query import spark_query
     from kiplint.pipeline.session import make_session, read_conf
 
     cluster = options.cluster
     spark = make_session(cluster.master, cluster.remote, read_conf(cluster.conf))
     settle_interrupts()
     try:
-        found = query(spark, Lake(options.lake), reader.snapshot, options.sql, options.limit)
+        found = spark_query(spark, reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
         return write_answer(found, options.output_format, options.color)
     finally:
         spark.stop()

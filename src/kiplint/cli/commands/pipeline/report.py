@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import LakeArgument, Reporting
+from kiplint.cli.groups import AsOfOption, LakeArgument, Reporting
 from kiplint.cli.options import Group, Option
 
 EPILOG = "Example:  kiplint pipeline report lake --output-format markdown > report.md"
@@ -15,6 +15,7 @@ class Options(Group, frozen=True):
     severity: Annotated[Literal["error", "warning", "info"], Option("Tell findings in time down to this severity.")] = (
         "error"
     )
+    as_of: AsOfOption = None
     reporting: Reporting = Reporting()
 
 
@@ -28,7 +29,7 @@ def run(options: Options) -> int:
     from kiplint.cli.lake import open_lake
     from kiplint.cli.output import report
 
-    reader = open_lake(options.lake)
+    reader = open_lake(options.lake, options.as_of or "")
     from kiplint.pipeline.answers.newest import lake_report
 
     return report("pipeline report", options.reporting, lambda: lake_report(reader, options.severity))

@@ -25,7 +25,9 @@ class Options(Group, frozen=True):
             "NAME=PATH[#REF]",
         ),
     ] = ()
-    out: Annotated[str, Option("The directory to write the tables to.", "LAKE")] = "lake"
+    out: Annotated[
+        str, Option("Where to write the tables: a directory, or file://, s3://, gs://, abfss://...", "LAKE")
+    ] = "lake"
     resume: Annotated[bool, Option("Go on with the sources that LAKE was last run with.")] = False
     stages: Annotated[
         tuple[str, ...],

@@ -1,0 +1,178 @@
+"""The table `runs`: a row for each stage that was published, and for the beginning and the end of each run.
+
+A row names the versions of all tables that belong together. Whoever reads a lake takes those of one row, the last, and
+so sees one state, whatever a writer does meanwhile. A row is made with the version of `runs` that follows the one its
+writer knew: when somebody else has made one meanwhile, the commit is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.columns import Columns, array, table
+from kiplint.pipeline.delta import ConflictError, Part, Parts, commit, head_of, parts_of, reading
+from kiplint.pipeline.ground import RUNS, remove
+from kiplint.pipeline.storage import Storage
+from kiplint.text.suggest import did_you_mean
+
+BEGUN: Final = "begin"
+ENDED: Final = "end"
+OPTIMIZED: Final = "optimize"
+VERSIONS: Columns = {"table": "string", "version": "bigint"}
+COLUMNS: Columns = {
+    "number": "bigint",
+    "run": "string",
+    "stage": "string",
+    "published": "timestamp",
+    "writer": "string",
+    "sources": "array<string>",
+    "request": "string",
+    "tables": array(VERSIONS),
+    "stages": array({"stage": "string", "code": "string", "inputs": array(VERSIONS)}),
+    "oldest": "bigint",
+}
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What a stage has worked on: an id of the code and rules it ran, and the version of each table that it read."""
+
+    engine: str
+    inputs: dict[str, int]
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """One state of a lake: a row of `runs`.
+
+    `number` counts the rows from 1, `run` is the token of the run that published it, `stage` what it had done by then,
+    `oldest` the first state whose files are still there. `request` is what the run was asked for.
+    """
+
+    number: int = 0
+    run: str = ""
+    stage: str = ""
+    published: datetime | None = None
+    writer: str = ""
+    request: dict[str, Any] = {}
+    tables: dict[str, int] = {}
+    stages: dict[str, Seen] = {}
+    oldest: int = 0
+
+
+def newest(storage: Storage) -> Snapshot:
+    """The newest state, an empty one for a new lake. Raises UsageError."""
+    head = head_of(storage, RUNS)
+    if head is None:
+        return Snapshot()
+    return _rows(storage, max(parts_of(storage, RUNS, head), key=lambda part: part.name))[-1]
+
+
+def every(storage: Storage) -> list[Snapshot]:
+    """All states, from the oldest. Raises UsageError."""
+    head = head_of(storage, RUNS)
+    parts = sorted(parts_of(storage, RUNS, head)) if head is not None else ()
+    return [row for part in parts for row in _rows(storage, part)]
+
+
+def at(storage: Storage, when: str) -> Snapshot:
+    """The state that was the newest at a time (ISO 8601, a day being its end), or of a run, or with a number.
+
+    Raises UsageError where there is none, or its files were removed.
+    """
+    rows = every(storage)
+    if when.isdigit() and len(when) < 10:
+        found = [row for row in rows if row.number == int(when)]
+    elif of_run := [row for row in rows if row.run == when]:
+        found = of_run
+    else:
+        moment = end_of(when)
+        found = [row for row in rows if row.published and row.published <= moment]
+    if not found:
+        hint = did_you_mean(when, [row.run for row in rows])
+        raise UsageError(f"{storage} has no state as of {when}{hint or _since(rows)}")
+    if found[-1].number < rows[-1].oldest:
+        raise UsageError(f"the state of {storage} as of {when} is gone: `kiplint pipeline optimize` removed it")
+    return found[-1]
+
+
+def end_of(when: str) -> datetime:
+    """A time in ISO 8601; a day is taken as its end, and a time without a zone as UTC. Raises UsageError."""
+    try:
+        found = datetime.fromisoformat(when)
+    except ValueError:
+        raise UsageError(f"{when} is no date (2026-01-31), no time (2026-01-31T12:00), and no run") from None
+    if len(when) <= 10:
+        found = found.replace(hour=23, minute=59, second=59, microsecond=999_999)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def append(storage: Storage, row: Snapshot) -> None:
+    """Publish a state; raises ConflictError when somebody else has published one after that with the number before."""
+    name = f"{RUNS}/{row.number:08}-{row.run}.parquet"
+    sink = pa.BufferOutputStream()
+    pq.write_table(table(COLUMNS, [_told(row)]), sink, compression="zstd")
+    data = sink.getvalue().to_pybytes()
+    storage.write(name, data)
+    version = row.number - 2
+    if head_of(storage, RUNS) != (version if version >= 0 else None):
+        remove(storage, name)
+        raise ConflictError
+    before = parts_of(storage, RUNS, version) if version >= 0 else ()
+    commit(storage, RUNS, COLUMNS, version if version >= 0 else None, (*before, Part(name, 1, len(data))))
+
+
+def _told(row: Snapshot) -> tuple[object, ...]:
+    stages = [
+        {"stage": name, "code": seen.engine, "inputs": _versions(seen.inputs)} for name, seen in row.stages.items()
+    ]
+    sources = list(row.request.get("sources", ()))
+    request = msgspec.json.encode(row.request).decode()
+    known = (row.number, row.run, row.stage, row.published, row.writer, sources, request)
+    return (*known, _versions(row.tables), stages, row.oldest)
+
+
+def _versions(versions: Mapping[str, int]) -> list[dict[str, object]]:
+    return [{"table": name, "version": version} for name, version in sorted(versions.items())]
+
+
+def _rows(storage: Storage, part: Part) -> list[Snapshot]:
+    with reading(storage):
+        found = pq.read_table(storage.files.open_input_file(part.name)).to_pylist()
+    try:
+        return [_row(one) for one in found]
+    except (KeyError, TypeError, msgspec.MsgspecError) as error:
+        raise UsageError(f"{storage} is no lake that can be read: {part.name}: {error}") from None
+
+
+def _row(one: Mapping[str, Any]) -> Snapshot:
+    stages = {seen["stage"]: Seen(seen["code"], _by_table(seen["inputs"])) for seen in one["stages"]}
+    return Snapshot(
+        one["number"],
+        one["run"],
+        one["stage"],
+        one["published"],
+        one["writer"],
+        msgspec.json.decode(one["request"], type=dict[str, Any]),
+        _by_table(one["tables"]),
+        stages,
+        one["oldest"],
+    )
+
+
+def _by_table(versions: list[dict[str, Any]]) -> dict[str, int]:
+    return {one["table"]: one["version"] for one in versions}
+
+
+def _since(rows: list[Snapshot]) -> str:
+    return f"; its first is of {rows[0].published:%Y-%m-%dT%H:%M:%S}" if rows and rows[0].published else ""
+
+
+def files_of(storage: Storage, row: Snapshot) -> Parts:
+    """The files of all tables in a state."""
+    return tuple(part for name, version in row.tables.items() for part in parts_of(storage, name, version))

@@ -1,0 +1,121 @@
+"""Where a lake lies: a directory, or a prefix in an object store. Files by their names in it, whatever is below.
+
+Object stores are reached through `deltalake`, with the credentials of the usual environment: AWS_*, GOOGLE_*, AZURE_*.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from kiplint.engine.errors import UsageError
+from kiplint.text.files import read_file, replace_file
+
+STORES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "az": "az"}
+"""The schemes that may be written, and what the store behind them is called."""
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://|(?=/))")
+
+
+class Storage:
+    """A place that is named by a path or a URI; raises UsageError for one of another kind.
+
+    `uri` is its name for `deltalake`, `path` the directory on this file system, None elsewhere. It can be sent to
+    executors.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self.path: Path | None = None
+        text = os.fspath(place)
+        scheme = _SCHEME.match(text)
+        if scheme is None:
+            self.path = Path(os.path.abspath(text))
+        elif scheme[1].lower() == "file":
+            self.path = _local(text)
+        elif store := STORES.get(scheme[1].lower()):
+            rest = text[scheme.end() :].rstrip("/")
+            if not text.startswith(f"{scheme[1]}://") or not rest.strip("/"):
+                raise UsageError(f"{text} names no bucket")
+            self.uri = f"{store}://{rest}"
+        else:
+            known = ", ".join(f"{name}://" for name in STORES)
+            raise UsageError(f"a lake cannot be kept at {text}: it takes a directory, file://, or one of {known}")
+        if self.path:
+            self.uri = str(self.path)
+
+    def __str__(self) -> str:
+        return self.uri
+
+    def __reduce__(self) -> tuple[type[Storage], tuple[str]]:
+        return Storage, (self.uri,)
+
+    @cached_property
+    def options(self) -> dict[str, str]:
+        """What `deltalake` is told besides the environment: an endpoint without encryption is meant, once named."""
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+        return {"aws_allow_http": "true"} if endpoint.startswith("http://") else {}
+
+    @cached_property
+    def files(self) -> Any:
+        """The file system, as Arrow has it; names in it begin at this place."""
+        from pyarrow import fs
+
+        if self.path:
+            return fs.SubTreeFileSystem(str(self.path), fs.LocalFileSystem())
+        from deltalake.fs import DeltaStorageHandler
+
+        return fs.PyFileSystem(DeltaStorageHandler(self.uri, self.options))
+
+    def inner(self, name: str) -> str:
+        """The URI of what has this name in it."""
+        return f"{self.uri}/{name}"
+
+    def list(self, name: str = "") -> list[str]:
+        """The names of the files and folders in a folder, none for one that is not there; raises OSError."""
+        if self.path:
+            try:
+                return sorted(os.listdir(self.path / name))
+            except FileNotFoundError:
+                return []
+        from pyarrow import fs
+
+        found = self.files.get_file_info(fs.FileSelector(name, allow_not_found=True))
+        return sorted({one.base_name for one in found if one.base_name})
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file or folder of this name; raises OSError."""
+        if self.path:
+            return os.path.lexists(self.path / name)
+        folder, _, own = name.rpartition("/")
+        return own in self.list(folder)
+
+    def read(self, name: str, most: int) -> bytes:
+        """The bytes of a small file; raises OSError."""
+        if self.path:
+            return read_file(str(self.path / name), most)
+        with self.files.open_input_stream(name) as file:
+            found: bytes = file.read(most)
+            return found
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a small file whole; raises OSError."""
+        if self.path:
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            replace_file(str(self.path / name), data)
+            return
+        import pyarrow as pa
+
+        # What is not buffered is handed over in a form that deltalake refuses.
+        with self.files.open_output_stream(name) as file, pa.BufferedOutputStream(file, len(data) + 1) as out:
+            out.write(data)
+
+
+def _local(text: str) -> Path:
+    parts = urlsplit(text)
+    if parts.netloc not in ("", "localhost") or not parts.path:
+        raise UsageError(f"{text} is no path of this machine: file:///path is one")
+    return Path(os.path.abspath(unquote(parts.path)))

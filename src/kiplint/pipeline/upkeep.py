@@ -1,0 +1,126 @@
+"""Upkeep of a lake: many small files become few, and what no state needs any more is removed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+import pyarrow.parquet as pq
+from msgspec.structs import replace
+
+from kiplint.pipeline.catalog import TABLES
+from kiplint.pipeline.columns import arrow_schema
+from kiplint.pipeline.delta import Part, Parts, head_of, names, parts_of, reading, rows_in
+from kiplint.pipeline.ground import FOLDER, RUNS, STAGING, remove
+from kiplint.pipeline.lake import Lake, Snapshot
+from kiplint.pipeline.runs import OPTIMIZED, every, files_of
+
+SMALL: Final = 16 << 20
+"""The bytes of a file that is worth putting together with others."""
+FEW: Final = 4
+"""So many small files of a table are left as they are."""
+MANY: Final = 40
+"""With so many small files in one table, a run ends with an upkeep of its own."""
+KEPT_DAYS: Final = 7
+READERS: Final = 2
+"""The newest states that stay whatever their age, for readers that have begun with them."""
+_COLUMNS: Final = {kind.NAME: kind.COLUMNS for kind in TABLES}
+_ROW: Final = re.compile(r"[0-9]{8}-[0-9a-f]{12}\.parquet")
+
+
+class Kept(NamedTuple):
+    """What an upkeep came to: tables that were compacted, files or folders removed, and the first state still there."""
+
+    compacted: int
+    removed: int
+    oldest: Snapshot
+
+
+def needs_upkeep(lake: Lake, snapshot: Snapshot) -> bool:
+    """Whether some table has come to have many small files."""
+    return any(len(_small(lake.parts(name, version))) > MANY for name, version in snapshot.tables.items())
+
+
+def optimize(lake: Lake, days: float = KEPT_DAYS) -> Kept:
+    """Put small files together, and remove what no state of the last days needs. Raises UsageError.
+
+    A run that is at work elsewhere is refused from then on: what it has written so far may be removed.
+    """
+    with lake.writing():
+        given = dict(_compacted(lake, lake.snapshot()))
+        before = lake.snapshot()
+        snapshot = lake.publish(before, given, OPTIMIZED, moved=True)
+        stages = {
+            name: replace(seen, inputs=_moved(seen.inputs, before, snapshot)) for name, seen in snapshot.stages.items()
+        }
+        rows = every(lake.storage)
+        since = datetime.now(UTC) - timedelta(days=days)
+        kept = [row for row in rows[:-READERS] if row.published and row.published >= since] + rows[-READERS:]
+        oldest = next(row for row in kept if row.number >= max(one.oldest for one in rows))
+        lake.publish(replace(snapshot, stages=stages, oldest=oldest.number), {}, OPTIMIZED)
+        needed = {
+            part.name for row in {str(one.tables): one for one in kept}.values() for part in files_of(lake.storage, row)
+        }
+        gone = list(_unneeded(lake, {row.run for row in rows}, needed))
+        for name in gone:
+            remove(lake.storage, name)
+    return Kept(len(given), len(gone), oldest)
+
+
+def _compacted(lake: Lake, snapshot: Snapshot) -> Iterator[tuple[str, Parts]]:
+    """The tables with many small files, each with fewer, unless a stage has yet to see some of them."""
+    for name, version in sorted(snapshot.tables.items()):
+        parts = lake.parts(name, version)
+        behind = any(seen.inputs.get(name, version) != version for seen in snapshot.stages.values())
+        if len(small := _small(parts)) > FEW and not behind:
+            yield name, (*(part for part in parts if part not in small), *_together(lake, name, small))
+
+
+def _together(lake: Lake, name: str, parts: Parts) -> Iterator[Part]:
+    folder, files, columns = lake.stage(name), lake.storage.files, _COLUMNS[name]
+    files.create_dir(folder)
+    left = list(parts)
+    number = 0
+    while left:
+        some = [left.pop()]
+        while left and sum(part.size for part in some) < SMALL * 4:
+            some.append(left.pop())
+        target = f"{folder}/part-{number}.parquet"
+        number += 1
+        with (
+            reading(lake.storage),
+            pq.ParquetWriter(target, arrow_schema(columns), filesystem=files, compression="zstd") as out,
+        ):
+            for one in lake.dataset(some, columns).to_batches():
+                out.write_batch(one)
+        yield Part(target, rows_in(some), int(files.get_file_info([target])[0].size))
+
+
+def _moved(inputs: dict[str, int], before: Snapshot, after: Snapshot) -> dict[str, int]:
+    """What a stage has seen, under the versions that hold the same rows now."""
+    return {
+        name: after.tables[name] if before.tables.get(name) == version else version for name, version in inputs.items()
+    }
+
+
+def _unneeded(lake: Lake, tokens: set[str], needed: set[str]) -> Iterator[str]:
+    """What runs have written and nobody needs: what lies in folders with the token of a run that the lake knows."""
+    storage = lake.storage
+    folders = {name.rpartition("/")[0] for name in needed}
+    for table in (*_COLUMNS, STAGING):
+        for name in storage.list(table):
+            token = FOLDER.fullmatch(name)
+            place = f"{table}/{name}"
+            if token and token[1] in tokens and place not in folders:
+                yield place
+    head = head_of(storage, RUNS)
+    rows = names(parts_of(storage, RUNS, head)) if head is not None else []
+    yield from (
+        f"{RUNS}/{name}" for name in storage.list(RUNS) if _ROW.fullmatch(name) and f"{RUNS}/{name}" not in rows
+    )
+
+
+def _small(parts: Parts) -> Parts:
+    return tuple(part for part in parts if part.size < SMALL)

@@ -1,0 +1,151 @@
+"""What is no ordinary file, in the place of whatever a command takes as text, out of the declarations of the options.
+
+A pipe without a writer, a device without an end, a socket, a directory, a link that leads to itself, one that leads
+nowhere, and a file that may not be read: a command ends, with 0, 1 or 2 and a few lines, and what lay there is there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import stat
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kiplint.cli.options import Argument, Parameter
+from tools import definition, field, kiplint
+
+from .declared import NAMES as COMMANDS
+from .declared import declared
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files are those of Unix")
+
+
+def bind(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(os.path.relpath(path))  # such a name may have 100 bytes
+
+
+STRANGE: dict[str, Callable[[Path], object]] = {
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "socket": bind,
+    "directory": Path.mkdir,
+    "loop": lambda path: path.symlink_to(path.name),
+    "nowhere": lambda path: path.symlink_to("gone"),
+    "unreadable": lambda path: path.touch(0o000),
+    "long": lambda path: None,
+}
+NAMED = {"long": "x" * 5000}
+OF_SPARK = {"master", "remote", "conf"}
+"""Options that mean something to Spark alone, which nothing here is to start."""
+
+FORMS = {"FORMAT[=FILE]": ("json={}", "junit={}"), "NAME=PATH[#REF]": ("x={}", "x={}#main"), "SET": ("{}", "HEAD:{}")}
+"""How a path is part of a word, by the metavar of the option; elsewhere it is the word."""
+
+FILES = re.compile(r"FILE|PACK|INPUT|JSON")
+SETS = re.compile(r"SET|PATH|REPO|LAKE|OLD|NEW|HEAD|CLIENT|BROKER|FROM|TO\b")
+"""Metavars of what may be a file, or what may be a set, for which all commands have the same code."""
+
+NEEDED = {
+    "sets": "set", "set": "set", "old": "set", "new": "set", "client": "set", "brokers": "set", "source": "set",
+    "target": "set", "paths": "set", "message": "XRequest", "rpcs": "X", "name": "config", "rule": "tags/gap",
+    "lake": "no-lake", "sql": "SHOW VIEWS", "wanted": "X", "files": "set/XRequest.json",
+}  # fmt: skip
+"""What else a command has to be given."""
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set, and beside it one of each strange thing; also as definitions in a set, which are found by walking."""
+    top = tmp_path_factory.mktemp("strange")
+    for name in ("set", "odd", "work"):
+        (top / name).mkdir()
+        (top / name / "XRequest.json").write_bytes(definition(field()))
+    before = os.getcwd()
+    for place, ending in ((top, ""), (top / "odd", ".json")):
+        os.chdir(place)
+        for name, make in STRANGE.items():
+            make(place / f"{name}{ending}")
+    os.chdir(before)
+    return top
+
+
+def state(top: Path) -> dict[str, tuple[int, bytes]]:
+    """All that lies in a directory: kinds, and contents or targets."""
+    found = {}
+    for path in sorted(top.rglob("*")):
+        mode = path.lstat().st_mode
+        data = path.read_bytes() if stat.S_ISREG(mode) else os.readlink(path).encode() if path.is_symlink() else b""
+        found[str(path.relative_to(top))] = (mode, data)
+    return found
+
+
+def words_for(command: str, one: Parameter, word: str) -> list[str]:
+    """A command line with a word for one parameter, and what the others must have."""
+    words = command.split()
+    for other in declared(command).values():
+        if other.name == one.name and isinstance(one.mark, Argument):
+            words.append(word)
+        elif other.is_required and isinstance(other.mark, Argument):
+            words.append(other.words[0] if other.words else NEEDED.get(other.name, "set"))
+    return words if isinstance(one.mark, Argument) else [*words, one.flags[0], *[word] * one.times]
+
+
+TAKEN = [
+    (command, one.name)
+    for command in COMMANDS
+    for one in declared(command).values()
+    if one.kind is str and not one.words and one.name not in OF_SPARK
+]
+
+
+def kinds(command: str, one: Parameter, metavar: str) -> list[str]:
+    """Which are tried: for a file all, for a set two of them, other ones for each option, for other text one."""
+    if command.startswith("pipeline "):  # each run imports Spark, and starts it for what looks like a source
+        return ["loop"] if SETS.search(metavar) or FILES.search(metavar) else []
+    if one.name == "output_format":
+        return [name for name in STRANGE if name not in ("unreadable", "nowhere")]  # where a report can be written
+    if FILES.search(metavar):
+        return [*STRANGE]
+    turn = zlib.crc32(f"{command} {one.name}".encode()) % len(STRANGE)
+    return [*STRANGE, *STRANGE][turn : turn + (2 if SETS.search(metavar) else 1)]
+
+
+def tried(here: Path, words: list[str]) -> None:
+    ran = kiplint(*words, cwd=here, env={"ZYGOTE_LIMITS": "1", "GIT_CEILING_DIRECTORIES": str(here.parent)})
+    assert ran.code in (0, 1, 2), (words, ran)
+    assert "internal error" not in ran.err, (words, ran.err)
+    assert ran.err.count("\n") <= 3 or "Usage" in ran.err or "Try" in ran.err, (words, ran.err)
+
+
+@pytest.mark.parametrize(("command", "name"), TAKEN, ids=str)
+def test_a_command_ends(here: Path, command: str, name: str) -> None:
+    before = state(here)
+    one = declared(command)[name]
+    metavar = one.mark.metavar or one.name.upper()
+    for strange in kinds(command, one, metavar):
+        for form in FORMS.get(metavar, ("{}",)):
+            tried(here, words_for(command, one, form.format(NAMED.get(strange, strange))))
+    assert state(here) == before
+
+
+def test_a_walk_passes_them_by(here: Path) -> None:
+    for words in (["check", "odd"], ["diff", "set", "odd"], ["show", "XRequest", "odd"], ["vectors", "odd"]):
+        tried(here, words)
+
+
+@pytest.mark.parametrize("variable", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "XDG_CACHE_HOME", "HOME", "TMPDIR"])
+@pytest.mark.parametrize("strange", STRANGE)
+def test_what_the_environment_names(here: Path, variable: str, strange: str) -> None:
+    if strange == "device":
+        pytest.skip("what is written to a device is gone, and that is what it is for")
+    env = {variable: str(here / strange), "ZYGOTE_LIMITS": "1"}
+    ran = kiplint("check", "set", "--output-format", "github", cwd=here, env=env)
+    assert ran.code in (1, 2)
+    assert ran.err.count("\n") <= 1

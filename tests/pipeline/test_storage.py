@@ -1,0 +1,142 @@
+"""Where lakes lie: how places are named, and a lake in an object store."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kiplint.pipeline.columns import table
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.parts import write_table
+from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.storage import Storage
+from kiplint.pipeline.tables.problems import Problems
+from kiplint.pipeline.upkeep import FEW, optimize
+from pipeline.cluster import free_port, wait_for
+from tools import complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "uri"),
+    [
+        ("/a/b/", "/a/b"),
+        ("/a/../b", "/b"),
+        ("file:///a/b%20c", "/a/b c"),
+        ("file:/a/b", "/a/b"),
+        ("file://localhost/a", "/a"),
+        ("s3://bucket/lake/", "s3://bucket/lake"),
+        ("s3a://bucket/lake", "s3://bucket/lake"),
+        ("S3://bucket", "s3://bucket"),
+        ("gs://bucket/lake", "gs://bucket/lake"),
+        ("abfss://files@account.dfs.core.windows.net/lake", "abfss://files@account.dfs.core.windows.net/lake"),
+    ],
+)
+def test_places(text: str, uri: str) -> None:
+    assert Storage(text).uri == uri
+
+
+def test_a_path_that_looks_like_a_windows_drive_is_a_path() -> None:
+    assert Storage("c:lake").path == Path.cwd() / "c:lake"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "hdfs://host:9000/lake",
+            "a lake cannot be kept at hdfs://host:9000/lake: it takes a directory, file://, or one",
+        ),
+        (
+            "http://host/lake",
+            "a lake cannot be kept at http://host/lake: it takes a directory, file://, or one of s3://",
+        ),
+        ("dbfs:/lake", "a lake cannot be kept at dbfs:/lake"),
+        ("s3://", "s3:// names no bucket"),
+        ("s3:/bucket/lake", "s3:/bucket/lake names no bucket"),
+        ("file://other/lake", "file://other/lake is no path of this machine: file:///path is one"),
+    ],
+)
+def test_what_is_no_place(text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert complaint(lambda: Lake(text)).startswith(said)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """An S3 of moto's on loopback, in a process of its own, and a bucket in it."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    settings = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1"}
+    with subprocess.Popen(command, **quiet) as server, pytest.MonkeyPatch.context() as patch:  # type: ignore[call-overload]
+        for name, value in {**settings, "AWS_ENDPOINT_URL": address}.items():
+            patch.setenv(name, value)
+        try:
+            wait_for(lambda: _made(f"{address}/bucket"), lambda: "moto's server does not answer")
+            yield "s3://bucket"
+        finally:
+            server.kill()
+
+
+def _made(url: str) -> bool:
+    try:
+        return bool(urllib.request.urlopen(urllib.request.Request(url, method="PUT"), timeout=5).status == 200)
+    except OSError:
+        return False
+
+
+def _grow(lake: Lake, problem: str) -> None:
+    with lake.writing():
+        state = lake.snapshot()
+        rows = write_table(table(Problems.COLUMNS, [("ingest", "x", problem)]), lake.storage, lake.stage("problems"))
+        lake.publish(state, {"problems": (*lake.parts("problems", state.tables.get("problems")), *rows)}, "ingest")
+
+
+def test_a_lake_in_an_object_store(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = f"{bucket}/lakes/mine"
+    assert complaint(lambda: Reader(Lake(place))).startswith(f"{place} is no lake: ")
+    found = [f"{number}" for number in range(FEW + 2)]
+    for problem in found:
+        _grow(Lake(place.replace("s3:", "s3a:")), problem)
+    reader = Reader(Lake(place))
+    assert sorted(row["problem"] for row in reader.rows(Problems)) == found
+    assert reader.duck.rows("SELECT count(*) AS n FROM problems") == [{"n": len(found)}]
+    mine = Storage(f"{bucket}/lakes/mine")
+    mine.write("problems/mine/canary.parquet", b"mine")
+    assert optimize(Lake(place), 0).compacted == 1
+    assert mine.read("problems/mine/canary.parquet", 100) == b"mine"
+    after = Reader(Lake(place))
+    assert sorted(row["problem"] for row in after.rows(Problems)) == found
+    assert len(after.parts(Problems)) == 1
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_second_writer_of_an_object_store_is_refused(bucket: str) -> None:
+    lake = Lake(f"{bucket}/lakes/two")
+
+    def slow() -> None:
+        with lake.writing():
+            lake.stage("problems")
+            _grow(Lake(str(lake)), "quick")
+            lake.publish(lake.snapshot(), {}, "ingest")
+
+    assert complaint(slow) == f"{lake} was written by another process meanwhile: run it again"
+    assert [row["problem"] for row in Reader(lake).rows(Problems)] == ["quick"]
+
+
+def test_what_is_no_lake_in_an_object_store(bucket: str) -> None:
+    Storage(f"{bucket}/theirs").write("thesis.tex", b"years of work")
+    lake = Lake(f"{bucket}/theirs")
+    assert complaint(lambda: _grow(lake, "a")) == f"{lake} is not empty and no lake: it holds thesis.tex"
+    assert complaint(lambda: _grow(Lake("s3://nowhere/lake"), "a")).startswith(
+        "cannot write the lake s3://nowhere/lake: "
+    )

@@ -1,0 +1,61 @@
+"""A diff says of how many breaks it has not looked for a proof to the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kiplint.codec.values import minimal
+from kiplint.compat.changes import judge
+from kiplint.compat.witness import find
+from kiplint.runs.diff import DiffResult, diff
+from tools import definition, field
+
+from .findings import written
+
+
+def changed(folder: Path, *, widened: bool) -> DiffResult:
+    """Two sets: of ten fields the last one may be null, or is of another type."""
+    others = [field(f"F{at}") for at in range(9)]
+    last = {"old": field("Last", "string"), "new": field("Last", "string", nullableVersions="0+")}
+    if not widened:
+        last["new"] = field("Last", "int64")
+    for side in ("old", "new"):
+        (folder / side).mkdir()
+        (folder / side / "XRequest.json").write_bytes(definition(*others, last[side]))
+    return diff(folder / "old", folder / "new")
+
+
+def told(result: DiffResult) -> tuple[list[object], object, str]:
+    document = json.loads(written("json", result))
+    lines = [line for line in written("text", result).splitlines() if line]
+    return [one.get("unproven") for one in document["changes"]], document["summary"].get("unproven"), lines[-1]
+
+
+def test_a_break_with_its_proof(tmp_path: Path) -> None:
+    changes, summary, line = told(changed(tmp_path, widened=True))
+    assert (changes, summary) == ([None], None)
+    assert line == "1 change in 1 message: 1 breaks wire."
+
+
+SAID = "1 change in 1 message: 1 breaks wire. 1 break without proof: too many fields to try."
+
+
+def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "MOST_PROVEN", 5)
+    result = changed(tmp_path, widened=True)
+    assert told(result) == ([True], 1, SAID)
+    assert SAID in written("markdown", result)
+
+
+def test_an_example_that_was_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "MOST_FIELDS_TRIED", 10)
+    monkeypatch.setattr(find, "rich", minimal)
+    assert told(changed(tmp_path, widened=True)) == ([True], 1, SAID)
+
+
+def test_a_break_that_any_example_proves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "MOST_FIELDS_TRIED", 10)
+    assert told(changed(tmp_path, widened=False))[1] is None
