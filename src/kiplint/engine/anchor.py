@@ -9,6 +9,7 @@ from kiplint.model.field import Field
 from kiplint.model.header import HeaderRange
 from kiplint.model.message import Message
 from kiplint.model.problem import Problem
+from kiplint.model.reading import Reading
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.struct import Struct
@@ -33,6 +34,8 @@ def anchor(element: Any, wanted: str) -> Anchor:
     if isinstance(element, Problem):
         noted = element.noted
         return Anchor(element.file, noted.pointer, "", element.message_name, noted.start, noted.end)
+    if isinstance(element, Reading):
+        return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
     if isinstance(element, SchemaSet):
         return Anchor(element.directory or os.curdir, "", "", "")
     message = message_of(element)

@@ -66,6 +66,8 @@ def check_set(
     unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
+    if rules.readings:
+        breaches += rules.breaches("reading", rules.readings(definitions))
     by_file: dict[str, list[Breach]] = {}
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     for breach in (at_reported_half(one, reported) for one in breaches):

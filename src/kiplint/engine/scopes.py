@@ -36,7 +36,7 @@ def scopes_of(rules: RuleSet) -> Scopes:
     """The rules, parted by whether they need the set."""
     parts: tuple[list[Rule], list[Rule]] = ([], [])
     for rule in rules.rules:
-        if rule.each != "change":
+        if rule.each not in ("change", "reading"):
             parts[needs_set(rule)].append(rule)
     return Scopes(rules, RuleSet(parts[0], rules.known), RuleSet(parts[1], rules.known))
 

@@ -35,6 +35,7 @@ ROOMS = {
     "decode": "bytes",
     "probe": "probe",
     "kip": "kip",
+    "readers": "readers",
     "pipeline report": "lake",
 }
 """By command, the package that tells its results in a way of their own: as `text`, as `json`, and as `markdown`."""
