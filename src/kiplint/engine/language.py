@@ -11,12 +11,14 @@ from kiplint.model.fact import Fact, facts_of
 from kiplint.model.field import Field
 from kiplint.model.header import HeaderRange
 from kiplint.model.message import Message
+from kiplint.model.note import Note
 from kiplint.model.problem import Problem
 from kiplint.model.reading import Reading
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.struct import Struct
+from kiplint.model.word import Word
 from kiplint.versions import VersionRange
 
 KINDS: dict[str, type] = {
@@ -25,6 +27,8 @@ KINDS: dict[str, type] = {
     "struct": Struct,
     "field": Field,
     "header_range": HeaderRange,
+    "note": Note,
+    "word": Word,
     "rpc": Rpc,
     "set": SchemaSet,
     "reading": Reading,

@@ -67,6 +67,10 @@ class RuleSet:
         self.readings: Readings | None = None
         self._by_kind: dict[str, list[Compiled]] = {}
 
+    def has(self, kind: str) -> bool:
+        """Whether a rule of the kind runs, so that its elements are worth looking for."""
+        return any(rule.each == kind for rule in self.rules)
+
     def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
         """Each rule of the kind that an element breaks. Without elements nothing is compiled, nor imported for it."""
         elements = tuple(elements)

@@ -127,6 +127,10 @@ def file_breaches(definitions: list[Definition], reported: set[str], rules: Rule
     yield from rules.breaches("field", _fields(messages))
     yield from rules.breaches("struct", (struct for message in messages for struct in message.structs))
     yield from rules.breaches("header_range", (entry for message in messages for entry in message.header_ranges))
+    if rules.has("note"):
+        yield from rules.breaches("note", (note for message in messages for note in message.notes))
+    if rules.has("word"):
+        yield from rules.breaches("word", (word for message in messages for word in message.odd_words))
 
 
 def _problems(definitions: list[Definition]) -> Iterator[Problem]:

@@ -43,7 +43,7 @@ ROOMS = {
 OWN = ("text", "json", "markdown")
 """The modules of such a package. The one for `json` has the document, and the rows for `jsonl` where it has any."""
 
-PAGES = ("diff", "rollout", "negotiate", "matrix")
+PAGES = ("diff", "rollout", "negotiate", "matrix", "show", "pipeline report")
 """The commands that have a page of their own as `html`; the others have that of findings."""
 
 
