@@ -51,6 +51,11 @@ MISTAKES = {
     ("compat/response-not-bumped", "new"): {"rpc/versions-differ"},
     ("compat/unstable-changed", "old"): {"style/latest-unstable"},
     ("compat/tag-changed", "old"): {"tags/gap"},
+    ("compat/ignorable-changed", "old"): {"conventions/useless-ignorable"},
+    ("compat/new-field-not-ignorable", "new"): {
+        "conventions/informative-not-ignorable",
+        "conventions/later-without-default",
+    },
 }
 """What `check` finds in one side of an example; in all others nothing, so that the change is all there is to see."""
 

@@ -21,6 +21,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.report.findings.text import write
+from kiplint.runs.reading import readings_of
 from kiplint.runs.result import CheckResult
 from kiplint.text.lines import Lines, decode_text
 
@@ -98,7 +99,9 @@ def files_of(rule: Rule, kind: str) -> list[Input]:
 def check(rule: Rule, files: list[Input]) -> Result:
     """What the default rules and the rule itself find in the files of one set."""
     config = Config(select=["default", rule.id])
-    return check_set(files, make_ruleset(config, load_rules(config, "")))
+    rules = make_ruleset(config, load_rules(config, ""))
+    rules.readings = readings_of(rule)
+    return check_set(files, rules)
 
 
 def text(result: Result) -> str:

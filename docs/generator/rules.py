@@ -15,6 +15,7 @@ from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import PackSpec, Rule, Wanted
 from kiplint.engine.verify import check_example
 from kiplint.report.findings.formats import write
+from kiplint.runs.reading import readings_of
 from kiplint.runs.result import CheckResult
 from kiplint.runs.rules import OF_BYTES, rules_of_bytes
 from kiplint.text.comments import blank_comments
@@ -127,7 +128,7 @@ def _params(rule: Rule) -> str:
 def _examples(rule: Rule) -> Iterator[str]:
     folder = Path(shipped("fixtures"), rule.pack, rule.spec.id)
     if (folder / "bad").is_dir():
-        result = check_example(rule, folder / "bad")
+        result = check_example(rule, folder / "bad", readings_of(rule))
         yield "Wrong:"
         yield fence(rendered("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
     files = list(_telling(folder))

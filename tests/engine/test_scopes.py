@@ -58,7 +58,8 @@ def test_a_file_with_ignores_is_left_to_its_set(repo: Path, rules: Scopes) -> No
 
 
 def test_rules_that_need_the_set(rules: Scopes) -> None:
-    assert {rule.spec.each for rule in rules.alone.rules} <= {"problem", "message", "field", "struct", "header_range"}
+    kinds = {"problem", "message", "field", "struct", "header_range", "note", "word"}
+    assert {rule.spec.each for rule in rules.alone.rules} <= kinds
     named = {rule.id for rule in rules.together.rules}
     assert named >= {
         "rpc/versions-differ",
@@ -96,5 +97,6 @@ def _with(rule: Rule, part: str, text: str) -> Rule:
 def test_marked_facts_are_few() -> None:
     marked = {name for base in Message.__mro__ for name, value in vars(base).items() if isinstance(value, set_fact)}
     assert marked == {
-        "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless",
+        "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless", "usual_heading",
+        "has_usual_heading", "heading_likeness", "odd_words", "fields_of_both_halves",
     }  # fmt: skip

@@ -47,6 +47,15 @@ def test_report_as_markdown(lake: Lake) -> None:
     assert "| fork | FindCoordinatorRequest | 4-6 | clients/FindCoordinatorRequest.json | 2.0.0 |\n" in told
 
 
+def test_report_as_a_page(lake: Lake) -> None:
+    found = json.loads(printed("report", str(lake.path), "--output-format", "json"))
+    page = printed("report", str(lake.path), "--output-format", "html")
+    assert page.count("<details ") == len(found["findings"]) + len(found["breaks"])
+    assert "sample main: from 10 RPCs in 38 versions to 10 in 40; 1 with request header 3" in page
+    adoption = json.loads(printed("rollout", str(lake.path), "--output-format", "json"))["sets"]
+    assert found["history"] == adoption
+
+
 def test_blame_of_an_rpc(lake: Lake) -> None:
     events = json.loads(printed("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
     told = [

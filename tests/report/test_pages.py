@@ -15,12 +15,15 @@ from playwright.sync_api import Browser
 import kiplint
 from conftest import ROOT
 from kiplint.compat.changes.judge import BREAKS
+from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.report.findings.formats import own, write
 from kiplint.runs.negotiate import negotiate_all
 from kiplint.runs.result import RunResult
+from kiplint.runs.show import show_all
 
 from .browser import Visit, chromium
-from .test_hostile_names import hostile_sets
+from .lake import lake_document
+from .test_hostile_names import NAMES, hostile_sets
 
 FIXTURES = ROOT / "fixtures"
 SMALL = {"width": 390, "height": 844}
@@ -80,7 +83,18 @@ def _matrix(corpora: Path | None) -> RunResult:
     return negotiate_all(*names, repository=corpora / "kafka-schema-history.bundle")
 
 
+def _show(corpora: Path | None) -> RunResult:
+    return show_all(corpora / "kafka-trunk-2026-08" if corpora else FIXTURES / "sets/broker")
+
+
+def _lake(corpora: Path | None, name: str = "FetchRequest") -> RunResult:
+    """Of a lake that is told, not made: Spark takes its time."""
+    return LakeReport(findings=(), document=lake_document(name), grids=())
+
+
 RESULTS: dict[str, Callable[[Path | None], RunResult]] = {
+    "show": _show,
+    "pipeline report": _lake,
     "check": _check,
     "diff": _diff,
     "rollout": _rollout,
@@ -94,6 +108,8 @@ SMALL_ONES = {
     "diff": lambda: _diff(None),
     "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
     "negotiate": lambda: _negotiate(None),
+    "pipeline report": lambda: _lake(None),
+    "show": lambda: show_all(FIXTURES / "kip-35/api-keys-shape/good"),
     "matrix": lambda: _matrix(None),
 }
 """The same out of little: axe takes its time."""
@@ -106,8 +122,8 @@ def pages(corpora: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Cal
 
     def get(name: str) -> Made:
         if name not in made:
-            large, _, kind = name.rpartition(" ")
-            result = SMALL_ONES[kind]() if large else RESULTS[kind](corpora)
+            kind = name.removeprefix("small ")
+            result = SMALL_ONES[kind]() if name != kind else RESULTS[kind](corpora)
             made[name] = Made(result, folder / f"{name}.html")
         return made[name]
 
@@ -303,7 +319,95 @@ def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[st
     assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
 
 
-DETAILS = {"check": ".code mark", "diff": ".changes li", "rollout": ".facts", "negotiate": "table"}
+def test_the_report_on_a_lake_shows_what_the_json_has(
+    visit: Callable[..., Visit], pages: Callable[[str], Made]
+) -> None:
+    found = pages("pipeline report").document
+    seen = visit("pipeline report")
+    script = """found => found.map((one) => [one.dataset.rule, one.querySelector(".inside p").textContent.replace(/\\s+/g, " ").trim(),
+      ...[...one.querySelectorAll(".facts dd")].map((dd) => dd.textContent.trim())])"""
+    shown = {tuple(one) for one in seen.page.locator("[data-item]").evaluate_all(script)}
+
+    def line(row: dict[str, Any]) -> tuple[str, ...]:
+        when = [(row[f"{what}_time"], row[f"{what}_commit"]) for what in ("introduced", "fixed")]
+        told = [f"{time[:10]} {commit[:10]}" for time, commit in when if time]
+        releases = [row["first_release"] or "no release", *([row["fixed_release"]] if row["fixed_release"] else [])]
+        return (row["rule"], f"{row['severity']}: {row['message']}", *told, *releases, row["path"])
+
+    assert shown == {line(row) for row in [*found["findings"], *found["breaks"]]}
+    assert seen.texts("#collisions tbody th") == [one["message_name"] for one in found["collisions"]]
+    charts = seen.page.locator(".chart svg[role=img]").evaluate_all(
+        "found => found.map((one) => one.getAttribute('aria-label'))"
+    )
+    assert charts == ["sample main: from 2 RPCs in 9 versions to 3 in 14; 1 with request header 3"]
+    assert seen.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
+    seen.page.locator("input[name=state][value=fixed]").check()
+    assert seen.texts("[data-item] .tag:last-child") == ["fixed"]
+
+
+def _flat_fields(body: dict[str, Any]) -> Iterator[list[str]]:
+    for one in body["fields"]:
+        yield [one["name"], one["encoding"], one["bytes"]]
+        yield from _flat_fields(one) if "fields" in one else ()
+    if "tags" in body:
+        yield ["tagged fields", "tag section", "varint+"]
+        for tag, one in body["tags"].items():
+            yield [f"{tag}: {one['name']}", one["encoding"], one["bytes"]]
+            yield from _flat_fields(one) if "fields" in one else ()
+
+
+def test_show_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    messages = pages("show").document["messages"]
+    seen = visit("show")
+    order = sorted(messages, key=lambda one: (one["set"], one["message_name"]))
+    names = [
+        " ".join(map(str, filter(lambda part: part is not None, (one["message_name"], one["api_key"]))))
+        for one in order
+    ]
+    assert seen.texts("[data-item] .name") == names
+    script = """found => found.map((one) => [one.id, ...[...one.querySelectorAll("tbody tr:has(th)")].map((row) =>
+      [...row.cells].slice(0, 3).map((cell) => cell.textContent))])"""
+    layouts = [(one["message_name"], layout) for one in order for layout in one["layouts"]]
+    told = [[f"{name}@{layout['lowest']}", *_flat_fields(layout)] for name, layout in layouts]
+    assert seen.page.locator(".layout").evaluate_all(script) == told
+
+
+def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    messages = pages("show").document["messages"]
+    one = next(one for one in messages if one["message_name"] == "MetadataRequest")
+    first, last = one["layouts"][0], one["layouts"][-1]
+    seen = visit("show")
+    seen.page.locator("[type=search]").fill("metadatarequest")
+    seen.page.locator("[data-item]:visible a").first.click()
+    assert (seen.texts(".message h2"), seen.texts(".layout h3 .small")) != ([], [])
+    assert seen.texts(".versions a[aria-current]") == [last["versions"]]
+    seen.page.locator(".message:visible .versions a").first.click()
+    assert seen.page.url.endswith(f"#MetadataRequest@{first['lowest']}")
+    assert seen.texts(".layout")[0].startswith(f"Version {first['versions']} ")
+    seen.page.go_back()
+    assert seen.texts(".versions a[aria-current]") == [last["versions"]]
+    seen.page.get_by_role("link", name="All messages").click()
+    assert seen.texts(".message h2") == []
+    assert seen.page.locator("[type=search]").is_visible()
+    assert visit("show", f"MetadataRequest@{first['lowest']}").texts(".message h2") == ["MetadataRequest"]
+
+
+def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    seen = visit("show")
+    seen.page.locator("[type=search]").fill("clustera")
+    assert 0 < len(seen.texts("[data-item]")) < len(pages("show").document["messages"])
+    seen.page.locator("[type=search]").fill("")
+    seen.page.locator("input[name=type][value=response]").check()
+    assert {text.rsplit(" ", 1)[-1] for text in seen.texts("[data-item] .tags")} == {"response"}
+
+
+DETAILS = {
+    "check": ".code mark",
+    "diff": ".changes li",
+    "rollout": ".facts",
+    "negotiate": "table",
+    "pipeline report": ".facts",
+}
 
 
 @pytest.mark.parametrize("name", DETAILS)
@@ -349,6 +453,8 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     """Axe, in light and dark and with a detail open; small screens; the choice of colours; paper."""
     seen = visit(f"small {name}", viewport=SMALL)
     assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
+    if name == "show":
+        seen.page.locator("[data-item] a").first.click()
     seen.page.evaluate("() => { const one = document.querySelector('details'); if (one) one.open = true; }")
     assert seen.violations() == []
     light = seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
@@ -360,7 +466,7 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     assert seen.page.pdf().startswith(b"%PDF-")
 
 
-@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix"])
+@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"])
 def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) -> None:
     old, new = hostile_sets(tmp_path)
     results: dict[str, Callable[[], RunResult]] = {
@@ -369,6 +475,8 @@ def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) 
         "rollout": lambda: kiplint.rollout(old, new),
         "negotiate": lambda: kiplint.negotiate(old, new),
         "matrix": lambda: negotiate_all(old, new),
+        "show": lambda: show_all(new),
+        "pipeline report": lambda: _lake(None, name=NAMES[3]),
     }
     page = Made(results[command](), tmp_path / "page.html")
     seen = Visit(browser, page.file)

@@ -821,14 +821,22 @@ KIPS = (
         ANSWER,
         '"name": "ErrorCode", "type": "int16", "versions": "0+"',
         '"name": "ErrorCode", "type": "int16", "versions": "1+"',
-        ('kip-35/error-code-first @ "versions": "1+"',),
+        (
+            'conventions/informative-not-ignorable @ "name": "ErrorCode"',
+            'conventions/later-without-default @ "name": "ErrorCode"',
+            'kip-35/error-code-first @ "versions": "1+"',
+        ),
     ),
     Slip(
         "throttle time in version 0",
         ANSWER,
         '"name": "ThrottleTimeMs", "type": "int32", "versions": "1+"',
         '"name": "ThrottleTimeMs", "type": "int32", "versions": "0+"',
-        ('kip-35/response-zero @ "versions": "0+"',),
+        (
+            "notes/note-version @ Version 1 adds ThrottleTimeMs.",
+            'kip-35/response-zero @ "versions": "0+"',
+            'conventions/useless-ignorable @ "ignorable": true',
+        ),
     ),
     Slip(
         "lowest and highest version swapped",
@@ -856,7 +864,7 @@ KIPS = (
         METAS,
         '"name": "ClusterId", "type": "string", "versions": "2+", "nullableVersions": "2+"',
         '"name": "ClusterId", "type": "string", "versions": "3+", "nullableVersions": "3+"',
-        ('kip-78/cluster-id @ "versions": "3+"',),
+        ("notes/note-version @ Version 2 adds ClusterId (KIP-78).", 'kip-78/cluster-id @ "versions": "3+"'),
     ),
     Slip(
         "SaslHandshake bumped",

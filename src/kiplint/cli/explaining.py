@@ -15,6 +15,7 @@ from kiplint.engine.verify import check_example, examples
 from kiplint.report.diff.text import write_diff
 from kiplint.report.findings.text import write
 from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.runs.reading import readings_of
 from kiplint.runs.result import CheckResult
 from kiplint.text.show import printable
 
@@ -55,7 +56,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
 def _finding(rule: Rule, color: bool) -> str:
     folder = examples(rule, Path(shipped("fixtures")))
     assert folder is not None
-    result = check_example(rule, folder / "bad")
+    result = check_example(rule, folder / "bad", readings_of(rule))
     out = io.StringIO()
     write(CheckResult(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
     return textwrap.indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")

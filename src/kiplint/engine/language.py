@@ -11,11 +11,14 @@ from kiplint.model.fact import Fact, facts_of
 from kiplint.model.field import Field
 from kiplint.model.header import HeaderRange
 from kiplint.model.message import Message
+from kiplint.model.note import Note
 from kiplint.model.problem import Problem
+from kiplint.model.reading import Reading
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.struct import Struct
+from kiplint.model.word import Word
 from kiplint.versions import VersionRange
 
 KINDS: dict[str, type] = {
@@ -24,8 +27,11 @@ KINDS: dict[str, type] = {
     "struct": Struct,
     "field": Field,
     "header_range": HeaderRange,
+    "note": Note,
+    "word": Word,
     "rpc": Rpc,
     "set": SchemaSet,
+    "reading": Reading,
 }
 CLASSES: dict[str, type] = {kind.__name__: kind for kind in KINDS.values()} | {"Container": Container}
 _SPECS = {
@@ -34,7 +40,7 @@ _SPECS = {
     "Struct": (FieldSpec, StructSpec),
     "Container": (MessageSpec, FieldSpec, StructSpec),
 }
-OWN = {"problem": "kind", "change": "name"}
+OWN = {"problem": "kind", "change": "name", "reading": "reader"}
 """The fact that tells which rule an element is for, of the kinds whose rules are each about their own id."""
 FIXERS: Mapping[str, str] = {
     "instead": "",

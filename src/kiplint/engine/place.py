@@ -34,7 +34,8 @@ def place(
 ) -> list[Finding]:
     """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added.
 
-    With a mender they carry their fixes, which may change `files`.
+    With a mender they carry their fixes, which may change `files`. To ignore a rule about other readers is not
+    useless where they are not looked at.
     """
     text = decode_text(definition.data)
     locator = Locator(text)
@@ -47,7 +48,8 @@ def place(
 
     findings = [finding(breach) for breach in breaches if breach.severity != "off"]
     suppressions = parse_suppressions(text)
-    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
+    ran = (rule.id for rule in rules.rules if rules.readings or rule.each != "reading")
+    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), ran)
     kept = [one for one in findings if not ignores.cover(one)]
     problems = [*suppressions.problems, *ignores.useless()]
     elements = [Problem(noted, definition.file) for noted in problems]

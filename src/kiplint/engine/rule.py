@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-Each = Literal["problem", "message", "struct", "field", "header_range", "rpc", "set", "change"]
+Each = Literal[
+    "problem", "message", "struct", "field", "header_range", "note", "word", "rpc", "set", "change", "reading"
+]
 Level = Literal["error", "warning", "info", "off"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
 Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -16,6 +16,8 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.runtime import TooManyStepsError
 from kiplint.engine.selection import select, with_params, with_severities
+from kiplint.model.load import Definition
+from kiplint.model.reading import Reading
 
 
 class Breach(msgspec.Struct, frozen=True):
@@ -48,15 +50,26 @@ class Breach(msgspec.Struct, frozen=True):
 Spares = Callable[[str, str], bool]
 """Whether a file, by its path, is spared a rule, by its id."""
 
+Readings = Callable[[Sequence[Definition]], Iterable[Reading]]
+"""From the definitions of a set to what befalls other readers at them; the packages above the engine know how."""
+
 
 class RuleSet:
-    """The rules that run. `known` are all rules that exist, also those that are off or not selected."""
+    """The rules that run. `known` are all rules that exist, also those that are off or not selected.
+
+    The rules about other readers run only where `readings` tells what befalls these.
+    """
 
     def __init__(self, rules: list[Rule], known: list[Rule], spares: Spares | None = None) -> None:
         self.rules = rules
         self.known = known
         self.spares = spares
+        self.readings: Readings | None = None
         self._by_kind: dict[str, list[Compiled]] = {}
+
+    def has(self, kind: str) -> bool:
+        """Whether a rule of the kind runs, so that its elements are worth looking for."""
+        return any(rule.each == kind for rule in self.rules)
 
     def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
         """Each rule of the kind that an element breaks. Without elements nothing is compiled, nor imported for it."""

@@ -66,6 +66,8 @@ def check_set(
     unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
+    if rules.readings:
+        breaches += rules.breaches("reading", rules.readings(definitions))
     by_file: dict[str, list[Breach]] = {}
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     for breach in (at_reported_half(one, reported) for one in breaches):
@@ -125,6 +127,10 @@ def file_breaches(definitions: list[Definition], reported: set[str], rules: Rule
     yield from rules.breaches("field", _fields(messages))
     yield from rules.breaches("struct", (struct for message in messages for struct in message.structs))
     yield from rules.breaches("header_range", (entry for message in messages for entry in message.header_ranges))
+    if rules.has("note"):
+        yield from rules.breaches("note", (note for message in messages for note in message.notes))
+    if rules.has("word"):
+        yield from rules.breaches("word", (word for message in messages for word in message.odd_words))
 
 
 def _problems(definitions: list[Definition]) -> Iterator[Problem]:

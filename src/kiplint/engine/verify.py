@@ -8,14 +8,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.ruleset import Readings, RuleSet
 from kiplint.engine.run import Input, Result, check_set
 
 Compare = Callable[[Rule, Path], list[str]]
 """Says what a rule about changes finds between the sets in `old` and `new`; the packages above the engine know how."""
 
 
-def verify(rules: list[Rule], fixtures: Path, compare: Compare | None = None) -> Iterator[str]:
+def verify(
+    rules: list[Rule], fixtures: Path, compare: Compare | None = None, readings: Readings | None = None
+) -> Iterator[str]:
     """What is wrong with the examples: missing ones, a bad one that passes, a good one that does not.
 
     A rule about changes has one example in two parts, `old` and `new`, and has to find something between them.
@@ -29,16 +31,16 @@ def verify(rules: list[Rule], fixtures: Path, compare: Compare | None = None) ->
         missing = [kind for kind in kinds if not any((folder / kind).glob("*.json"))]
         yield from (f"{rule.id}: no {kind} example in {folder / kind}" for kind in missing)
         if rule.each != "change":
-            yield from _verify_sets(rule, folder, [kind for kind in kinds if kind not in missing])
+            yield from _verify_sets(rule, folder, [kind for kind in kinds if kind not in missing], readings)
         elif compare is None:
             yield f"{rule.id}: no way to compare its examples was given"
         elif not missing and not compare(rule, folder):
             yield f"{rule.id}: the change from old to new passes: it finds nothing"
 
 
-def _verify_sets(rule: Rule, folder: Path, kinds: list[str]) -> Iterator[str]:
+def _verify_sets(rule: Rule, folder: Path, kinds: list[str], readings: Readings | None) -> Iterator[str]:
     for kind in kinds:
-        found = check_example(rule, folder / kind).findings
+        found = check_example(rule, folder / kind, readings).findings
         if bool(found) != (kind == "bad"):
             said = found[0].message if found else "it finds nothing"
             yield f"{rule.id}: the {kind} example {'passes' if kind == 'bad' else 'fails'}: {said}"
@@ -50,8 +52,10 @@ def examples(rule: Rule, fixtures: Path) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
-def check_example(rule: Rule, folder: Path) -> Result:
+def check_example(rule: Rule, folder: Path, readings: Readings | None = None) -> Result:
     """What one rule, switched on if need be, finds in the set of a directory; paths are bare file names."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     inputs = [Input(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
-    return check_set(inputs, RuleSet([active], [active]))
+    rules = RuleSet([active], [active])
+    rules.readings = readings
+    return check_set(inputs, rules)

@@ -54,6 +54,11 @@ class Container:
         return {field.name: field for field in reversed(self.fields)}
 
     @fact
+    def has_open_fields(self) -> bool:
+        """Whether a field has versions without an end."""
+        return any(field.is_open_ended for field in self.fields)
+
+    @fact
     def has_map_keys(self) -> bool:
         """Whether a field is a map key, so that Java keeps the elements in a linked hash set."""
         return any(field.map_key for field in self.fields)

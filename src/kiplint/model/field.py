@@ -9,7 +9,7 @@ from msgspec import UNSET
 from kiplint.model import defaults
 from kiplint.model.element import Ranged, given, optional_range, required_range
 from kiplint.model.fact import fact
-from kiplint.model.field_start import FieldStart
+from kiplint.model.peer_facts import PeerFacts
 from kiplint.model.types import nearest_primitive, respelt
 from kiplint.versions import VersionRange
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kiplint.model.struct import Struct
 
 
-class Field(FieldStart):
+class Field(PeerFacts):
     """One field, at whatever depth."""
 
     # Place

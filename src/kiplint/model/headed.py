@@ -8,13 +8,13 @@ from kiplint.model.element import given
 from kiplint.model.fact import fact, set_fact
 from kiplint.model.header import HeaderRange
 from kiplint.model.header_map import to_declare
-from kiplint.model.written import WrittenMessage
+from kiplint.model.told import ToldMessage
 
 if TYPE_CHECKING:
     from kiplint.model.message import Message
 
 
-class HeadedMessage(WrittenMessage):
+class HeadedMessage(ToldMessage):
     """The part of a message that is about what goes in front of it."""
 
     @property

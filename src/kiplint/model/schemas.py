@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kiplint.model.fact import fact
+from kiplint.model.habits import Habits
 from kiplint.model.message import Message
 from kiplint.model.rpc import Rpc
 from kiplint.model.spec import ENTITY_TYPES
@@ -23,7 +24,7 @@ _PARTNERS = {
 _SUFFIXES = tuple(suffix for _, suffix in _PARTNERS.values())
 
 
-class SchemaSet:
+class SchemaSet(Habits):
     """The messages of one directory. `partial` says that a lone file stands for a set that is not known.
 
     `unread` are the likely names of those of whose files nothing could be made; `wanted` the files whose findings are

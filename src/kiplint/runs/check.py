@@ -27,6 +27,7 @@ def check(
     unsafe_fixes: bool = False,
     fix_baselined: bool = False,
     fixes: bool = True,
+    readers: bool = False,
     repository: Path | None = None,
     stdin_filename: str = "",
     **chosen: Unpack[Chosen],
@@ -36,7 +37,8 @@ def check(
     The status is `findings` when one is as severe as `fail_on` (else the configuration) says; `only_failing` keeps
     no others. What is recorded in the `baseline` is left out. With `changed_since`, a revision of the repository around
     the working directory, only what a change since then brought about counts, and what is on lines that it touches.
-    `as_hook` is for a commit: see `_of_commit`.
+    `as_hook` is for a commit: see `_of_commit`. With `readers`, or when one is selected, the rules about other readers
+    of the definitions run too.
 
     `mending` puts right what is certain, and with `unsafe_fixes` what is likely: in the files (`fix`), or only in the
     result's `patch` (`diff`); what is found is then what is left. What the baseline records is left alone unless
@@ -45,7 +47,7 @@ def check(
     written; SourceError for what cannot be opened.
     """
     if as_hook and not mending:
-        return _of_commit(sets, fail_on, only_failing, baseline, **chosen)
+        return _of_commit(sets, fail_on, only_failing, baseline, readers, **chosen)
     sets = _definitions(sets) if as_hook else sets
     if as_hook and not sets:
         return CheckResult(findings=())
@@ -61,6 +63,7 @@ def check(
         unsafe_fixes=unsafe_fixes,
         fix_baselined=fix_baselined,
         fixes=fixes,
+        readers=readers,
         repository=os.fspath(repository) if repository else None,
         stdin_filename=stdin_filename,
     )
@@ -74,7 +77,12 @@ def _definitions(sets: tuple[Path, ...]) -> tuple[str, ...]:
 
 
 def _of_commit(
-    sets: tuple[Path, ...], fail_on: FailOn | None, only_failing: bool, baseline: Path | None, **chosen: Unpack[Chosen]
+    sets: tuple[Path, ...],
+    fail_on: FailOn | None,
+    only_failing: bool,
+    baseline: Path | None,
+    readers: bool,
+    **chosen: Unpack[Chosen],
 ) -> CheckResult:
     """The files that a commit changes, those that are no definitions left out, and what its deletions bring about.
 
@@ -86,8 +94,9 @@ def _of_commit(
     since = HEAD if names and is_changed(names) else None
     parts = [(names, since)] if names else []
     parts += [((folder,), HEAD) for folder in bereft()]
+    same = {"fail_on": fail_on, "only_failing": only_failing, "baseline": baseline, "readers": readers}
     done = [
-        check(*some, fail_on=fail_on, only_failing=only_failing, baseline=baseline, changed_since=base, **chosen)
+        check(*some, changed_since=base, **same, **chosen)  # type: ignore[arg-type]
         for some, base in parts
     ]
     if len(done) < 2:

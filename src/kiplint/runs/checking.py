@@ -17,6 +17,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
 from kiplint.runs.configuration import Configuration
 from kiplint.runs.halves import located
+from kiplint.runs.reading import are_named, readings_of
 from kiplint.runs.result import CheckResult, rule_infos
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
@@ -44,6 +45,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     unsafe_fixes: bool = False
     fix_baselined: bool = False
     fixes: bool = True
+    readers: bool = False
     repository: str | None = None
     stdin_filename: str = ""
 
@@ -102,6 +104,8 @@ class _Run:
         self.names, self.asked = names, asked
         self.configuration = configuration
         self.rules = configuration.rules()
+        if asked.readers or are_named(configuration.config.select):
+            self.rules.readings = readings_of(*self.rules.rules)
         self.seen = _Seen()
         self.baseline = self._asked_of_baseline()
 

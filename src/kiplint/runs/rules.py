@@ -12,6 +12,7 @@ from kiplint.engine.packs import load_pack
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.selection import check_selector, matches
 from kiplint.engine.verify import verify
+from kiplint.readers.reading import readings
 from kiplint.runs.configuration import configure
 
 OF_BYTES = "codec"
@@ -60,4 +61,4 @@ def selected(selectors: Sequence[str]) -> list[Rule]:
 def verify_pack(pack: str, fixtures: str) -> tuple[int, list[str]]:
     """How many rules a pack has, and what is wrong with it or with what its rules make of their examples."""
     loaded = load_pack(pack)
-    return len(loaded), list(verify(loaded, Path(fixtures), messages_of))
+    return len(loaded), list(verify(loaded, Path(fixtures), messages_of, readings))

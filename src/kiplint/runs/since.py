@@ -11,7 +11,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
-from kiplint.sources.git import is_unborn
+from kiplint.sources.git import is_revision, is_unborn
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.sources.tree import home_of
@@ -36,12 +36,13 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet)
     counts: Counter[str] = Counter()
     lines: dict[str, frozenset[str]] = {}
     top = home_of(os.curdir)
-    for name in _places(revision, names, top):
+    for name in places(revision, names, top):
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
             for one in open_sets([name], lambda path: True):
                 kept = [file for file in one.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
-                found = check_set([Input(file.path, file.data) for file in kept], rules, partial=one.lone)
+                inputs = [Input(file.path, file.data) for file in kept]
+                found = check_set(inputs, rules, partial=one.lone)
                 counts.update(finding.fingerprint for finding in found.findings)
                 for file in kept:
                     lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
@@ -68,20 +69,25 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
     return tuple(kept)
 
 
-def _places(revision: str, names: Iterable[str], top: str) -> Iterator[str]:
-    """Where in the revision the directories and files are that were named; files by their directory."""
+def places(revision: str, names: Iterable[str], top: str, option: str = "--changed-since") -> Iterator[str]:
+    """Where in the revision the directories and files are that were named; files by their directory.
+
+    The `option` is what asks for it. Raises as `read_base` does.
+    """
     if not top:
-        raise SourceError("--changed-since needs a git repository around the working directory")
+        raise SourceError(f"{option} needs a git repository around the working directory")
     if is_unborn(revision):
         return
+    if not is_revision(revision):
+        raise SourceError(f"no such revision: {revision}")
     seen = set()
     for name in names:
         if not os.path.lexists(name):
-            raise UsageError(f"--changed-since is about directories and files, not {name}")
+            raise UsageError(f"{option} is about directories and files, not {name}")
         folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
         inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top)).replace(os.sep, "/")
         if inner.startswith("../"):
-            raise UsageError(f"--changed-since: {name} is not in the repository around the working directory")
+            raise UsageError(f"{option}: {name} is not in the repository around the working directory")
         place = f"{revision}:{'' if inner == '.' else inner}"
         if place not in seen:
             seen.add(place)

@@ -62,6 +62,8 @@ class Locator:
         An index whose element has no name stays, so does whatever points to nothing. For fingerprints: stable
         when elements move. Names are cut at 256 characters.
         """
+        if not pointer:
+            return ""
         parts: list[str] = []
         node = self.root
         for token in _raw_tokens(pointer):

@@ -15,6 +15,7 @@ COMMANDS = (
     "vectors",
     "probe",
     "kip",
+    "readers",
     "pipeline",
     "rules",
     "explain",

@@ -64,6 +64,9 @@ class Options(Group, frozen=True):
         bool,
         Option("For a commit: leave out what is no definition or was so in HEAD, and see what deletions break."),
     ] = False
+    readers: Annotated[
+        bool, Option("Also say what the definitions do to other readers of them, as `kiplint readers` does.")
+    ] = False
     configuring: Configuring = Configuring()
     stdin_filename: Annotated[str | None, Option("For -: the path that the text belongs to.", "FILE")] = None
     repo: RepositoryOption = None
@@ -107,6 +110,7 @@ def _checked(options: Options) -> "CheckResult":
         unsafe_fixes=options.unsafe_fixes,
         fix_baselined=options.fix_baselined,
         fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
+        readers=options.readers,
         repository=options.repo,
         stdin_filename=options.stdin_filename or "",
         **chosen(options.choosing, options.configuring),

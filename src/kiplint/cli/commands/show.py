@@ -1,14 +1,15 @@
 """`kiplint show`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from kiplint.cli import suggesting
-from kiplint.cli.groups import ColorOption, RepositoryOption
+from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
     "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json "
-    "  |   kiplint show --all --output-format json clients/ > layouts.json"
+    "  |   kiplint show --all --output-format json clients/ > layouts.json   |   "
+    "kiplint show --all clients/ --open"
 )
 
 
@@ -28,7 +29,8 @@ class Options(Group, frozen=True):
     )
     all: Annotated[bool, Option("All messages of the set.")] = False
     repo: RepositoryOption = None
-    output_format: Annotated[Literal["text", "json"], Option("How to write the layouts.")] = "text"
+    output_format: PageFormOption = "text"
+    open: OpenOption = False
     color: ColorOption = "auto"
 
 
@@ -46,8 +48,8 @@ def run(options: Options) -> int:
         if options.source is not None:
             raise UsageError("show --all takes a set alone, without a message")
         every = show_all(options.message or ".", repository=options.repo)
-        return present(every, options.output_format, options.color)
+        return present(every, options.output_format, options.color, opened=options.open)
     if options.message is None:
         raise UsageError("show takes a message, or --all")
     found = show(options.message, options.source or ".", repository=options.repo)
-    return present(found, options.output_format, options.color)
+    return present(found, options.output_format, options.color, opened=options.open)

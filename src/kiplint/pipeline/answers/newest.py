@@ -8,11 +8,13 @@ from typing import Any
 
 from kiplint.engine.finding import Finding, Span
 from kiplint.pipeline.answers.report import report
+from kiplint.pipeline.answers.rollout import rollout
 from kiplint.pipeline.grid import Grid
 from kiplint.pipeline.reader import Reader, Row, is_one_of
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings
+from kiplint.pipeline.tables.offers import Offers
 from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.runs.result import Report
@@ -31,8 +33,13 @@ def lake_report(reader: Reader, severity: str = "error") -> LakeReport:
     """The report on a lake. Raises UsageError where a stage is missing that it needs."""
     answer = report(reader, severity)
     findings, looked_at, sources = newest(reader)
+    history = rollout(reader).document["sets"] if reader.count(Offers) else []
     return LakeReport(
-        findings=findings, files=looked_at, sources=sources, document=answer.document, grids=tuple(answer.grids)
+        findings=findings,
+        files=looked_at,
+        sources=sources,
+        document={**answer.document, "history": history},
+        grids=tuple(answer.grids),
     )
 
 

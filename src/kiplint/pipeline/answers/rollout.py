@@ -9,6 +9,7 @@ from kiplint.pipeline.reader import Reader, Row
 from kiplint.pipeline.tables.offers import Offers
 from kiplint.pipeline.tables.sets import Sets
 
+NOTHING = (0, 0, 0)
 COLUMNS = ("when", "commit", "release", "RPCs", "with it", "share")
 
 
@@ -17,13 +18,13 @@ def rollout(reader: Reader, header: int = 3) -> Answer:
 
     For people, the revisions at which a number changes, and the newest.
     """
-    counts: dict[str, tuple[int, int]] = {}
-    for row in reader.rows(Offers, ["root", "highest", "request_headers"]):
-        whole, adopted = counts.get(row["root"], (0, 0))
+    counts: dict[str, tuple[int, int, int]] = {}
+    for row in reader.rows(Offers, ["root", "lowest", "highest", "request_headers"]):
+        whole, adopted, versions = counts.get(row["root"], NOTHING)
         has = any(one["header"] >= header for one in row["request_headers"] if one["lowest"] <= row["highest"])
-        counts[row["root"]] = whole + 1, adopted + has
+        counts[row["root"]] = whole + 1, adopted + has, versions + row["highest"] - row["lowest"] + 1
     sets = sorted(reader.rows(Sets), key=lambda row: (row["source"], row["lineage"], row["position"]))
-    told = [{**_public(row), **_numbers(counts.get(row["root"], (0, 0)))} for row in sets]
+    told = [{**_public(row), **_numbers(counts.get(row["root"], NOTHING))} for row in sets]
     lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in told:
         lines.setdefault((one["source"], one["lineage"]), []).append(one)
@@ -39,8 +40,8 @@ def _public(row: Row) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "root"}
 
 
-def _numbers(counts: tuple[int, int]) -> dict[str, int]:
-    return {"rpcs": counts[0], "adopted": counts[1]}
+def _numbers(counts: tuple[int, int, int]) -> dict[str, int]:
+    return {"rpcs": counts[0], "adopted": counts[1], "versions": counts[2]}
 
 
 def _steps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ ROOMS = {
     "decode": "bytes",
     "probe": "probe",
     "kip": "kip",
+    "readers": "readers",
     "pipeline report": "lake",
 }
 """By command, the package that tells its results in a way of their own: as `text`, as `json`, and as `markdown`."""
@@ -42,7 +43,7 @@ ROOMS = {
 OWN = ("text", "json", "markdown")
 """The modules of such a package. The one for `json` has the document, and the rows for `jsonl` where it has any."""
 
-PAGES = ("diff", "rollout", "negotiate", "matrix")
+PAGES = ("diff", "rollout", "negotiate", "matrix", "show", "pipeline report")
 """The commands that have a page of their own as `html`; the others have that of findings."""
 
 

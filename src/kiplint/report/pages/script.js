@@ -45,7 +45,7 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("resize", measure);
 
   const textOf = (item) => {
-    if (!texts.has(item)) texts.set(item, `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""}`.toLowerCase());
+    if (!texts.has(item)) texts.set(item, `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""} ${kiplint.words?.(item) || ""}`.toLowerCase());
     return texts.get(item);
   };
   const asked = () => {
@@ -150,7 +150,7 @@ document.addEventListener("DOMContentLoaded", () => {
       if (left.tagName === "DETAILS") { left.open = false; left.querySelector("summary").focus({ preventScroll: true }); }
     }
   };
-  addEventListener("load", () => setTimeout(() => { if (find(current)) reveal(find(current)); })); /* the browser's own jump takes the focus */
+  addEventListener("load", () => setTimeout(() => { if (!kiplint.open && find(current)) reveal(find(current)); })); /* the browser's own jump takes the focus */
   addEventListener("popstate", follow);
   addEventListener("hashchange", follow);
 

@@ -1,0 +1,72 @@
+"""The habits of a set: how its messages use the names of fields."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from kiplint.model import usage
+from kiplint.model.fact import fact
+from kiplint.model.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from kiplint.model.field import Field
+    from kiplint.model.message import Message
+
+
+class Habits:
+    """The part of a schema set that is about what is usual in it."""
+
+    @fact
+    def messages(self) -> tuple[Message, ...]:
+        """The messages, in the order of their files."""
+        raise NotImplementedError
+
+    @fact
+    def uses(self) -> usage.Uses:
+        """By name of a field: its uses in the live requests and responses."""
+        return usage.uses_of(self.messages)
+
+    @fact
+    def fields_by_name(self) -> dict[tuple[bool, str], list[Field]]:
+        """By whether the message is a request or response, and by name: the fields of the live messages."""
+        found: dict[tuple[bool, str], list[Field]] = {}
+        for message in self.messages:
+            for field in message.all_fields if message.valid else ():
+                found.setdefault((message.is_rpc, field.name), []).append(field)
+        return found
+
+    @fact
+    def vocabulary(self) -> Vocabulary:
+        """The words of its descriptions, comments and names."""
+        return Vocabulary(self.messages)
+
+    @fact
+    def headings(self) -> Counter[str]:
+        """How many files have each heading."""
+        return Counter(message.heading for message in self.messages)
+
+    @fact
+    def usual_heading(self) -> str:
+        """The heading that most files have, empty when they have none."""
+        return self.headings.most_common(1)[0][0] if self.headings else ""
+
+    @fact
+    def usual_headings(self) -> int:
+        """How many files have the usual heading."""
+        return self.headings[self.usual_heading]
+
+    @fact
+    def contested_types(self) -> frozenset[str]:
+        """The names of fields to which the RPCs give more than one primitive."""
+        return usage.contested(self.uses, usage.primitive)
+
+    @fact
+    def contested_entities(self) -> frozenset[str]:
+        """The names of fields to which the RPCs give more than one entity type, or one and none."""
+        return usage.contested(self.uses, usage.entity)
+
+    @fact
+    def spellings(self) -> dict[str, dict[str, int]]:
+        """By name of a field in lower case: the number of RPCs by spelling, where there is more than one."""
+        return usage.spellings(self.uses)

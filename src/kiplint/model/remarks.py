@@ -1,0 +1,76 @@
+"""The comments of a definition as paragraphs, with the places of their lines."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_OPENING = b"\n{"
+
+
+class Paragraph(NamedTuple):
+    """Comment lines that stand together, joined by line ends; they start at `starts` in it, at `places` in the file."""
+
+    text: str
+    starts: tuple[int, ...]
+    places: tuple[int, ...]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Where in the file's bytes the text from `offset` to the end of its line stands."""
+        line = bisect_right(self.starts, offset) - 1
+        behind = self.text.find("\n", offset)
+        start = self.places[line] + len(self.text[self.starts[line] : offset].encode())
+        return start, start + len(self.text[offset : behind if behind >= 0 else None].encode())
+
+
+def body_start(data: bytes) -> int:
+    """Where the definition begins, behind the heading of the file."""
+    opening = data.find(_OPENING)
+    return opening + 1 if opening >= 0 and data[:1] != b"{" else 0
+
+
+def heading(data: bytes) -> str:
+    """The comments before the definition, without the blanks around them."""
+    return data[: body_start(data)].decode(errors="replace").strip()
+
+
+def paragraphs(data: bytes) -> Iterator[Paragraph]:
+    """The comments inside the definition; with a heading that names no licence, that too."""
+    start = body_start(data)
+    if start and b"icen" not in data[:start]:
+        start = 0
+    lines: list[tuple[int, int]] = []
+    for begin, end in _comment_lines(data, start):
+        between = data[lines[-1][1] : begin] if lines else b""
+        if between.strip() or between.count(b"\n") > 1:
+            yield _paragraph(data, lines)
+            lines = []
+        lines.append((begin, end))
+    if lines:
+        yield _paragraph(data, lines)
+
+
+def _comment_lines(data: bytes, start: int) -> Iterator[tuple[int, int]]:
+    """The comments that have a line of their own, without its end."""
+    place = data.find(b"//", start)
+    while place >= 0:
+        end = data.find(b"\n", place)
+        end = len(data) if end < 0 else end
+        if not data[data.rfind(b"\n", 0, place) + 1 : place].strip():
+            yield place, end
+        place = data.find(b"//", end)
+
+
+def _paragraph(data: bytes, lines: list[tuple[int, int]]) -> Paragraph:
+    texts, starts, places = [], [], []
+    length = 0
+    for begin, end in lines:
+        said = data[begin + 2 : end].rstrip()
+        bare = said.lstrip()
+        text = bare.decode(errors="replace")
+        texts.append(text)
+        starts.append(length)
+        places.append(begin + 2 + len(said) - len(bare))
+        length += len(text) + 1
+    return Paragraph("\n".join(texts), tuple(starts), tuple(places))

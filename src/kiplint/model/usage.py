@@ -1,0 +1,94 @@
+"""What the RPCs of a set make of the names of fields: what most of them make of one is the convention.
+
+An RPC has one vote for each thing that its request or response makes of a name. All of it is read off the JSON, once
+for a set, and only when a rule asks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from kiplint.model.element import given
+from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
+from kiplint.model.types import parse_type
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
+
+FEWEST = 3
+"""Fewer RPCs make no convention; rules ask for more."""
+
+Uses = dict[str, list[tuple[str, FieldSpec]]]
+"""By name of a field: the names of the RPCs that have it, each with its JSON."""
+
+
+class Vote(NamedTuple):
+    """What most other RPCs make of a name, how many these are, and how many make something else of it, if only once."""
+
+    value: str = ""
+    votes: int = 0
+    dissent: int = 0
+
+
+def uses_of(messages: Iterable[Message]) -> Uses:
+    """Every use of every name in the live requests and responses."""
+    uses: Uses = {}
+    for message in messages:
+        if message.is_rpc and message.valid:
+            for spec in specs(message.spec):
+                uses.setdefault(spec.name, []).append((message.base_name, spec))
+    return uses
+
+
+def specs(top: MessageSpec) -> Iterator[FieldSpec]:
+    """The JSON of every field, at every depth."""
+    waiting: list[MessageSpec | StructSpec | FieldSpec] = [top, *given(top.common_structs, [])]
+    while waiting:
+        for spec in given(waiting.pop().fields, []):
+            yield spec
+            if spec.fields:
+                waiting.append(spec)
+
+
+def vote(uses: Iterable[tuple[str, FieldSpec]], own: str, made: Callable[[FieldSpec], str | None]) -> Vote:
+    """The vote of the RPCs but for the one called `own`; `made` gives None for a use that does not count."""
+    by_rpc: dict[str, set[str]] = {}
+    for rpc, spec in uses:
+        if rpc != own and (value := made(spec)) is not None:
+            by_rpc.setdefault(rpc, set()).add(value)
+    counts = Counter(value for values in by_rpc.values() for value in sorted(values))
+    if not counts:
+        return Vote()
+    value, votes = counts.most_common(1)[0]
+    return Vote(value, votes, sum(values != {value} for values in by_rpc.values()))
+
+
+def primitive(spec: FieldSpec) -> str | None:
+    """The type, if it is a primitive or an array of one."""
+    return spec.type if parse_type(spec.type).primitive else None
+
+
+def entity(spec: FieldSpec) -> str:
+    """The entity type, empty when there is none."""
+    return given(spec.entity_type, "").strip()
+
+
+def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> frozenset[str]:
+    """The names of which not all uses are the same, but most RPCs make the same thing, which is not nothing."""
+    found = []
+    for name, those in uses.items():
+        if len(those) > FEWEST and len({made(spec) for _, spec in those}) > 1:
+            most = vote(those, "", made)
+            if most.value and most.votes >= FEWEST and most.votes > most.dissent:
+                found.append(name)
+    return frozenset(found)
+
+
+def spellings(uses: Uses) -> dict[str, dict[str, int]]:
+    """By name in lower case: the number of RPCs by spelling, for names that are spelt in more than one way."""
+    found: dict[str, dict[str, int]] = {}
+    for name, those in uses.items():
+        found.setdefault(name.lower(), {})[name] = len({rpc for rpc, _ in those})
+    return {name: ways for name, ways in found.items() if len(ways) > 1}

@@ -1,0 +1,43 @@
+"""The profiles that come with kiplint, and what is wrong with one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from functools import cache
+
+import msgspec
+
+from kiplint.readers.profile import Profile
+from kiplint.text.files import read_text
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_CHECKOUT = os.path.dirname(os.path.dirname(_HERE))
+
+
+def folder() -> str:
+    """The directory of the profiles: the wheel carries it inside the package, a checkout at its top."""
+    inside = os.path.join(_HERE, "profiles")
+    return inside if os.path.isdir(inside) else os.path.join(_CHECKOUT, "readers")
+
+
+@cache
+def _all() -> tuple[Profile, ...]:
+    place = folder()
+    names = sorted(name for name in os.listdir(place) if name.endswith(".json5"))
+    return tuple(read_profile(os.path.join(place, name)) for name in names)
+
+
+def profiles(names: Collection[str] | None = None) -> list[Profile]:
+    """The profiles, in the order of their names; only those of these `names`, if given."""
+    return [one for one in _all() if names is None or one.name in names]
+
+
+def read_profile(file: str) -> Profile:
+    """A profile out of its file; raises ValueError where it is none."""
+    import json5
+
+    try:
+        return msgspec.convert(json5.loads(read_text(file)), Profile)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{file}: {error}") from None

@@ -1,0 +1,120 @@
+"""`kiplint readers`, and `kiplint check --readers`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiplint.report.findings.formats import FORMATS
+from sources.support import git, make_repository
+from tools import Ran, definition, field, kiplint
+
+FINE = definition(field("Name", "string"), listeners=["broker"])
+HEADERS = {"0-2": "1", "3-4": "2", "5+": "3"}
+DECLARED = definition(field("Name", "string"), listeners=["broker"], headerVersions=HEADERS)
+LATE = definition(field("Name", "string"), field("LateMs", "int64"), listeners=["broker"])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    make_repository(tmp_path, {"set/XRequest.json": LATE, "set/YRequest.json": FINE.replace(b"X", b"Y")})
+    (tmp_path / "set/XRequest.json").write_bytes(DECLARED.replace(b'"Name"', b'"LateMs"'))
+    return tmp_path
+
+
+def run(place: Path, *words: str, **env: str) -> Ran:
+    return kiplint(*words, cwd=place, env=env)
+
+
+def document(place: Path, *words: str) -> dict[str, Any]:
+    ran = run(place, *words, "--output-format", "json")
+    assert ran.code == 0
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def test_a_table_of_what_breaks(place: Path) -> None:
+    ran = run(place, "readers", "set")
+    rows = {line.split()[0]: line.split()[1:4] for line in ran.out.splitlines()[1:9]}
+    assert rows == {
+        "envoy": ["2", "0", "1"], "kafka-protocol-rs": ["2", "1", "0"], "kafka-python": ["2", "0", "1"], "kio": ["2", "1", "0"],
+        "librdkafka": ["0", "0", "0"], "nisshi": ["2", "0", "1"], "platformatic": ["2", "0", "0"], "redpanda": ["0", "0", "0"],
+    }  # fmt: skip
+    assert "  it knows no property headerVersions\n    XRequest  set/XRequest.json:" in ran.out
+    assert "  request header 2, not request header 3\n    XRequest 5  set/XRequest.json:" in ran.out
+    assert ran.out.endswith(
+        "The set makes Envoy's generator take the wrong header (1 message), kafka-protocol-rs fail (1 definition), "
+        "kafka-python take the wrong header (1 message), kio fail (1 definition) and nisshi take the wrong header "
+        "(1 message).\n"
+    )
+
+
+def test_only_what_a_change_brought_about(place: Path) -> None:
+    found = document(place, "readers", "set", "--since", "HEAD")
+    assert {row["name"]: (len(row["fails"]), len(row["misreads"])) for row in found["readers"]} == {
+        "envoy": (0, 1), "kafka-protocol-rs": (1, 0), "kafka-python": (0, 1), "kio": (0, 0),
+        "librdkafka": (0, 0), "nisshi": (0, 1), "platformatic": (0, 0), "redpanda": (0, 0),
+    }  # fmt: skip
+    (misread,) = found["readers"][0]["misreads"]
+    assert (misread["message_name"], misread["versions"], misread["what"]) == ("XRequest", "5", "header")
+    assert (misread["kafka"], misread["reader"]) == ("request header 3", "request header 2")
+    assert found["readers"][0]["ignores"] == {"headerVersions": 1}
+    assert found["summary"]["older"] == 1
+    assert found["summary"]["sentence"].startswith(
+        "The change since HEAD makes Envoy's generator take the wrong header"
+    )
+    same = document(place, "readers", "HEAD:set", "--since", "HEAD:")
+    assert (
+        same["summary"]["sentence"] == "The change since HEAD: makes no reader fail or read anything else than Kafka."
+    )
+    git(place, "checkout", "-q", "--", "set")
+    assert document(place, "readers", "set", "--since", "HEAD")["findings"] == []
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_tells_it(form: str, place: Path) -> None:
+    ran = run(place, "readers", "set", "--select", "readers/kio", "--output-format", form)
+    assert ran.code == 0
+    assert "LateMs" in ran.out
+    assert "XRequest" in ran.out
+
+
+def test_findings_of_a_check(place: Path) -> None:
+    plain = document(place, "check", "set", "--ignore", "style,rpc,kip-1313")
+    assert plain["findings"] == []
+    found = document(place, "check", "set", "--ignore", "style,rpc,kip-1313", "--readers")
+    assert {(one["rule"], one["severity"]) for one in found["findings"]} == {
+        (f"readers/{name}", "info") for name in ("envoy", "kafka-protocol-rs", "kafka-python", "kio", "nisshi")
+    }
+    ran = run(place, "check", "set", "--select", "readers/kio", "--severity", "readers/kio=error")
+    assert (ran.code, ran.out.count("error[readers/kio]")) == (1, 1)
+    ran = run(place, "check", "set", "--select", "readers", "--changed-since", "HEAD", "--output-format", "concise")
+    assert "readers/kafka-protocol-rs" in ran.out
+
+
+def test_a_comment_may_ignore_a_reader(place: Path) -> None:
+    file = place / "set/XRequest.json"
+    file.write_bytes(b"// kiplint: ignore-file[readers] they know\n" + file.read_bytes())
+    assert run(place, "check", "set", "--select", "readers").out == ""
+    for words in (["--select", "default"], ["--readers"]):
+        ran = run(place, "check", "set", "--ignore", "rpc,kip-1313,style/file-name,style/about-missing", *words)
+        assert "unused-ignore" not in ran.out
+        assert "readers/" not in ran.out
+
+
+def test_the_job_summary_says_who_breaks(place: Path) -> None:
+    summary = place / "summary.md"
+    run(place, "readers", "set", "--since", "HEAD", "--output-format", "github", GITHUB_STEP_SUMMARY=str(summary))
+    told = summary.read_text()
+    assert "The change since HEAD makes Envoy's generator take the wrong header (1 message)" in told
+    assert "kafka-protocol-rs: it knows no property headerVersions: set/XRequest.json:" in told
+
+
+def test_what_makes_no_sense(place: Path) -> None:
+    assert run(place, "readers", "set", "--select", "tags").code == 2
+    assert "no reader is selected" in run(place, "readers", "set", "--select", "tags").err
+    assert run(place, "readers", "set", "--since", "nosuch").code == 2
+    assert run(place, "readers", "nothing").code == 2

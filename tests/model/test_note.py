@@ -1,0 +1,138 @@
+"""What comments tell of versions and errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.model.load import load
+from kiplint.model.message import Message
+from kiplint.model.note_text import like_of, names_of, read_versions, verb_of
+from kiplint.model.schemas import SchemaSet
+from tools import definition, field
+
+
+def with_comments(
+    *lines: str, name: str = "XRequest", fields: tuple[dict[str, object], ...] = (), **others: object
+) -> Message:
+    """A message with comment lines before its fields."""
+    text = definition(*fields, name=name, **others).decode()
+    comments = "".join(f"  {line}\n" for line in lines)
+    found = load(f"{name}.json", text.replace('  "fields"', f'{comments}  "fields"', 1).encode()).message
+    assert found is not None
+    return found
+
+
+def told(*lines: str, **others: object) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(str(one.versions), one.verb, one.names) for one in with_comments(*lines, **others).notes]  # type: ignore[arg-type]
+
+
+def test_sentences() -> None:
+    assert told(
+        "// Version 1 adds the Reason field.",
+        "//",
+        "// Versions 2 and 3 are the same as version 1. Version 4 enables flexible versions.",
+        "// Starting in version 5, brokers answer before they throttle, as they did before",
+        "// version 1 came.",
+    ) == [
+        ("1", "adds", ("Reason",)),
+        ("2-3", "same", ()),
+        ("4", "flexible", ()),
+        ("5", "other", ()),
+    ]
+
+
+def test_lists_of_errors() -> None:
+    whole = with_comments(
+        "// Errors:", "// - NOT_CONTROLLER (version 0+)", "// - STALE", "// - NOT_CONTROLLER (versions 1 to 2)"
+    )
+    assert [(one.error, str(one.versions), one.is_repeated, one.place) for one in whole.notes] == [
+        ("NOT_CONTROLLER", "0+", False, 8),
+        ("NOT_CONTROLLER", "1-2", True, 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rest", "names"),
+    [
+        (" adds A1 and BigSize.", {"A1": False, "BigSize": True}),
+        (
+            " added the fields Nodes, Racks and the 'SizeMs' field (KIP-1).",
+            {"Nodes": True, "Racks": False, "SizeMs": True},
+        ),
+        (" adds support for TopicId", {}),
+        (" adds throttle time", {}),
+        (" introduces KRaft Controller ID field", {}),
+        (" adds a new field called groupId to tell them apart", {"groupId": True}),
+        (" adds UNKNOWN_TOPIC_ID", {}),
+        (" renames TopicId", {}),
+    ],
+)
+def test_names(rest: str, names: dict[str, bool]) -> None:
+    assert {one.name: one.sure for one in names_of(rest)} == names
+
+
+@pytest.mark.parametrize(
+    ("rest", "verb", "like"),
+    [
+        (" is the same as version 0, and adds X", "same", 0),
+        (" is identical to v3 but for X", "same", 3),
+        (" removes X and adds Y", "removes", -1),
+        (" is the first flexible version and adds X", "flexible", -1),
+        (" returns the same errors", "other", -1),
+    ],
+)
+def test_verbs(rest: str, verb: str, like: int) -> None:
+    assert (verb_of(rest), like_of(rest)) == (verb, like)
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [("3", "3"), ("0, 1, 2, and 3", "0-3"), ("2 through 4", "2-4"), ("1+", "1+"), ("99999", "32767"), ("", "none")],
+)
+def test_versions(text: str, versions: str) -> None:
+    assert str(read_versions(text)) == versions
+
+
+def test_what_a_note_says_of_fields() -> None:
+    mine = with_comments(
+        "// Version 1 adds SizeMs, Holder and othersize.",
+        "// Version 2 adds BigSize, Inner, OtherSize and FarAway.",
+        fields=(
+            field("Sizes", "[]S", "2+", fields=[field("Inner")]),
+            field("SizeMs", versions="1+"),
+            field("BigSize", versions="3+"),
+            field("Holder", "Holder", "1+", fields=[field("A")]),
+        ),
+    )
+    other = with_comments(name="XResponse", type="response", fields=(field("OtherSize", versions="1+"),))
+    SchemaSet((mine, other))
+    first, second = mine.notes
+    assert (first.stray_names, first.misplaced, first.recased) == ((), (), ())
+    assert second.stray_names == ("FarAway",)
+    assert [(one.name, one.message.name) for one in second.misplaced] == [
+        ("BigSize", "XRequest"),
+        ("OtherSize", "XResponse"),
+    ]
+
+
+def test_a_name_in_another_case() -> None:
+    (note,) = with_comments("// Version 1 adds sizeMs.", fields=(field("SizeMs", versions="1+"),)).notes
+    assert (note.recased, note.right_case, note.stray_names, note.misplaced) == (("sizeMs",), "SizeMs", (), ())
+
+
+def test_whose_versions_they_are() -> None:
+    lines = ("// Version 1 of XResponse is new.", "// Version 2 of YRequest is new.")
+    assert [one.foreign_message for one in with_comments(*lines).notes] == ["", "YRequest"]
+
+
+def test_versions_that_nobody_tells_of() -> None:
+    whole = with_comments("// Version 1 adds A. From v3 on it is flexible.", validVersions="0-6")
+    assert str(whole.told_versions) == "1,3" or whole.told_versions.covers(3)
+    assert [n for n in range(7) if whole.untold_versions.covers(n)] == [2, 4, 5]
+
+
+def test_the_licence_tells_nothing() -> None:
+    licence = b"// under the Licence, Version 2.0\n// Version 3 is another one.\n"
+    found = load("X.json", licence + definition(field())).message
+    assert found is not None
+    assert (found.notes, found.heading.count("\n")) == ((), 1)

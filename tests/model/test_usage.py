@@ -1,0 +1,83 @@
+"""What other RPCs make of the name of a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiplint.model.field import Field
+from kiplint.model.schemas import SchemaSet
+from tools import field, message
+
+
+def of(name: str, *fields: dict[str, object], half: str = "Request") -> object:
+    return message(*fields, name=f"{name}{half}", type=half.lower())
+
+
+def only(*others: object, **properties: Any) -> Field:
+    """The field ReaderId of the RPC Own, in a set with the others."""
+    mine = message(field("ReaderId", **properties), name="OwnRequest")
+    SchemaSet((mine, *others))  # type: ignore[arg-type]
+    return mine.fields[0]
+
+
+def test_an_rpc_has_one_vote_for_each_type() -> None:
+    twice = [of("A", field("ReaderId", "int64")), of("A", field("ReaderId", "int64"), half="Response")]
+    one = only(*twice, of("B", field("ReaderId", "int32")), of("C", field("ReaderId", "int64")), kind="string")
+    assert (one.usual_type, one.type_votes, one.type_dissent) == ("int64", 2, 1)
+
+
+def test_its_own_rpc_has_none() -> None:
+    one = only(of("Own", field("ReaderId", "int64"), half="Response"), of("B", field("Other")))
+    assert (one.usual_type, one.type_votes, one.type_dissent) == ("", 0, 0)
+
+
+def test_structs_and_dead_messages_do_not_count() -> None:
+    dead = message(field("ReaderId", "int64"), name="DRequest", validVersions="none", flexibleVersions="none")
+    one = only(of("A", field("ReaderId", "S", fields=[field("X")])), dead)
+    assert (one.usual_type, one.type_votes) == ("", 0)
+    assert [peer.message.name for peer in one.peers] == ["ARequest"]
+
+
+def test_who_makes_two_things_of_a_name_is_of_both_minds() -> None:
+    both = of("A", field("S", "S", fields=[field("ReaderId", "int64")]), field("ReaderId", "int32"))
+    one = only(both, of("B", field("ReaderId", "int64")))
+    assert (one.usual_type, one.type_votes, one.type_dissent) == ("int64", 2, 1)
+
+
+def test_entity_types_of_fields_of_the_same_type() -> None:
+    broker = {"entityType": "brokerId"}
+    others = [of(name, field("ReaderId", "[]int32", **broker)) for name in "AB"]
+    one = only(*others, of("C", field("ReaderId", "int32")), of("D", field("ReaderId", "string")))
+    assert (one.usual_entity, one.entity_votes, one.entity_dissent) == ("brokerId", 2, 1)
+
+
+def test_spellings() -> None:
+    one = only(*[of(name, field("readerId")) for name in "ABC"], of("D", field("ReaderId")))
+    assert (one.usual_case, one.case_votes, one.own_case_votes) == ("readerId", 3, 2)
+    assert only(of("A", field("ReaderId"))).usual_case == ""
+
+
+def test_acronyms() -> None:
+    names = {"LastKnownELR": "ELR", "ISRChange": "ISR", "S3Object": "", "ClusterId": "", "ABus": "", "TopicIDs": "ID"}
+    assert {one.name: one.acronym for one in message(*[field(name) for name in names]).fields} == names
+
+
+def test_later_and_everywhere() -> None:
+    whole = message(
+        field("A"),
+        field("B", versions="1+"),
+        field(
+            "C", "[]S", "2+", fields=[field("D", versions="2+"), field("E", versions="3+"), field("F", versions="0+")]
+        ),
+        field("G", versions="0-1"),
+    )
+    found = {one.name: (one.is_later, one.is_everywhere) for one in whole.all_fields}
+    assert found == {
+        "A": (False, True),
+        "B": (True, False),
+        "C": (True, False),
+        "G": (False, False),
+        "D": (False, True),
+        "E": (True, False),
+        "F": (False, True),
+    }
