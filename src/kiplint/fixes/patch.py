@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-def patch(
-    before: Mapping[str, bytes], after: Mapping[str, bytes], named: Callable[[str], str] = str
-) -> Iterator[str]:
+def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], named: Callable[[str], str] = str) -> Iterator[str]:
     """The unified diff of the files that differ, in the order of their paths; bytes that are no text stay as they are.
 
     Encode it with `surrogateescape`. A path that only `after` has is a new file. `named` says what the patch calls a
