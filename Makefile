@@ -18,6 +18,9 @@ TAG :=
 # More for the benchmark of the pipeline, as in `make bench-pipeline BENCH_ARGS="--sizes 1000,10000"`.
 BENCH_ARGS :=
 
+# More for the fuzzer, as in `make fuzz FUZZ_ARGS="--seconds 600 --surface decoder"`.
+FUZZ_ARGS :=
+
 # Hashes for all systems and Pythons; uv knows pip's constraints, but none of pip's settings.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --constraint constraints.txt --custom-compile-command 'make lock'
@@ -33,7 +36,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws witnesses bench bench-hostile bench-pipeline pipeline-demo pipeline-faults docs editor snapshots clean
+.PHONY: help check test test-oldest test-install lint lock release-check new-rule laws witnesses bench bench-hostile fuzz bench-pipeline pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -83,6 +86,10 @@ bench: $(VENV)/installed-dev $(VENV)/packs ## measure kiplint beside its peers a
 
 bench-hostile: $(VENV)/installed-dev $(VENV)/packs ## measure how time and memory grow with hostile input and write benchmarks/HOSTILE.md
 	@$(BIN)/python -m benchmarks.hostile
+
+fuzz: $(VENV)/installed-dev $(VENV)/packs ## read damaged input on every surface, a minute each, and keep what fails below tests/fuzz/corpus
+	@$(PIP) install --group fuzz || echo 'atheris does not install here: going on without it'
+	@$(BIN)/python -m benchmarks.fuzz $(FUZZ_ARGS)
 
 bench-pipeline: $(VENV)/installed-dev $(VENV)/packs ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
 	@$(BIN)/python -m benchmarks.pipeline $(BENCH_ARGS)

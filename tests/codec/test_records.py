@@ -18,6 +18,8 @@ from crc32c import crc32c
 from codec.support import catalog, random_body
 from kiplint.codec.capture import read_capture
 from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.cursor import MOST_PROBLEMS
+from kiplint.codec.records import compression
 from kiplint.codec.records.batch import read_batches
 from kiplint.codec.records.compression import MOST_UNPACKED, XERIAL, Unpackable, unpack
 from kiplint.codec.records.fields import with_records
@@ -113,6 +115,23 @@ def test_bombs_are_not_unpacked(codec: str) -> None:
         unpack(codec, packed(number, bomb))
     with pytest.raises(Unpackable):
         unpack(codec, packed(number, b"abc" * 100)[:-7])
+
+
+def test_many_small_bombs_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "MOST_GROWN", 100_000)
+    data = batch([record(0, b"k", b"0" * 60_000)], codec=1)
+    found, problems = read_batches(data * 5)
+    assert [len(one["records"]) for one in found] == [1, 1, 0, 0, 0]
+    assert {one.rule for one in problems} == {"codec/records-packed"}
+    assert "no more are unpacked" in problems[0].message
+    assert [len(one["records"]) for one in read_batches(data)[0]] == [1]
+
+
+def test_a_message_set_of_very_many_messages() -> None:
+    inner = old_message(0, b"", 0)[:12] + b"\0" * 4 + old_message(0, b"", 0)[16:]
+    _, problems = read_batches(old_message(6, gzip.compress(inner * 2_000), 0, 1))
+    assert len(problems) == MOST_PROBLEMS + 1
+    assert problems[-1].rule == "codec/too-many-elements"
 
 
 def old_message(offset: int, value: bytes, magic: int, flags: int = 0) -> bytes:

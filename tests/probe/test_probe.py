@@ -86,6 +86,14 @@ def test_the_way_back_to_version_0() -> None:
     ]
 
 
+@pytest.mark.parametrize("count", ["9" * 5000, "9999999", "0", "-1", "x", "\u0664"])
+def test_a_server_that_asks_for_odd_work(count: str) -> None:
+    talk = Sasl("SCRAM-SHA-256", "u", "p").talk()
+    nonce = next(talk).decode().partition("r=")[2]
+    with pytest.raises(ProbeError, match="first SCRAM message is not right"):
+        talk.send(f"r={nonce}x,s=AAAA,i={count}".encode())
+
+
 def test_an_answer_that_is_malformed() -> None:
     def talk(connection: socket.socket) -> None:
         correlation = connection.recv(4096)[8:12]

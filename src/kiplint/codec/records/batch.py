@@ -6,8 +6,9 @@ import struct
 import zlib
 from typing import Any
 
+from kiplint.codec.cursor import MOST_PROBLEMS
 from kiplint.codec.problems import Problem
-from kiplint.codec.records.compression import CODECS, Unpackable, unpack
+from kiplint.codec.records.compression import CODECS, Unpackable, read_together, unpack
 from kiplint.codec.records.record import Damaged, Records
 from kiplint.codec.wire import base64_text
 
@@ -25,6 +26,11 @@ def read_batches(data: bytes, offset: int = 0) -> tuple[list[dict[str, Any]], tu
 
     The last batch of a fetch may be cut off: that is Kafka's way to fill a response, and no problem.
     """
+    with read_together():
+        return _read(data, offset)
+
+
+def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[Problem, ...]]:
     batches: list[dict[str, Any]] = []
     problems: list[Problem] = []
     pos = 0
@@ -43,6 +49,9 @@ def read_batches(data: bytes, offset: int = 0) -> tuple[list[dict[str, Any]], tu
         batches.append(batch)
         problems += found
         pos = end
+    if len(batches) == MOST_BATCHES and pos < len(data):
+        text = f"{MOST_BATCHES} batches are read at most"
+        problems.append(Problem("codec/too-many-elements", offset + pos, text))
     return batches, tuple(problems)
 
 
@@ -145,6 +154,10 @@ def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[Problem
         size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
         if size < 14 or pos + START + size > len(data):
             problems.append(Problem("codec/record-invalid", offset, "the packed messages end inside one"))
+            break
+        if len(records) == MOST_RECORDS or len(problems) >= MOST_PROBLEMS:
+            text = f"{MOST_RECORDS} packed messages are read at most, and {MOST_PROBLEMS} problems of them told"
+            problems.append(Problem("codec/too-many-elements", offset, text))
             break
         batch, found = _old(data[pos : pos + START + size], offset, depth=1)
         records += batch["records"]

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MOST_UNPACKED = 32 * 2**20
 """How many bytes the records of one batch may have unpacked; Kafka's default limit of a batch is 1 MiB packed."""
+MOST_GROWN = 128 * 2**20
+"""By how many bytes all batches that are read together may grow beyond 16 times what they have packed."""
+MOST_TRIED_AGAIN = 100
+"""How many of them are tried with more room: what is damaged fails there too, and room costs time."""
 XERIAL = b"\x82SNAPPY\0"
 
 
@@ -15,10 +22,36 @@ class Unpackable(Exception):  # noqa: N818
     """The bytes cannot be unpacked; the text says why."""
 
 
+_LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
+
+
+@contextmanager
+def read_together() -> Iterator[None]:
+    """Batches that are unpacked in here have `MOST_GROWN` in common: a thousand small ones can each be a bomb."""
+    if _LEFT.get() is not None:
+        yield
+        return
+    token = _LEFT.set([MOST_GROWN, MOST_TRIED_AGAIN])
+    try:
+        yield
+    finally:
+        _LEFT.reset(token)
+
+
 def unpack(codec: str, data: bytes) -> bytes:
     """The records of a batch that was packed by one of `CODECS`. Raises Unpackable."""
     if codec == "none":
         return data
+    left = _LEFT.get()
+    if left and left[0] < 0:
+        raise Unpackable(f"the batches before it have grown by more than {MOST_GROWN} bytes; no more are unpacked")
+    found = _unpack(codec, data)
+    if left:
+        left[0] -= max(0, len(found) - 16 * len(data))
+    return found
+
+
+def _unpack(codec: str, data: bytes) -> bytes:
     if codec == "gzip":
         return _gzip(data)
     try:
@@ -46,13 +79,15 @@ def _gzip(data: bytes) -> bytes:
 
 def _bounded(module: Any, data: bytes) -> bytes:
     """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
+    left = _LEFT.get() or [0, 1]
     for size in (min(max(16 * len(data), 2**16), MOST_UNPACKED), MOST_UNPACKED):
         room = bytearray(size)
         try:
             return bytes(room[: module.decompress_into(data, room)])
         except Exception:
-            if size == MOST_UNPACKED:
+            if size == MOST_UNPACKED or left[1] < 1:
                 raise
+            left[1] -= 1
     raise AssertionError
 
 

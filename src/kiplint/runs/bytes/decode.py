@@ -11,6 +11,7 @@ from kiplint.codec.catalog import Catalog
 from kiplint.codec.exchange import BadInput, Wanted, finished, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
 from kiplint.codec.problems import RULES, Problem
+from kiplint.codec.records.compression import read_together
 from kiplint.codec.stream import split
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
@@ -96,12 +97,13 @@ def decode(
     )
     entries: list[Entry] = []
     summary: dict[str, Any] | None = None
-    for given in read_inputs(inputs or ("-",), input_format):
-        if given.form == "capture":
-            found, summary = _capture(how, given)
-            entries += found
-        else:
-            entries += _entries(how, given)
+    with read_together():
+        for given in read_inputs(inputs or ("-",), input_format):
+            if given.form == "capture":
+                found, summary = _capture(how, given)
+                entries += found
+            else:
+                entries += _entries(how, given)
     findings = tuple(_finding(entry, problem) for entry in entries for problem in entry.frame.problems)
     unread = tuple(catalog.broken)
     rules = {one.rule: _info(one.rule) for one in findings}

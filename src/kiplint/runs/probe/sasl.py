@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Generator
 from typing import Literal, NamedTuple
@@ -42,7 +43,7 @@ def _scram(sasl: Sasl, nonce: str) -> Talk:
     bare = f"n={sasl.user.replace('=', '=3D').replace(',', '=2C')},r={nonce}"
     first = (yield f"n,,{bare}".encode()).decode("utf-8", "replace")
     said = _attributes(first)
-    count = int(said["i"]) if said.get("i", "").isdecimal() else 0
+    count = int(said["i"]) if re.fullmatch(r"[0-9]{1,7}", said.get("i", "")) else 0
     if not said.get("r", "").startswith(nonce) or "s" not in said or not 0 < count <= MOST_ITERATIONS:
         raise ProbeError("the server's first SCRAM message is not right")
     salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decoded(said["s"]), count)

@@ -1,4 +1,6 @@
-"""`python -m benchmarks.fuzz`: decode damaged bytes of every message and version; no traceback, no hang, little memory.
+"""`python -m benchmarks.fuzz.bytes`: decode damaged bytes of every message and version.
+
+No traceback, no hang, little memory.
 
 Each reading is bounded by an alarm, and the memory that readings take is what the process grew by.
 """
@@ -7,10 +9,10 @@ import argparse
 import random
 import resource
 import signal
-import struct
 import sys
 import time
 
+from benchmarks.fuzz.damage import damaged
 from benchmarks.workspace import find_corpus
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.codec import Codec
@@ -25,7 +27,7 @@ MOST_MEMORY = 64 * 2**20
 
 def main() -> int:
     """Fuzz, print how it went, and give 1 where a reading raised, hung or grew too large."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz.bytes", description=__doc__)
     parser.add_argument("--decodes", type=int, default=2_000_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -51,29 +53,6 @@ def main() -> int:
         f"problems, {counts[True]:,} without; memory grew by {grown / 2**20:.1f} MiB"
     )
     return int(grown > MOST_MEMORY)
-
-
-def damaged(data: bytes, rng: random.Random) -> bytes:
-    """Random bytes, or bytes with something wrong: cut off, flipped, a length made larger, put in, left out."""
-    made = bytearray(data or b"\0")
-    for _ in range(rng.choice((1, 1, 2, 4))):
-        place = rng.randrange(len(made) or 1)
-        what = rng.randrange(7)
-        if what == 0:
-            del made[place:]
-        elif what == 1 and made:
-            made[place] ^= 1 << rng.randrange(8)
-        elif what == 2:
-            made[place : place + 4] = struct.pack(">i", rng.choice((2**31 - 1, -1, -2, 2**24, 1000)))
-        elif what == 3:
-            made[place : place + 5] = rng.choice((b"\xff\xff\xff\xff\x0f", b"\xff\xff\x7f", b"\x80\x80\x80\x80\x00"))
-        elif what == 4:
-            made[place:place] = rng.randbytes(rng.randint(1, 9))
-        elif what == 5:
-            del made[place : place + rng.randint(1, 3)]
-        else:
-            made = bytearray(rng.randbytes(rng.randint(0, 120)))
-    return bytes(made)
 
 
 def _codecs() -> list[Codec]:

@@ -1,0 +1,1 @@
+"""Input that nobody wrote: damaged, grown and spliced, for every surface that reads what strangers send."""

@@ -1,0 +1,69 @@
+"""Ways to damage an input: bytes cut, flipped, repeated and moved, words put in, pieces of another input spliced in."""
+
+import random
+import struct
+
+WORDS = (
+    b"{", b"}", b"[", b"]", b",", b":", b'"', b"'", b"//", b"/*", b"*/", b"\n", b"\r", b"\0", b"\\",
+    b"\\u0000", b"\\ud800", b"\xef\xbb\xbf", b"\xff", b"\xe2\x80\xae", b"\x1b[31m", b"0-32767", b"0+",
+    b"none", b"-1", b"1e999", b"9" * 30, b"NaN", b"null", b"true", b"kiplint: ignore[*] x", b"fields",
+    b"versions", b"[]", b"int32", b"X" * 300, b"S1", b"..", b"/", b"::", b"%0A", b"<script>", b" if x else ",
+    b" for x in fields", b"params.", b"lambda", b"__class__", b"**", b"f'{x}'", b"=",
+)  # fmt: skip
+NUMBERS = (2**31 - 1, -1, -2, 2**24, 1000, 0)
+
+
+def damaged(data: bytes, rng: random.Random, other: bytes = b"") -> bytes:
+    """The input with one to six things wrong; at times none of it is left."""
+    made = bytearray(data or b"\0")
+    for _ in range(rng.choice((1, 1, 2, 3, 6))):
+        place = rng.randrange(len(made) or 1)
+        _ONE[rng.randrange(len(_ONE))](made, place, rng, other)
+        del made[1 << 20 :]
+    return bytes(made)
+
+
+def _cut(made: bytearray, place: int, _rng: random.Random, _other: bytes) -> None:
+    del made[place:]
+
+
+def _flip(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    if made:
+        made[place] ^= 1 << rng.randrange(8)
+
+
+def _number(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    made[place : place + 4] = struct.pack(">i", rng.choice(NUMBERS))
+
+
+def _varint(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    made[place : place + 5] = rng.choice((b"\xff\xff\xff\xff\x0f", b"\xff\xff\x7f", b"\x80\x80\x80\x80\x00"))
+
+
+def _noise(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    made[place:place] = rng.randbytes(rng.randint(1, 9))
+
+
+def _leave_out(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    del made[place : place + rng.choice((1, 2, 3, 20, 200))]
+
+
+def _word(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    made[place : place + rng.choice((0, 0, 1, 5))] = rng.choice(WORDS)
+
+
+def _repeat(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    made[place:place] = made[place : place + rng.choice((1, 10, 100))] * rng.choice((1, 2, 50))
+
+
+def _splice(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
+    start = rng.randrange(len(other) or 1)
+    made[place:place] = other[start : start + rng.choice((5, 50, 500))]
+
+
+def _all_new(made: bytearray, _place: int, rng: random.Random, _other: bytes) -> None:
+    if rng.random() < 0.1:
+        made[:] = rng.randbytes(rng.randint(0, 120))
+
+
+_ONE = (_cut, _flip, _number, _varint, _noise, _leave_out, _word, _word, _repeat, _splice, _splice, _all_new)

@@ -1,0 +1,50 @@
+"""Every input that ever failed under `make fuzz` is read again; and the fuzzer notices what fails."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from benchmarks.fuzz import __main__ as fuzzing
+from benchmarks.fuzz.damage import damaged
+from benchmarks.fuzz.surfaces import SURFACES, Surface
+
+KEPT = [
+    (surface, file)
+    for surface in SURFACES
+    for file in sorted((Path(__file__).parent / "corpus" / surface.name).glob("*"))
+]
+
+
+@pytest.mark.parametrize(("surface", "file"), KEPT, ids=lambda one: getattr(one, "name", None))
+def test_what_failed_once_is_read(surface: Surface, file: Path) -> None:
+    assert fuzzing.tried(surface, file.read_bytes()) is None
+
+
+def test_inputs_are_kept_for_surfaces_that_there_are() -> None:
+    assert {one.name for one in (Path(__file__).parent / "corpus").iterdir()} <= {one.name for one in SURFACES}
+
+
+@pytest.mark.parametrize("surface", SURFACES, ids=lambda one: one.name)
+def test_some_damaged_inputs(surface: Surface) -> None:
+    rng = random.Random(surface.name)
+    seeds = surface.seeds()
+    for _ in range(5 if surface.name in ("git", "formats", "diff") else 25):
+        data = damaged(rng.choice(seeds), rng, rng.choice(seeds))
+        assert fuzzing.tried(surface, data) is None, data
+
+
+def test_a_failure_is_found_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(data: bytes) -> None:
+        if b"S1" in data:
+            raise ZeroDivisionError("by S1")
+        raise KeyError("as it may")
+
+    odd = Surface("odd", lambda: [b"{}", b"S1 {}"], read, (KeyError,))
+    failures: dict[str, bytes] = {}
+    assert fuzzing._damaged(odd, 0.05, random.Random(1), failures) > 10
+    ((said, data),) = failures.items()
+    assert said.startswith("ZeroDivisionError: by S1 at ")
+    monkeypatch.setattr(fuzzing, "KEPT", tmp_path)
+    assert fuzzing.keep(odd, data).read_bytes() == data
