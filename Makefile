@@ -100,8 +100,9 @@ pipeline-demo: $(VENV)/installed-dev $(VENV)/packs ## run the pipeline on a samp
 pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 random moments, resume, and compare what comes of it
 	@$(BIN)/python -m benchmarks.faults
 
-docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.md and docs/, and build the site into ./site
+docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.md and docs/, take the pictures, and build the site into ./site
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/pictures.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js

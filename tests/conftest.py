@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,3 +83,12 @@ def corpus() -> Path:
 def verdicts() -> Path:
     """The directory of what Kafka's generator says to mutated schemas; the test is skipped without it."""
     return _present(_corpus().parent / "verdicts", "the generator's verdicts are")
+
+
+@pytest.fixture(scope="session")
+def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bare repository with all that Kafka's schemas ever were."""
+    where = tmp_path_factory.mktemp("history") / "kafka.git"
+    bundle = corpus / "kafka-schema-history.bundle"
+    subprocess.run(["git", "clone", "-q", "--mirror", bundle, where], check=True, capture_output=True)
+    return where

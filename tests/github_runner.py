@@ -102,7 +102,12 @@ class Runner:
         self.clone = clone or ROOT
         (machine / "temp").mkdir(parents=True)
         if not clone:
-            for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
+            for name, what in (
+                ("kiplint", "src"),
+                ("rules", "rules"),
+                ("fixtures", "fixtures"),
+                ("readers", "readers"),
+            ):
                 (machine / "temp" / name).symlink_to(ROOT / what)
         self.action: dict[str, Any] = yaml.safe_load((self.clone / "action.yml").read_text("utf-8"))
 

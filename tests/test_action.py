@@ -374,6 +374,36 @@ class TestRollout:
         assert done.code == 2
 
 
+class TestReaders:
+    """Readers of the definitions outside of Java, in a pull request."""
+
+    @pytest.fixture
+    def declared(self, runner: Runner) -> Runner:
+        file = runner.workspace / "schemas/ThingRequest.json"
+        file.write_bytes(file.read_bytes().replace(b'"fields"', b'"headerVersions": {"0": "2", "1+": "3"}, "fields"'))
+        change(runner.workspace, {})
+        return runner
+
+    def test_the_summary_says_who_breaks_and_how(self, declared: Runner) -> None:
+        done = pull_request(declared)
+        assert "## kiplint readers\n" in done.summary
+        for said in ("kafka-protocol-rs fail (1 definition)", "kio take the wrong header (1 message)"):
+            assert said in done.summary
+        assert not any(one.title.startswith("readers/") for one in done.log.annotations)
+
+    def test_annotations_are_there_when_they_are_asked_for(self, declared: Runner) -> None:
+        done = pull_request(declared, readers="true")
+        titles = {one.title for one in done.log.annotations if one.level == "notice"}
+        assert {"readers/kafka-protocol-rs", "readers/kio"} <= titles
+
+    def test_what_does_nothing_to_them_is_not_spoken_of(self, runner: Runner) -> None:
+        change(runner.workspace, thing(request=UNTOLD))
+        assert "kiplint readers" not in pull_request(runner).summary
+
+    def test_they_can_be_left_out(self, declared: Runner) -> None:
+        assert "kiplint readers" not in pull_request(declared, readers="false").summary
+
+
 class TestFailing:
     """When the step fails."""
 
@@ -526,7 +556,10 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
         assert "\n" not in one.text
         assert "\n" not in one.place
     assert {one.title for one in done.log.annotations} >= {"compat/layout-changed", "compat/new-message"}
-    assert (done.log.groups, done.log.matchers) == (["kiplint check", "kiplint diff"], [str(MATCHER)])
+    assert (done.log.groups, done.log.matchers) == (
+        ["kiplint check", "kiplint diff", "kiplint readers"],
+        [str(MATCHER)],
+    )
     assert set(done.outputs) == {"errors", "warnings", "infos", "status"}
     counted = sum(int(value) for key, value in done.outputs.items() if key != "status")
     assert counted == len(done.log.annotations)

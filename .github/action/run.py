@@ -136,6 +136,11 @@ def declares_headers(path: str) -> bool:
     return any(b'"headerVersions"' in file.read_bytes() for file in files if file.is_file())
 
 
+def touched(base: str, path: str) -> bool:
+    """Whether a path is otherwise than in the base."""
+    return subprocess.run(["git", "diff", "--quiet", base, "--", path], check=False).returncode != 0
+
+
 def reports(asked: Iterable[str], suffix: str = "") -> Iterator[str]:
     """The options for the reports FORMAT=FILE that are asked for, with a suffix for the names of the files."""
     for one in asked:
@@ -147,7 +152,7 @@ def reports(asked: Iterable[str], suffix: str = "") -> Iterator[str]:
 
 
 def compare(paths: Sequence[str], base: str, inputs: Mapping[str, str]) -> Iterator[Run]:
-    """Diff and rollout of all paths; a rollout that was not asked for only tells."""
+    """Diff, rollout and readers of all paths; what was not asked for only tells."""
     print(f"comparing with {base}")
     found, asked = list(pairs(paths, base)), shlex.split(inputs["FORMATS"])
     for number, (old, new) in enumerate(found, 1):
@@ -158,6 +163,10 @@ def compare(paths: Sequence[str], base: str, inputs: Mapping[str, str]) -> Itera
             yield kiplint("rollout", *reports(asked, f"-rollout{suffix}"), "--", old, new)
         elif inputs["ROLLOUT"] == "auto" and declares_headers(new):
             kiplint("rollout", "--", old, new, show=False)
+        if inputs["READERS"] == "true":
+            yield kiplint("readers", *reports(asked, f"-readers{suffix}"), "--since", base, "--", new)
+        elif inputs["READERS"] == "auto" and touched(base, new):
+            kiplint("readers", "--since", base, "--", new, show=False)
 
 
 def runs(inputs: Mapping[str, str]) -> Iterator[Run]:
@@ -166,8 +175,9 @@ def runs(inputs: Mapping[str, str]) -> Iterator[Run]:
         paths = shlex.split(inputs["PATHS"]) or ["."]
         words = ["--fail-on", inputs["FAIL_ON"]] if inputs["FAIL_ON"] else []
         words += reports(shlex.split(inputs["FORMATS"]))
-        if inputs["ROLLOUT"] not in ("auto", "true", "false"):
-            raise ActionError(f"rollout: auto, true or false, not {inputs['ROLLOUT']}")
+        for name in ("ROLLOUT", "READERS"):
+            if inputs[name] not in ("auto", "true", "false"):
+                raise ActionError(f"{name.lower()}: auto, true or false, not {inputs[name]}")
         event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
         base = _base(inputs, event)
         since = ["--changed-since", base.commit] if base.commit and _only_changed(inputs, event, paths) else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,6 @@ import pytest
 from tools import definition, field, kiplint
 
 DEFINITION = definition(field("A", "strnig"))
-
-
-@pytest.fixture(scope="module")
-def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    where = tmp_path_factory.mktemp("history") / "kafka.git"
-    bundle = corpus / "kafka-schema-history.bundle"
-    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, where], check=True)
-    return where
 
 
 def test_negotiate_takes_the_mode_and_says_it(history: Path, tmp_path: Path) -> None:

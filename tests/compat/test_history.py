@@ -84,14 +84,6 @@ def order(tag: str) -> tuple[bool, list[int]]:
 
 
 @pytest.fixture(scope="module")
-def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    clone = tmp_path_factory.mktemp("history") / "kafka.git"
-    bundle = corpus / "kafka-schema-history.bundle"
-    subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True, capture_output=True)
-    return clone
-
-
-@pytest.fixture(scope="module")
 def tags(history: Path) -> list[str]:
     listing = subprocess.run(["git", "-C", history, "tag"], check=True, capture_output=True, text=True)
     return sorted(listing.stdout.split(), key=order)

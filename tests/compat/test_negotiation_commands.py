@@ -16,14 +16,6 @@ from kiplint.runs.trees import load
 from tools import Ran, environment, kiplint
 
 
-@pytest.fixture(scope="module")
-def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    where = tmp_path_factory.mktemp("history") / "kafka.git"
-    bundle = corpus / "kafka-schema-history.bundle"
-    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, where], check=True)
-    return where
-
-
 def between(history: Path, *tags: str, unstable: bool = False) -> Negotiation:
     client, *brokers = ((tag, load(f"{tag}:", str(history)).main) for tag in tags)
     return negotiate(client, brokers, unstable=unstable)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,6 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.runs.trees import load
 from tools import field, message, rpc
-
-
-@pytest.fixture(scope="module")
-def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    where = tmp_path_factory.mktemp("history") / "kafka.git"
-    bundle = corpus / "kafka-schema-history.bundle"
-    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, where], check=True)
-    return where
 
 
 def between(history: Path, client: str, broker: str, **options: Any) -> Negotiation:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,14 +19,6 @@ from tools import Ran, kiplint
 
 FIRST, LAST, BRIDGE = "2.4.0", "confluent-8.3.0", "3.9.0-rc3"
 ZOOKEEPER_RPCS = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
-
-
-@pytest.fixture(scope="module")
-def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    where = tmp_path_factory.mktemp("history") / "kafka.git"
-    bundle = corpus / "kafka-schema-history.bundle"
-    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, where], check=True)
-    return where
 
 
 @pytest.fixture(scope="module")

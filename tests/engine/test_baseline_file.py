@@ -64,3 +64,23 @@ def test_a_link_inside_the_tree_stays(tmp_path: Path) -> None:
     write_baseline(SOME, str(tmp_path / "link.json"), str(tmp_path))
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_bytes() == render(SOME)
+
+
+LICENCE = b"/* Licensed to nobody. */\n// Do as you like.\n\n"
+
+
+def test_a_licence_comment_is_read_and_stays(tmp_path: Path) -> None:
+    file = str(tmp_path / "known.json")
+    write_baseline(SOME, file, None)
+    (tmp_path / "known.json").write_bytes(LICENCE + (tmp_path / "known.json").read_bytes())
+    assert read_baseline(file) == SOME
+    write_baseline(Baseline(checked=("another",)), file, None)
+    assert (tmp_path / "known.json").read_bytes().startswith(LICENCE + b"{")
+    assert read_baseline(file) == Baseline(checked=("another",))
+
+
+@pytest.mark.parametrize("text", [b"hello {", b"", b"// nothing else\n"])
+def test_what_is_no_comment_does_not_stay(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "known.json").write_bytes(text)
+    write_baseline(SOME, str(tmp_path / "known.json"), None)
+    assert (tmp_path / "known.json").read_bytes().startswith(b"{")

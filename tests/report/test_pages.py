@@ -220,6 +220,7 @@ def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], 
         written = "".join(writes.locator("td:nth-child(2)").all_inner_texts()).replace(" ", "")
         assert written == proof["hex"]
         assert reads.locator(".parts td").first.inner_text() == writes.locator(".parts td").first.inner_text()
+    assert seen.texts(".changes .message") == [" ".join(broken["message"].split())]
     assert seen.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
 
 
@@ -379,17 +380,17 @@ def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Cal
     seen = visit("show")
     seen.page.locator("[type=search]").fill("metadatarequest")
     seen.page.locator("[data-item]:visible a").first.click()
-    assert (seen.texts(".message h2"), seen.texts(".layout h3 .small")) != ([], [])
+    assert (seen.texts(".sheet h2"), seen.texts(".layout h3 .small")) != ([], [])
     assert seen.texts(".versions a[aria-current]") == [last["versions"]]
-    seen.page.locator(".message:visible .versions a").first.click()
+    seen.page.locator(".sheet:visible .versions a").first.click()
     assert seen.page.url.endswith(f"#MetadataRequest@{first['lowest']}")
     assert seen.texts(".layout")[0].startswith(f"Version {first['versions']} ")
     seen.page.go_back()
     assert seen.texts(".versions a[aria-current]") == [last["versions"]]
     seen.page.get_by_role("link", name="All messages").click()
-    assert seen.texts(".message h2") == []
+    assert seen.texts(".sheet h2") == []
     assert seen.page.locator("[type=search]").is_visible()
-    assert visit("show", f"MetadataRequest@{first['lowest']}").texts(".message h2") == ["MetadataRequest"]
+    assert visit("show", f"MetadataRequest@{first['lowest']}").texts(".sheet h2") == ["MetadataRequest"]
 
 
 def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
@@ -464,6 +465,11 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     seen.page.reload()
     assert seen.page.get_by_label("Dark").is_checked()
     assert seen.page.pdf().startswith(b"%PDF-")
+    address = seen.page.url
+    seen.page.keyboard.press("Home")
+    seen.page.locator(".skip").focus()
+    seen.page.keyboard.press("Enter")
+    assert (seen.page.evaluate("() => document.activeElement.id"), seen.page.url) == ("main", address)
 
 
 @pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"])
@@ -483,6 +489,7 @@ def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) 
     seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     if command == "matrix":
         seen.page.locator(".matrix button").first.click()
+        assert seen.page.locator("#pair-title").inner_text() == f"{old} as the client of {old}"
         seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert "<script>alert(1)</script>" in seen.page.locator("main").inner_text()
     scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"

@@ -21,7 +21,8 @@ SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 def record(report: Report) -> None:
     """Append the report to the job summary, and its counts to the outputs of the step, where there are such files."""
     try:
-        _append(SUMMARY, lambda out: write_summary(report, out, LIMIT - out.tell()))
+        if report.findings or report.tells_nothing:
+            _append(SUMMARY, lambda out: write_summary(report, out, LIMIT - out.tell()))
         _append(OUTPUT, lambda out: out.write(step_outputs(report)))
     except OSError as error:
         raise UsageError(f"cannot write {error.filename or 'for GitHub'}: {error.strerror}") from None

@@ -54,7 +54,7 @@ class _Builder:
             if key in present or (key == UNKNOWN_TAGS and flexible):
                 continue
             if key not in others:
-                hint = did_you_mean(str(key), sorted(others), 0.6)
+                hint = did_you_mean(str(key), sorted(others))
                 self.note("unknown-field", f"{container.name} has no field {key}{hint}", _join(path, str(key)))
             elif not others[key].ignorable and one != _absent(others[key]):
                 message = f"{key} exists in versions {others[key].versions} and is not ignorable"

@@ -45,7 +45,7 @@ def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans
         if messages:
             problem = _unknown_version(messages, version, 0)
         else:
-            problem = Problem("codec/unknown-message", 0, f"no set has {name}{did_you_mean(name, catalog.names, 0.6)}")
+            problem = Problem("codec/unknown-message", 0, f"no set has {name}{did_you_mean(name, catalog.names)}")
         return Frame(name if messages else "", version, None, None, None, len(data), (problem,))
     return _body(catalog, message, version, data, Frame(message.name, version, None, None, None, len(data), ()), spans)
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
+from kiplint.text.comments import blank_comments
 from kiplint.text.show import printable
 
 VERSION = 1
@@ -74,8 +75,12 @@ class _Stored(msgspec.Struct):
 
 
 def parse(data: bytes, name: str) -> Baseline:
-    """The baseline that a file holds; an entry that a merge has doubled counts for both. Raises UsageError."""
+    """The baseline that a file holds, which may have comments, as that of a licence.
+
+    An entry that a merge has doubled counts for both. Raises UsageError.
+    """
     try:
+        data = blank_comments(data)
         version = msgspec.json.decode(data, type=_Head).version
         if version != VERSION:
             raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")

@@ -6,6 +6,7 @@ import os
 
 from kiplint.engine.baseline import Baseline, parse, render
 from kiplint.engine.errors import UsageError
+from kiplint.text.comments import blank_comments
 from kiplint.text.files import read_file, replace_file
 
 MOST_BYTES = 64 << 20
@@ -34,8 +35,18 @@ def write_baseline(baseline: Baseline, file: str, tree: str | None) -> None:
             raise UsageError(
                 f"cannot write the baseline {file}: it is outside {tree}; name it by --baseline to allow that"
             )
-        replace_file(target, render(baseline))
+        replace_file(target, _licence(target) + render(baseline))
     except ValueError:
         raise UsageError(f"cannot write the baseline {file}: there can be no file of that name") from None
     except OSError as error:
         raise UsageError(f"cannot write the baseline {file}: {error.strerror}") from None
+
+
+def _licence(file: str) -> bytes:
+    """The comments that a file begins with, which stay."""
+    try:
+        data = read_file(file, MOST_BYTES)
+    except OSError:
+        return b""
+    head = data[: data.find(b"{")]
+    return head if b"{" in data and not blank_comments(head).strip() else b""

@@ -63,7 +63,7 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
     if selector == "default" or any(matches(selector, rule.id) for rule in rules):
         return
     known = [*{rule.id for rule in rules}, *{rule.pack for rule in rules}, *{rule.spec.id for rule in rules}]
-    near = nearest(selector, sorted(known), 0.5)
+    near = nearest(selector, sorted(known))
     full = next((rule.id for rule in rules if rule.spec.id == near), near)
     hint = f"; did you mean {full}?" if full else "; see `kiplint rules`"
     raise UsageError(f"no rule matches {selector}{hint}", selector)

@@ -33,5 +33,5 @@ def _problem(field: Field, word: str) -> Problem:
     from kiplint.text.suggest import did_you_mean
 
     known = WORDS["entityType"]
-    hint = did_you_mean(word.strip(), known, 0.5) or f"; it is one of {', '.join(known)}"
+    hint = did_you_mean(word.strip(), known) or f"; it is one of {', '.join(known)}"
     return Problem(KIND, f'"{shown}" is no value of "entityType"{hint}', pointer, word=word)

@@ -171,7 +171,7 @@ class _Repair:
 
     def _enum_detail(self) -> str:
         allowed = WORDS.get(self.named, ())
-        near = did_you_mean(self.value.strip(), allowed, 0.5) if isinstance(self.value, str) else ""
+        near = did_you_mean(self.value.strip(), allowed) if isinstance(self.value, str) else ""
         hint = near or f"; it is one of {', '.join(allowed)}"
         return f"{_quote(self.value)} is no value of {_quote(self.named)}{hint}"
 

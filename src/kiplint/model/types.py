@@ -62,7 +62,7 @@ def respelt(text: str) -> str:
 
 def nearest_primitive(text: str) -> str:
     """The primitive that a misspelt type name probably means, or empty."""
-    known = _ALIASES.get(text.lower()) or nearest(text.lower(), sorted(PRIMITIVES), 0.75)
+    known = _ALIASES.get(text.lower()) or nearest(text.lower(), sorted(PRIMITIVES), 0.75, numbered=False)
     return known if text not in PRIMITIVES else ""
 
 

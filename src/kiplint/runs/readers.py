@@ -58,6 +58,7 @@ class ReadersResult(Report, frozen=True):
     since: str = ""
 
     command = "readers"
+    tells_nothing = False
 
 
 def readers(

@@ -68,6 +68,9 @@ class Report(RunResult, frozen=True):
     left_out: tuple[str, ...] = ()
     older: int = 0
 
+    tells_nothing: ClassVar[bool] = True
+    """Whether a job summary has a section for it also where nothing was found."""
+
     @property
     def counts(self) -> Counter[str]:
         """How many findings there are of each severity."""

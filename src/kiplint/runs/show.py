@@ -71,7 +71,7 @@ def show(wanted: str, source: Path = ".", *, repository: Path | None = None) -> 
     found = [message for message in tree.messages if message.name == name]
     if not found:
         known = [message.name for message in tree.messages]
-        raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known, 0.5)}")
+        raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known)}")
     message = found[0]
     only = _version(version, message) if at else None
     return msgspec.structs.replace(_layouts(message, only), broken=broken(tree))

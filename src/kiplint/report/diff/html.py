@@ -14,10 +14,9 @@ from kiplint.report.diff.json import change_object
 from kiplint.report.diff.lanes import Proof, proofs
 from kiplint.report.diff.sides import Pair, sides
 from kiplint.report.diff.text import heading, summary_line
-from kiplint.report.kit.page import anchors, write_page
+from kiplint.report.kit.page import anchors, set_title, write_page
 from kiplint.report.kit.strip import Strip
 from kiplint.runs.diff import DiffResult
-from kiplint.text.show import printable
 from kiplint.versions import VersionRange
 
 MARKS = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info", "none": ""}
@@ -62,8 +61,8 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "diff.html",
         out,
-        old=_title(result.sets[0]),
-        new=_title(result.sets[1]),
+        old=set_title(result.sets[0]),
+        new=set_title(result.sets[1]),
         told=summary_line(result.changes, result.messages) if result.changes else "",
         compared=result.messages,
         counts=[(TITLES.get(what, what), counts[what], MARKS[what], what) for what in BREAKS],
@@ -74,11 +73,6 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
         about=result.rules,
         broken=result.broken,
     )
-
-
-def _title(name: str) -> str:
-    """A set as a title: of a whole revision, `4.0.0:`, its name alone."""
-    return printable(name.removesuffix(":") or name)
 
 
 def _entries(changes: Sequence[Judged]) -> Iterator[Entry]:

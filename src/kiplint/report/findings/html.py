@@ -9,10 +9,13 @@ from typing import Any, NamedTuple, TextIO
 
 from kiplint.engine.finding import SEVERITIES
 from kiplint.report.findings.json import as_json
-from kiplint.report.kit.page import anchors, write_page
+from kiplint.report.kit.page import anchors, set_title, write_page
 from kiplint.runs.result import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
+
+WITHOUT_SETS = {"check": "the working directory", "decode": "Bytes of Kafka's protocol"}
+"""The titles of pages of runs that were given no set."""
 
 WIDEST, BEFORE_MARK, MOST_MARKED = 240, 60, 12
 """How many characters of a line are shown, how many of them before the place, and how many marked lines."""
@@ -45,7 +48,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "check.html",
         out,
         command=report.command,
-        title=", ".join(map(printable, report.sets)) or "the working directory",
+        title=", ".join(map(set_title, report.sets)) or WITHOUT_SETS.get(report.command, report.command),
         told=report.told,
         summary=tiles(report),
         counts=report.counts,
@@ -84,7 +87,8 @@ def items_of(report: Report) -> Iterator[Item]:
     found = sorted(report.findings, key=lambda one: one.path)
     names = anchors([f"f-{one.fingerprint[:12]}" for one in found])
     for one, anchor in zip(found, names, strict=True):
-        yield Item(as_json(one), anchor, tuple(_excerpt(lines(one.path), one.span)))
+        known = one.path in report.sources
+        yield Item(as_json(one), anchor, tuple(_excerpt(lines(one.path), one.span)) if known else ())
 
 
 def _excerpt(lines: Lines, span: Any) -> Iterator[Line]:

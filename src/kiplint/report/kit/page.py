@@ -74,6 +74,11 @@ def as_text(value: str) -> Markup:
     return Markup(printable(value).translate(_IN_TEXT))
 
 
+def set_title(name: str) -> str:
+    """A set as a page calls it: of a whole revision, `4.0.0:`, its name alone."""
+    return printable(name.removesuffix(":") or name)
+
+
 def anchors(names: Sequence[str]) -> list[str]:
     """For each name something that can stand in an address; no two are the same."""
     found: list[str] = []

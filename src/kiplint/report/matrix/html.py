@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 from kiplint.compat.negotiation.releases import Cell, ReleaseMatrix
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
-from kiplint.report.kit.page import write_page
+from kiplint.report.kit.page import set_title, write_page
 from kiplint.runs.negotiate import MatrixResult
 from kiplint.text.show import printable
 
@@ -56,19 +56,14 @@ def write(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         out,
         scripts=("matrix.js",),
         data=_data(matrix),
-        releases=list(map(shown, names)),
-        rows=[(shown(client), [square(client, broker) for broker in names]) for client in names],
+        releases=list(map(set_title, names)),
+        rows=[(set_title(client), [square(client, broker) for broker in names]) for client in names],
         note=matrix.note,
         trouble=len(matrix.trouble),
         pairs=len(matrix.pairs),
         rpcs=[(str(at), f"{name} ({key})") for at, (key, name) in enumerate(_rpcs(matrix))],
         broken=result.broken,
     )
-
-
-def shown(name: str) -> str:
-    """A release as it is shown: of a whole revision, `4.0.0:`, its name alone."""
-    return printable(name.removesuffix(":") or name)
 
 
 def _agreed(cells: Iterable[Cell]) -> int:
@@ -92,7 +87,7 @@ def _data(matrix: ReleaseMatrix) -> dict[str, Any]:
         for broker in names
     ]
     return {
-        "releases": list(map(shown, names)),
+        "releases": list(map(set_title, names)),
         "rpcs": [[key, printable(name), is_between_nodes(key, name)] for key, name in rpcs],
         "codes": {code: [STATUSES[status], status, status in TROUBLE] for status, code in CODES.items()},
         "rows": [_row(cells, places) for cells in rows],

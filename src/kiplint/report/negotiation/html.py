@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, TextIO
 import msgspec
 
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.report.kit.page import anchors, write_page
+from kiplint.report.kit.page import anchors, set_title, write_page
 from kiplint.report.negotiation.exchange import steps
 from kiplint.report.negotiation.json import document
 from kiplint.runs.negotiate import NegotiationResult
-from kiplint.text.show import printable
 
 TITLES = {
     "no-common-version": "no common version",
@@ -60,11 +59,11 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "negotiate.html",
         out,
-        client=shown(found.client),
-        brokers=list(map(shown, found.brokers)),
+        client=set_title(found.client),
+        brokers=list(map(set_title, found.brokers)),
         summary=found.summary,
         connections=[
-            Connection(shown(begun.broker), _grouped(steps(begun, ids, mode)))
+            Connection(set_title(begun.broker), _grouped(steps(begun, ids, mode)))
             for begun, ids, mode in zip(found.exchanges, found.telemetry, found.modes, strict=True)
         ],
         lines=sorted(lines, key=lambda line: (order.index(line.state), line.rpc["api_key"])),
@@ -81,11 +80,6 @@ def state_of(rpc: Mapping[str, Any]) -> str:
     if rpc["between_nodes"]:
         return "between-nodes"
     return "deprecated" if rpc["deprecated"] and rpc["status"] not in TROUBLE else str(rpc["status"])
-
-
-def shown(name: str) -> str:
-    """A set as it is shown: of a whole revision, `4.0.0:`, its name alone."""
-    return printable(name.removesuffix(":") or name)
 
 
 def _grouped(pairs: Any) -> list[tuple[str, list[str]]]:

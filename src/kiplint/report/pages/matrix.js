@@ -22,6 +22,8 @@ kiplint.start = () => {
     made.append(...inside);
     return made;
   };
+  const title = (client, broker) => `${data.releases[client]}/${data.releases[broker]}`;
+  const pairs = new Map(data.releases.flatMap((_, client) => data.releases.map((_, broker) => [title(client, broker), [client, broker]])));
   const outcomes = (client, broker) => rows[data.pairs[client * size + broker]];
 
   /* The grid: which rows and columns are there, and what their squares say. */
@@ -84,7 +86,7 @@ kiplint.start = () => {
     if (!button) return;
     const [at, to] = place(button);
     stand(at, to, false);
-    const name = `${data.releases[at]}/${data.releases[to]}`;
+    const name = title(at, to);
     kiplint.go(name);
     kiplint.open(name);
   });
@@ -127,8 +129,8 @@ kiplint.start = () => {
     body.scrollTop = 0;
   };
   kiplint.open = (name) => {
-    const [client, broker] = name.split("/").map((one) => data.releases.indexOf(one));
-    if (client >= 0 && broker >= 0 && data.pairs[client * size + broker] >= 0) {
+    const [client, broker] = pairs.get(name) || [];
+    if (client !== undefined && data.pairs[client * size + broker] >= 0) {
       stand(client, broker, false);
       show(client, broker);
       return true;
@@ -143,7 +145,7 @@ kiplint.start = () => {
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   document.getElementById("pair-close").addEventListener("click", () => dialog.close());
   document.getElementById("pair-swap").addEventListener("click", () => {
-    const name = `${data.releases[here[1]]}/${data.releases[here[0]]}`;
+    const name = title(here[1], here[0]);
     kiplint.go(name);
     kiplint.open(name);
   });

@@ -36,6 +36,7 @@ document.addEventListener("DOMContentLoaded", () => {
     radio.checked = radio.value === recall();
     radio.addEventListener("change", () => { keep(radio.value); paint(radio.value); });
   }
+  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
   const bar = document.querySelector(".bar");
   const measure = () => {
     const high = bar && getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;

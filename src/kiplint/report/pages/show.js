@@ -3,7 +3,7 @@
 /* One message at a time, in one of its versions; without a name the index of all. */
 const kiplint = window.kiplint;
 kiplint.start = () => {
-  const articles = [...document.querySelectorAll(".message")];
+  const articles = [...document.querySelectorAll(".sheet")];
   const index = [...document.querySelectorAll("[data-index]")];
   const lone = index.length === 0;
   const title = document.title;

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TextIO
 
 from kiplint.compat.adoption import STATUSES
-from kiplint.report.kit.page import anchors, write_page
+from kiplint.report.kit.page import anchors, set_title, write_page
 from kiplint.report.kit.strip import Strip, strip
 from kiplint.report.rollout.json import document
 from kiplint.report.rollout.text import closing
 from kiplint.runs.rollout import RolloutResult
-from kiplint.text.show import printable
 from kiplint.versions import NONE, InvalidRange, VersionRange
 
 ORDER = ("wrong", "missing", "new", "done", "exempt", "dead")
@@ -35,8 +34,8 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "rollout.html",
         out,
-        title=printable(result.sets[0]) if result.sets else "the working directory",
-        base=printable(result.sets[1]) if len(result.sets) > 1 else "",
+        title=set_title(result.sets[0]) if result.sets else "the working directory",
+        base=set_title(result.sets[1]) if len(result.sets) > 1 else "",
         told=closing(result.rows, result.header),
         header=found["header"],
         summary=found["summary"],

@@ -58,5 +58,5 @@ def _having(messages: list[Message], version: int, name: str, catalog: Catalog) 
         known = VersionRange(pair for one in messages for pair in one.valid)
         raise UsageError(f"{messages[0].name} has no version {version}; its valid versions are {known}")
     if message is None:
-        raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names, 0.5)}")
+        raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
     return message, version

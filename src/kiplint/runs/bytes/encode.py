@@ -97,7 +97,7 @@ def vectors(
     unread = [] if broken is None else broken
     for name in messages:
         if name not in catalog.names:
-            raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names, 0.6)}")
+            raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
     for name in sorted({*messages} or catalog.names):
         for message in catalog.named(name)[:1]:
             try:

@@ -1,0 +1,158 @@
+"""Take the pictures of the guide: each report, and the terminal, in light and in dark.
+
+What they show is made of fixtures/ and of the sample history. A picture is taken anew only when what it shows has
+changed, as no two machines draw letters alike. Without Chromium it says so, and takes none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "guide" / "pictures"
+MADE = PICTURES / "made.json"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LARGEST = 150_000
+"""Bytes that a picture may have."""
+COLORS = {"1": "b", "2": "d", "31": "r", "33": "y", "34": "n", "36": "c", "32": "g"}
+"""The codes of kiplint's text, each with a class of the picture's style."""
+TERMINAL = """<!doctype html><meta charset="utf-8"><style>
+:root { color-scheme: light dark; }
+body { margin: 0; padding: 22px 26px; background: light-dark(#fbfbf9, #14181b); color: light-dark(#1b2125, #dfe3e6); }
+pre { margin: 0; font: 13.5px/1.5 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
+.b { font-weight: 700; } .d { color: light-dark(#6b747b, #8d979f); } .g { color: light-dark(#1b6637, #77c996); }
+.r { color: light-dark(#a31f19, #ff9087); } .y { color: light-dark(#7c4f00, #eab65f); }
+.n, .c { color: light-dark(#28559c, #8fb6f0); }
+</style><pre>"""
+
+
+_NEGOTIATING = (
+    *(f"telemetry/{name}" for name in ("old-client", "old-broker", "new-client", "new-broker")),
+    *(f"refused/{name}" for name in ("client", "broker")),
+    *(f"kip-35/{name}" for name in ("client", "B1", "B2")),
+)
+
+
+class Picture(NamedTuple):
+    """What is shown: a command that writes a page, or text for a terminal; where in the page, how high, run where.
+
+    Instead of a name in the page, `*` opens its first entry.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    anchor: str = ""
+    height: int = 720
+    folder: str = "."
+
+
+def pictures(history: Path) -> list[Picture]:
+    """All pictures; commands run in `fixtures`."""
+    repo = ("--repo", str(history))
+    return [
+        Picture(
+            "terminal",
+            ("check", "structs/undefined/bad", "tags/gap/bad", "--isolated", "--color", "always"),
+            height=430,
+        ),
+        Picture("check", ("check", "tags", "versions", "rpc", "--isolated"), "*"),
+        Picture("diff", ("diff", "compat/layout-changed/old", "compat/layout-changed/new"), "ListMoves", 860),
+        Picture("rollout", ("rollout", "1.0.0:", "main:", *repo)),
+        Picture("negotiate", ("negotiate", "2.0.0:", "1.0.0:", "1.2.0:", *repo)),
+        Picture("matrix", ("negotiate", "--matrix", *_NEGOTIATING), height=700, folder="negotiate"),
+        Picture("show", ("show", "--all", "sets/broker"), "MetadataRequest"),
+    ]
+
+
+def written(picture: Picture) -> str:
+    """The page that is photographed."""
+    terminal = picture.name == "terminal"
+    form = () if terminal else ("--output-format", "html")
+    command = [sys.executable, "-m", "kiplint", *picture.words, *form]
+    env = {**os.environ, "COLUMNS": "96"}
+    out = subprocess.run(
+        command, cwd=ROOT / "fixtures" / picture.folder, env=env, stdout=subprocess.PIPE, text=True, check=False
+    ).stdout
+    return TERMINAL + _painted(f"$ kiplint {' '.join(picture.words[:-3])}\n{out}") if terminal else out
+
+
+def _painted(text: str) -> str:
+    """Text with escape sequences for colours as HTML."""
+    parts = re.split("\x1b\\[([0-9;]*)m", text)
+    found = [html.escape(parts[0])]
+    for codes, piece in zip(parts[1::2], parts[2::2], strict=True):
+        classes = " ".join(COLORS[code] for code in codes.split(";") if code in COLORS)
+        found.append(f'<span class="{classes}">{html.escape(piece)}</span>' if classes else html.escape(piece))
+    return "".join(found)
+
+
+def _likeness(page: str, picture: Picture) -> str:
+    """The same for pages that look the same, whatever version of kiplint made them."""
+    plain = re.sub(r"kiplint [0-9][^\s<\"]*", "kiplint", page)
+    return hashlib.sha256(f"{plain}{picture}".encode()).hexdigest()[:16]
+
+
+def _shots(browser: Any, page: str, picture: Picture, folder: Path) -> Iterator[tuple[str, bytes]]:
+    file = folder / f"{picture.name}.html"
+    file.write_text(page, "utf-8")
+    for scheme in ("light", "dark"):
+        view = {"width": 1120, "height": picture.height}
+        context = browser.new_context(viewport=view, color_scheme=scheme, reduced_motion="reduce")
+        tab = context.new_page()
+        tab.goto(file.as_uri() + (f"#{picture.anchor}" if picture.anchor not in ("", "*") else ""))
+        if picture.anchor == "*":
+            tab.locator("details > summary").first.click()
+        tab.wait_for_timeout(100)
+        tab.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
+        yield f"{picture.name}-{scheme}.png", tab.screenshot(animations="disabled")
+        context.close()
+
+
+def main() -> int:
+    """Take those that are missing or out of date; the exit code is 1 when one is too large."""
+    chromium = os.environ.get("KIPLINT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if chromium is None:
+        print("no pictures taken: there is no Chromium (apt-get install chromium)")
+        return 0
+    from benchmarks.sample import make_history
+    from playwright.sync_api import sync_playwright
+
+    PICTURES.mkdir(exist_ok=True)
+    known: dict[str, str] = json.loads(MADE.read_text("utf-8")) if MADE.is_file() else {}
+    too_large = []
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        make_history(folder / "history")
+        sandbox = [] if os.getuid() else ["--no-sandbox"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
+        for one in pictures(folder / "history"):
+            page = written(one).replace(str(folder), "")
+            likeness = _likeness(page, one._replace(words=()))
+            if known.get(one.name) == likeness:
+                continue
+            for file, data in _shots(browser, page, one, folder):
+                (PICTURES / file).write_bytes(data)
+                too_large += [f"{file}: {len(data)} bytes"] if len(data) > LARGEST else []
+                print(f"{file}: {len(data):,} bytes")
+            known[one.name] = likeness
+        browser.close()
+    MADE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", "utf-8")
+    for said in too_large:
+        print(f"too large: {said}", file=sys.stderr)
+    return bool(too_large)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""A word that is none of a few: all of them are listed, wherever the mistake is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from kiplint.engine.rule import Each
+from sources.support import write
+from tools import definition, field, kiplint
+
+PACK = '{"pack": "acme", "rules": [{"id": "x", "each": "%s", "severity": "%s", "expect": "name", "message": "m"}]}'
+PACKED = 'rule-packs = ["acme.json"]\n'
+LEVELS = "error, warning, info"
+KINDS = ", ".join(get_args(Each))
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("choices"), {"XData.json": definition(field("A"), name="XData", type="data")})
+
+
+@pytest.mark.parametrize(
+    ("words", "listed"),
+    [
+        (("check", "--fail-on", "bad"), "'bad' is not one of 'error', 'warning', 'info', 'never'"),
+        (("check", "--color", "bad"), "'bad' is not one of 'auto', 'always', 'never'"),
+        (("check", "--severity", "tags=bad"), f"bad is no severity: {LEVELS}, off"),
+        (("check", "--output-format", "bad"), "there is no format bad: there are text, concise, json, "),
+        (("diff", ".", ".", "--fail-on-breaks", "bad"), "wire, storage, support, semantics, source, none"),
+        (("negotiate", ".", ".", "--mode", "bad"), "'bad' is not one of 'zookeeper', 'kraft'"),
+        (("schema", "bad"), "'bad' is not one of 'message', 'config', 'pack', 'output'"),
+    ],
+)
+def test_on_the_command_line(here: Path, words: tuple[str, ...], listed: str) -> None:
+    ran = kiplint(*words, cwd=here)
+    assert (ran.code, ran.out) == (2, "")
+    assert listed in ran.err
+    assert "Value error" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("config", "pack", "listed"),
+    [
+        ('fail-on = "bad"\n', ("field", "error"), f"kiplint.toml:1: fail-on: bad is none of {LEVELS}, never\n"),
+        ('[severity]\ntags = "bad"\n', ("field", "error"), f"severity: bad is none of {LEVELS}, off\n"),
+        (
+            PACKED,
+            ("bad", "error"),
+            f"each: bad is none of {KINDS}\n",
+        ),
+        (PACKED, ("field", "bad"), f"severity: bad is none of {LEVELS}, off\n"),
+    ],
+)
+def test_in_files(here: Path, config: str, pack: tuple[str, str], listed: str) -> None:
+    write(here, {"kiplint.toml": config.encode(), "acme.json": (PACK % pack).encode()})
+    ran = kiplint("check", "XData.json", cwd=here)
+    (here / "kiplint.toml").unlink()
+    assert (ran.code, ran.out) == (2, "")
+    assert listed in ran.err
+
+
+@pytest.mark.parametrize(
+    ("property_", "listed"),
+    [
+        ({"type": "bad"}, "request, response, header, metadata, data, coordinator-key, coordinator-value"),
+        ({"type": "request", "listeners": ["bad"]}, "broker, controller"),
+    ],
+)
+def test_in_a_definition(here: Path, property_: dict[str, object], listed: str) -> None:
+    ran = kiplint("check", "-", "--output-format", "concise", cwd=here, stdin=definition(field("A"), **property_))
+    assert any(listed in line for line in ran.out.splitlines())

@@ -1,0 +1,56 @@
+"""Did you mean: only what is close."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.engine.packs import shipped_rules
+from kiplint.model.types import nearest_primitive
+from kiplint.report.findings.formats import FORMATS
+from kiplint.text.suggest import did_you_mean, nearest
+
+RULES = [name for rule in shipped_rules() for name in (rule.id, rule.pack)]
+MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"]
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "found"),
+    [
+        ("tags/gpa", RULES, "tags/gap"),
+        ("Tags", RULES, "tags"),
+        ("kip-1313/header-mising", RULES, "kip-1313/header-missing"),
+        ("txt", FORMATS, "text"),
+        ("jsn", FORMATS, "json"),
+        ("Fetch", MESSAGES, "FetchRequest"),
+        ("MetdataRequest", MESSAGES, "MetadataRequest"),
+        ("files", ["field", "rpc"], "field"),
+    ],
+)
+def test_what_is_close(word: str, known: list[str], found: str) -> None:
+    assert nearest(word, known) == found
+    assert did_you_mean(word, known) == f"; did you mean {found}?"
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [
+        ("kip-714", RULES),
+        ("json-error", RULES),
+        ("xml", FORMATS),
+        ("yaml", FORMATS),
+        ("fatal", ["error", "warning", "info", "never"]),
+        ("bad", ["wire", "storage", "support", "none"]),
+        ("X", MESSAGES),
+        ("", MESSAGES),
+    ],
+)
+def test_what_is_not(word: str, known: list[str]) -> None:
+    assert did_you_mean(word, known) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("strnig", "string"), ("int3", "int32"), ("Boolean", "bool"), ("float", "float64"), ("Topic", ""), ("Foo", "")],
+)
+def test_types_with_a_digit_too_few(text: str, meant: str) -> None:
+    assert nearest_primitive(text) == meant
