@@ -10,7 +10,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator import action, cli, facts, formats, hooks, rules, schemas, tables
+from generator import action, cli, facts, formats, hooks, precision, rules, schemas, tables
 from generator.console import play, refreshed
 from generator.markdown import splice
 
@@ -27,6 +27,7 @@ def pages() -> dict[Path, str]:
         "docs/reference/schemas.md": schemas.make(),
         "docs/reference/formats.md": formats.make(),
         "docs/reference/tables.md": tables.make(),
+        "docs/reference/precision.md": precision.make(),
         **{f"docs/{file}": text for file, text in schemas.files().items()},
         ".pre-commit-hooks.yaml": hooks.make(),
         "README.md": _with("README.md", packs=rules.overview(), commands=cli.overview()),

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from generator.markdown import anchor, code, fence, page, prose, table
+from generator.precision import record
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import PackSpec, Rule, Wanted
 from kiplint.engine.verify import check_example
@@ -83,6 +84,8 @@ def _facts(rule: Rule) -> Iterator[str]:
     for softer in spec.levels:
         yield f"- Severity when {code(softer.when)}: {softer.severity}"
     yield f"- Source: {prose(rule.source)}"
+    if known := record(rule.id):
+        yield f"- {known}"
     yield f"- {_judgement(rule)}"
     yield from (f"- {code(name)} stands for {code(text)}" for name, text in spec.let.items())
     for name, wanted in spec.fields.items():

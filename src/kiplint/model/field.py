@@ -103,6 +103,11 @@ class Field(PeerFacts):
         return self.versions.open
 
     @fact
+    def starts_late(self) -> bool:
+        """Whether the field's versions begin above 0."""
+        return self.versions.lowest > 0
+
+    @fact
     def versions_problem(self) -> str:
         """What is wrong with the text of `versions`, or empty."""
         return self._versions.problem

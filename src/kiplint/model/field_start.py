@@ -74,7 +74,16 @@ class FieldStart:
 def _range_facts(text: str) -> dict[str, object]:
     read = read_range(text)
     versions = read.value
-    return {} if read.problem else {"versions": versions, "versions_problem": "", "is_open_ended": versions.open}
+    return (
+        {}
+        if read.problem
+        else {
+            "versions": versions,
+            "versions_problem": "",
+            "is_open_ended": versions.open,
+            "starts_late": versions.lowest > 0,
+        }
+    )
 
 
 @lru_cache(maxsize=65536)

@@ -57,13 +57,13 @@ class Habits:
         return self.headings[self.usual_heading]
 
     @fact
-    def contested_types(self) -> frozenset[str]:
-        """The names of fields to which the RPCs give more than one primitive."""
+    def contested_types(self) -> dict[str, str]:
+        """By name of a field to which the RPCs give more than one primitive: the usual one."""
         return usage.contested(self.uses, usage.primitive)
 
     @fact
-    def contested_entities(self) -> frozenset[str]:
-        """The names of fields to which the RPCs give more than one entity type, or one and none."""
+    def contested_entities(self) -> dict[str, str]:
+        """By name of a field to which the RPCs give more than one entity type, or one and none: the usual one."""
         return usage.contested(self.uses, usage.entity)
 
     @fact

@@ -75,15 +75,15 @@ def entity(spec: FieldSpec) -> str:
     return given(spec.entity_type, "").strip()
 
 
-def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> frozenset[str]:
-    """The names of which not all uses are the same, but most RPCs make the same thing, which is not nothing."""
-    found = []
+def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> dict[str, str]:
+    """By name of which not all uses are the same: what most RPCs make of it, unless that is nothing."""
+    found = {}
     for name, those in uses.items():
         if len(those) > FEWEST and len({made(spec) for _, spec in those}) > 1:
             most = vote(those, "", made)
             if most.value and most.votes >= FEWEST and most.votes > most.dissent:
-                found.append(name)
-    return frozenset(found)
+                found[name] = most.value
+    return found
 
 
 def spellings(uses: Uses) -> dict[str, dict[str, int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from operator import eq
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,6 +24,10 @@ SHORTEST: Final = 5
 FEWEST: Final = 8
 """A word that stands in the set less often than this is no measure for others."""
 _VOWELS: Final = frozenset("aeiouy")
+LONG: Final = 6
+"""Of words with another consonant, shorter ones than this, or such as stand there twice, are most often right."""
+RAREST: Final = 5
+"""A word that stands there more often than this is not rare; rules may ask for less."""
 FACTOR: Final = 4
 """A word is rare beside one that stands there at least so many times as often; rules ask for more."""
 
@@ -38,37 +43,48 @@ class Vocabulary:
     """The words of some messages: `counts` in lower case, and `near`, by rare word the common one that is meant."""
 
     def __init__(self, messages: Iterable[Message]) -> None:
-        self._written: dict[int, list[str]] = {id(one): _written(one) for one in messages}
-        pieces: Counter[str] = Counter()
-        for parts in self._written.values():
-            pieces.update(parts)
-        self._pieces = pieces
-        self.counts: Counter[str] = Counter()
-        self._words = {piece: [word.lower() for word in WORD.findall(piece)] for piece in pieces}
-        for piece, words in self._words.items():
-            for word in words:
-                self.counts[word] += pieces[piece]
+        self._texts = {id(one): _texts(one) for one in messages}
+        texts = Counter(chain.from_iterable(self._texts.values()))
+        self.counts = _counted(texts)
         self.near = nearly(self.counts)
         self.corrections = corrections(self.counts)
         odd = self.near.keys() | self.corrections.keys()
-        self._odd = {piece for piece, words in self._words.items() if not odd.isdisjoint(words)} if odd else set()
+        self._rare = {text for text in texts if any(word in text.lower() for word in odd)} if odd else set[str]()
+        self._doubled = {text for text in texts if _may_double(text)} if _may_double("\n".join(texts)) else set[str]()
 
     def has_rare(self, message: Message) -> bool:
         """Whether the message has a word that is nearly another, or misspelt by the dictionary."""
-        return not self._odd.isdisjoint(self._written[id(message)])
+        return not self._rare.isdisjoint(self._texts[id(message)])
 
     def has_doubled(self, message: Message) -> bool:
         """Whether a word may stand twice in a row in the message."""
-        parts = self._written[id(message)]
-        return any(map(eq, parts, parts[1:]))
+        return not self._doubled.isdisjoint(self._texts[id(message)])
 
 
-def _written(message: Message) -> list[str]:
-    """The words of a message between blanks."""
+def _texts(message: Message) -> list[str]:
+    """The descriptions, comments and names of a message."""
     fields = list(specs(message.spec))
-    texts = [given(one.about, "") for one in fields]
+    texts = [about for one in fields if (about := given(one.about, ""))]
+    texts += [one.name for one in fields]
     texts += [one.text for one in message.paragraphs]
-    return " | ".join([*texts, *(one.name for one in fields)]).split()
+    return texts
+
+
+def _counted(texts: Mapping[str, int]) -> Counter[str]:
+    """How often each word is there; texts that are there equally often are searched together."""
+    groups: dict[int, list[str]] = {}
+    for text, times in texts.items():
+        groups.setdefault(times, []).append(text)
+    found: Counter[str] = Counter()
+    for times, group in groups.items():
+        for word, count in Counter(WORD.findall("\n".join(group))).items():
+            found[word.lower()] += times * count
+    return found
+
+
+def _may_double(text: str) -> bool:
+    parts = text.split()
+    return any(map(eq, parts, parts[1:]))
 
 
 def nearly(counts: Mapping[str, int]) -> dict[str, Near]:
@@ -82,7 +98,7 @@ def nearly(counts: Mapping[str, int]) -> dict[str, Near]:
     found = {}
     most = max(common.values(), default=0)
     for word, count in counts.items():
-        if len(word) >= SHORTEST and FACTOR * count <= most:
+        if count <= RAREST and len(word) >= SHORTEST and FACTOR * count <= most:
             best = max(_near(word, count, common, halves), default=None)
             if best:
                 found[word] = Near(best[1], best[0])
@@ -93,14 +109,20 @@ def _near(
     word: str, count: int, common: Mapping[str, int], halves: Mapping[tuple[str, int], list[str]]
 ) -> Iterator[tuple[int, str]]:
     """The words that share their first or second half with the word, and are one edit away."""
-    length = len(word)
-    for half in {(length - 1) // 2, length // 2, (length + 1) // 2}:
-        behind = {length - 1 - half, length - half, length + 1 - half}
-        keys = [(word[:half], half), *((word[-size:], -size) for size in behind if 0 < size <= length)]
-        for key in keys:
-            for other in halves.get(key, ()):
-                if common[other] >= FACTOR * count and is_one_edit(word, other) and edit(word, other) != "ending":
-                    yield common[other], other
+    sizes = range(len(word) - 1, len(word) + 2)
+    starts = {size // 2 for size in sizes}
+    ends = {size - size // 2 for size in sizes}
+    keys = [(word[:size], size) for size in starts] + [(word[-size:], -size) for size in ends]
+    for key in keys:
+        for other in halves.get(key, ()):
+            if common[other] >= FACTOR * count and is_one_edit(word, other) and _counts(word, other, count):
+                yield common[other], other
+
+
+def _counts(word: str, other: str, count: int) -> bool:
+    """Whether the edit is one that a slip makes, rather than one between two words of the language."""
+    kind = edit(word, other)
+    return kind != "ending" and (kind != "consonant" or (count == 1 and len(word) >= LONG))
 
 
 def is_one_edit(one: str, two: str) -> bool:

@@ -1,0 +1,54 @@
+"""The mistakes of history are found before their mend: at least four in five."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.engine.config import Config
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from recall.table import MISTAKES, Mistake
+from tools import definition
+
+PEERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight")
+
+
+@pytest.fixture(scope="module")
+def rules() -> RuleSet:
+    return make_ruleset(Config(), load_rules(Config(), ""))
+
+
+def files(mistake: Mistake) -> list[Input]:
+    """The definition as it was, and eight other RPCs that use the name as most do."""
+    kind = "request" if mistake.message.endswith("Request") else "response"
+    first = {"name": "Other", "type": "int32", "versions": "0+", "about": "What else there is."}
+    text = definition(
+        first,
+        *mistake.others,
+        mistake.field,
+        name=mistake.message,
+        type=kind,
+        validVersions=mistake.valid,
+        flexibleVersions="0+",
+    ).decode()
+    comments = "".join(f"  // {note}\n" for note in mistake.notes)
+    whole = text.replace('  "fields"', f'{comments}  "fields"', 1).encode()
+    found = [Input(f"{mistake.message}.json", whole)]
+    for number, name in enumerate(PEERS if mistake.peers else ()):
+        peer = {"name": mistake.field["name"], "versions": "0+", "about": "What it holds there.", **mistake.peers}
+        found.append(Input(f"{name}Request.json", definition(peer, name=f"{name}Request", apiKey=900 + number)))
+    return found
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: f"{one.message}.{one.field['name']}")
+def test_what_finds_a_mistake(mistake: Mistake, rules: RuleSet) -> None:
+    before = {one.rule for one in check_set(files(mistake), rules).findings if one.message_name == mistake.message}
+    if mistake.rule is None:
+        assert not {rule for rule in before if rule.startswith(("conventions", "notes"))}
+    else:
+        assert mistake.rule in before
+
+
+def test_four_in_five_are_found() -> None:
+    found = sum(mistake.rule is not None for mistake in MISTAKES)
+    assert 5 * found >= 4 * len(MISTAKES)
