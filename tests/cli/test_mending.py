@@ -23,7 +23,7 @@ from tools import kiplint
 
 SLIPS = (
     b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+",\r\n'
-    b'  "fields": [{ "name": "A", "type": "int32[]", "versions": "0+", "ignorable": "true", "about": "It.", },]\r\n}'
+    b'  "fields": [{ "name": "A", "type": "int32[]", "versions": "1+", "ignorable": "true", "about": "It.", },]\r\n}'
 )
 MENDED = SLIPS.replace(b"int32[]", b"[]int32").replace(b'"true"', b"true").replace(b", },]", b" }]")
 
@@ -94,7 +94,7 @@ def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
     for unsafe in ((), ("--unsafe-fixes",)):
         ran = kiplint(*words, "--fix", *unsafe, cwd=here)
         assert (ran.code, ran.out, ran.err) == (0, "", "nothing to mend, 0 left, 4 known and left alone\n")
-    new = b'{ "name": "B", "type": "int8[]", "versions": "0+", "ignorable": true, "about": "That." },\r\n  '
+    new = b'{ "name": "B", "type": "int8[]", "versions": "1+", "ignorable": true, "about": "That." },\r\n  '
     (here / "XData.json").write_bytes(SLIPS.replace(b'[{ "name": "A"', b"[" + new + b'{ "name": "A"'))
     ran = kiplint(*words, "--fix", "--diff", cwd=here)
     assert ran.code == 1
