@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import textwrap
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from kiplint.engine.verify import check_example, examples
 from kiplint.report.diff.text import write_diff
 from kiplint.report.findings.text import write
 from kiplint.report.kit.colors import BOLD, DIM, paint
+from kiplint.report.kit.table import width_of
 from kiplint.runs.reading import readings_of
 from kiplint.runs.result import CheckResult
 from kiplint.text.show import printable
@@ -86,4 +88,4 @@ def _toml(value: object) -> str:
 
 
 def _paragraph(text: str) -> str:
-    return "\n".join(textwrap.wrap(printable(" ".join(text.split())), 100))
+    return "\n".join(textwrap.wrap(printable(" ".join(text.split())), min(100, width_of(sys.stdout) or 100)))

@@ -9,30 +9,31 @@ import msgspec
 
 from kiplint.codec.span import Span
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import table
+from kiplint.report.kit.table import fold, table
 from kiplint.runs.bytes.decode import Entry
-from kiplint.text.show import printable
 
 MOST_BYTES, MOST_TEXT = 16, 60
 """How many bytes of a value are shown, and how many characters."""
 HEAD = ("offset", "bytes", "field", "encoding", "value")
 
 
-def frame_lines(entry: Entry, color: bool) -> Iterator[str]:
+def frame_lines(entry: Entry, color: bool, width: int | None = None) -> Iterator[str]:
     """The lines of one frame: a title, the table, and what is wrong."""
     frame = entry.frame
     name = f"{frame.message} {frame.version}" if frame.message else "unknown frame"
     header = f", header {frame.header_version}" if frame.header_version is not None else ""
-    yield paint(f"{printable(name)}{header}, {frame.length} bytes{_origin(entry)}", BOLD, color)
+    yield from fold(f"{name}{header}, {frame.length} bytes{_origin(entry)}", width, color, BOLD)
     wrong = {problem.offset for problem in frame.problems}
     cells = [_row(entry, span, wrong) for span in _spans(entry) if span.length]
-    yield from table(HEAD, cells, color)
+    yield from table(HEAD, cells, color, width)
     if not frame.spans and frame.value is not None and "batches" in frame.value:
         yield from msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode().splitlines()
     for problem in frame.problems:
         where = f"{problem.path}: " if problem.path else ""
-        label = paint(f"error[{problem.rule}]", SEVERITY["error"], color)
-        yield f"{label} at byte {problem.offset}: {printable(where + problem.message)}"
+        label = f"error[{problem.rule}]"
+        first, *more = fold(f"{label} at byte {problem.offset}: {where}{problem.message}", width)
+        yield first.replace(label, paint(label, SEVERITY["error"], color), 1)
+        yield from more
 
 
 def _origin(entry: Entry) -> str:

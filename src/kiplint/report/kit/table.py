@@ -96,6 +96,16 @@ def _folded(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False)
 
 
+def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
+    """A text in lines that fit, the later ones set in, each in the colour; no word is broken."""
+    plain = printable(text)
+    lines = [plain]
+    if width is not None and len(plain) > width:
+        before = " " * (len(plain) - len(plain.lstrip()) + 4)
+        lines = textwrap.wrap(plain, width, subsequent_indent=before, break_long_words=False, break_on_hyphens=False)
+    return [paint(line, code, color) for line in lines]
+
+
 def title(text: str, color: bool) -> str:
     """A heading."""
     return paint(printable(text), BOLD, color)
@@ -115,9 +125,10 @@ def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
-def wrapped(label: str, text: str, width: int, color: bool) -> list[str]:
-    """A label in a column of its own, and the text beside it, wrapped."""
-    lines = textwrap.wrap(printable(text), WIDTH - width - 4, break_long_words=False, break_on_hyphens=False)
+def wrapped(label: str, text: str, width: int, color: bool, room: int | None = None) -> list[str]:
+    """A label in a column of its own, and the text beside it, wrapped; both together have the `room`."""
+    most = max(min(WIDTH, room or WIDTH) - width - 4, 1)
+    lines = textwrap.wrap(printable(text), most, break_long_words=False, break_on_hyphens=False)
     labels = [paint(label.ljust(width), DIM, color), *(" " * width for _ in lines[1:])]
     return [f"  {before}  {line}" for before, line in zip(labels, lines, strict=True)]
 

@@ -9,7 +9,7 @@ from typing import Final, TextIO
 
 from kiplint.fixes.result import Row
 from kiplint.report.kit.colors import DIM
-from kiplint.report.kit.table import paragraph, table, title
+from kiplint.report.kit.table import fold, table, title, width_of
 from kiplint.runs.migrating import MigrationResult
 from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
@@ -25,14 +25,15 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     rows, files = result.rows, len(result.files)
     shown = [row for row in rows if row.state not in _QUIET or row.look]
     lines: list[str] = []
+    width = width_of(out)
     several = len({row.directory for row in rows}) > 1
     for directory, group in groupby(shown, key=lambda row: row.directory):
         lines += [*([""] if lines else []), title(printable(directory), color)] if several else []
-        lines += table(COLUMNS, [_cells(row) for row in group], color)
+        lines += table(COLUMNS, [_cells(row) for row in group], color, width)
     looks = [(f"{row.directory}: {row.name}" if several else row.name, one) for row in rows for one in row.look]
     if looks:
         lines += ["", title("To look at", color)]
-        lines += [line for name, one in looks for line in paragraph([f"{name}: {one}"])]
+        lines += [line for name, one in looks for line in fold(f"  {name}: {one}", width)]
     out.write("".join(f"{line}\n" for line in [*lines, *([""] if lines else []), closing(rows, files)]))
 
 

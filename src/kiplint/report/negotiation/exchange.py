@@ -11,11 +11,11 @@ from kiplint.report.kit.table import title, wrapped
 _LABEL = 11
 
 
-def connection(begun: Exchange, ids: Telemetry, mode: BrokerMode, color: bool) -> Iterator[str]:
+def connection(begun: Exchange, ids: Telemetry, mode: BrokerMode, color: bool, width: int | None) -> Iterator[str]:
     """The lines that tell how the connection to one broker begins."""
     yield title(f"Connection to {begun.broker}", color)
     for label, text in steps(begun, ids, mode):
-        yield from wrapped(label, text, _LABEL, color)
+        yield from wrapped(label, text, _LABEL, color, width)
 
 
 def steps(begun: Exchange, ids: Telemetry, mode: BrokerMode) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Final, TextIO
 
 from kiplint.compat.negotiation.result import TROUBLE, FeatureUse, Negotiation, Outcome, RpcRow
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, table, title, width_of
+from kiplint.report.kit.table import fold, paragraph, table, title, width_of
 from kiplint.report.negotiation.exchange import connection
 from kiplint.runs.negotiate import NegotiationResult
 from kiplint.text.show import printable
@@ -30,39 +30,46 @@ _RED, _YELLOW = SEVERITY["error"], SEVERITY["warning"]
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     """Write the negotiation."""
     found = result.negotiation
+    width = width_of(out)
     sections = [
         [title(f"{found.client} as the client of {', '.join(found.brokers)}", color)],
-        *(list(connection(*three, color)) for three in zip(found.exchanges, found.telemetry, found.modes, strict=True)),
-        *_attention(found, color),
+        *(
+            list(connection(*three, color, width))
+            for three in zip(found.exchanges, found.telemetry, found.modes, strict=True)
+        ),
+        *_attention(found, color, width),
         *([_features(found.features, color)] if found.features else []),
-        _all(found, color, width_of(out)),
+        _all(found, color, width),
         [_summary(found, color)],
     ]
     out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
 
 
-def _attention(found: Negotiation, color: bool) -> Iterator[list[str]]:
+def _attention(found: Negotiation, color: bool, width: int | None) -> Iterator[list[str]]:
     ours = [row for row in found.rpcs if not row.between_nodes]
     for status, heading in _GRAVE.items():
         rows = [row for row in ours if row.status == status]
         if rows:
-            yield [paint(f"{heading} ({len(rows)})", _RED, color), *_messages(rows, color)]
+            yield [paint(f"{heading} ({len(rows)})", _RED, color), *_messages(rows, color, width)]
     deprecated = [row for row in ours if row.deprecated and row.status not in TROUBLE]
     if deprecated:
         head = paint(f"Agreed on a deprecated version ({len(deprecated)})", _YELLOW, color)
-        yield [head, *_messages(deprecated, color)]
+        yield [head, *_messages(deprecated, color, width)]
     for status, heading in _WAYS.items():
         rows = [row for row in ours if row.status == status]
         if rows:
-            yield [title(f"{heading} ({len(rows)})", color), *paragraph(_brief(row) for row in rows)]
+            yield [title(f"{heading} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
     apart = [row for row in found.rpcs if row.between_nodes]
     if apart:
         told = (f"{_brief(row)}{_apart(row)}" for row in apart)
-        yield [title(f"Between brokers and controllers, not for clients ({len(apart)})", color), *paragraph(told)]
+        yield [
+            title(f"Between brokers and controllers, not for clients ({len(apart)})", color),
+            *paragraph(told, width=width),
+        ]
 
 
-def _messages(rows: list[RpcRow], color: bool) -> list[str]:
-    return table(("RPC", ""), [[(row.name, BOLD), (row.message, "")] for row in rows], color)[1:]
+def _messages(rows: list[RpcRow], color: bool, width: int | None) -> list[str]:
+    return table(("RPC", ""), [[(row.name, BOLD), (row.message, "")] for row in rows], color, width)[1:]
 
 
 def _brief(row: RpcRow) -> str:
@@ -92,8 +99,8 @@ def _all(found: Negotiation, color: bool, width: int | None) -> list[str]:
     if not several:
         head = ("key", "RPC", "client", "broker", "version", "headers", "")
     lines = table(head, (_cells(row, several) for row in found.rpcs), color, width)
-    key = paint("  headers: of request and response; +id where the request carries ClientInstanceId", DIM, color)
-    return [title("All RPCs", color), *lines, key] if lines else []
+    key = fold("  headers: of request and response; +id where the request carries ClientInstanceId", width, color, DIM)
+    return [title("All RPCs", color), *lines, *key] if lines else []
 
 
 def _cells(row: RpcRow, several: bool) -> list[tuple[str, str]]:

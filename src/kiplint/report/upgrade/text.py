@@ -7,7 +7,7 @@ from typing import TextIO
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.upgrade.result import Blocker, Step, UpgradePath
 from kiplint.report.kit.colors import BOLD, SEVERITY, paint
-from kiplint.report.kit.table import paragraph, table, title, width_of
+from kiplint.report.kit.table import fold, paragraph, table, title, width_of
 from kiplint.runs.upgrade import UpgradeResult
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -18,9 +18,10 @@ _RED = SEVERITY["error"]
 def write(result: UpgradeResult, out: TextIO, *, color: bool) -> None:
     """Write the path, or that there is none."""
     found = result.path
-    sections = [_path(found, color, width_of(out))]
+    width = width_of(out)
+    sections = [_path(found, color, width)]
     if not found.direct.possible and found.source != found.target:
-        sections.append(_direct(found, color))
+        sections.append(_direct(found, color, width))
     out.write("\n\n".join("\n".join(section) for section in sections) + "\n")
 
 
@@ -33,7 +34,7 @@ def _path(found: UpgradePath, color: bool, width: int | None) -> list[str]:
         return [title(f"From {ends}: nothing to do", color)]
     head = title(f"From {ends} in {plural(len(found.steps), 'step')}", color)
     rows = ([(f"{number}.", ""), *_cells(step)] for number, step in enumerate(found.steps, 1))
-    return [head, *table((), rows, color, width), *_assumed(found)]
+    return [head, *table((), rows, color, width), *(line for said in _assumed(found) for line in fold(said, width))]
 
 
 def _assumed(found: UpgradePath) -> list[str]:
@@ -51,18 +52,18 @@ def _cells(step: Step) -> list[tuple[str, str]]:
     return [("upgrade", ""), (f"{step.source} to {step.target}", BOLD), (f"in {mode} mode", "")]
 
 
-def _direct(found: UpgradePath, color: bool) -> list[str]:
+def _direct(found: UpgradePath, color: bool, width: int | None) -> list[str]:
     lines = [title(f"Not in one step from {found.source} to {found.target}", color)]
     if not found.direct.modes:
         lines.append("  no common mode: one runs with ZooKeeper only, the other without it")
     without = [one for one in found.direct.blockers if one.kind == "no-common-version"]
     if without:
         lines.append(f"  {plural(len(without), 'RPC')} without a common version:")
-        lines += paragraph((f"{one.name} {one.old} / {one.new}" for one in without), "    ")
+        lines += paragraph((f"{one.name} {one.old} / {one.new}" for one in without), "    ", width)
     gone = [one for one in found.direct.blockers if one.kind == "gone"]
     if gone:
         lines.append(f"  {plural(len(gone), 'RPC')} no longer served:")
-        lines += paragraph((_brief(one) for one in gone), "    ")
+        lines += paragraph((_brief(one) for one in gone), "    ", width)
     return lines
 
 

@@ -1,0 +1,70 @@
+"""On a terminal of 80 columns no output goes beyond, but for words that are longer by themselves."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+
+import pytest
+
+import kiplint
+from conftest import ROOT
+from kiplint.cli.explaining import sections
+from kiplint.report.findings.formats import write
+from kiplint.report.kit.table import fold, paragraph, wrapped
+from kiplint.runs.bytes.decode import decode
+from kiplint.runs.migrating import migrate_kip_1313
+from kiplint.runs.result import RunResult
+from kiplint.runs.rules import named
+
+SET, KIP = "sets/broker/clients", "kip-1313"
+BAD = "0003000c000000070003616263000001010009"
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(ROOT / "fixtures")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: migrate_kip_1313(SET, dry_run=True),
+        lambda: decode(BAD, sets=[SET]),
+        lambda: kiplint.negotiate(SET, KIP),
+        lambda: kiplint.upgrade_path(SET, KIP),
+        lambda: kiplint.rollout(SET, KIP),
+    ],
+    ids=["migrate", "decode", "negotiate", "upgrade-path", "rollout"],
+)
+def test_what_is_told_fits(make: Callable[[], RunResult]) -> None:
+    out = Terminal()
+    write("text", make(), out)
+    lines = out.getvalue().splitlines()
+    assert len(lines) > 3
+    assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []
+
+
+def test_an_explanation_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    title, why, *_ = sections(named("kip-1313/frozen-rpc"), False)
+    assert title
+    assert max(map(len, why.splitlines())) <= 80
+
+
+def test_folding() -> None:
+    text = "  one two three"
+    assert fold(text, None) == fold(text, 15) == [text]
+    assert fold(text, 12) == ["  one two", "      three"]
+    assert fold("longer than that", 4) == ["longer", "    than", "    that"]
+    assert paragraph(["a b", "c d"], width=8) == ["  a b,", "  c d"]
+    assert wrapped("label", "one two three", 6, False, 20) == ["  label   one two", "          three"]
