@@ -22,7 +22,7 @@ from sources.support import make_repository, write
 from tools import kiplint
 
 SLIPS = (
-    b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+",\r\n'
+    b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0-1", "flexibleVersions": "0+",\r\n'
     b'  "fields": [{ "name": "A", "type": "int32[]", "versions": "1+", "ignorable": "true", "about": "It.", },]\r\n}'
 )
 MENDED = SLIPS.replace(b"int32[]", b"[]int32").replace(b'"true"', b"true").replace(b", },]", b" }]")
