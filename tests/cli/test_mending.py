@@ -348,3 +348,35 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_pa
         assert contents(here) == finished
     assert halfway >= KILLS // 4
     print(f"{KILLS} kills, {halfway} of them with files of both kinds")
+
+
+def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(here: Path) -> None:
+    plain = kiplint("check", "--output-format", "json", cwd=here).out
+    ran = kiplint("check", "--diff", "--output-format", "json=found.json", "--output-format", "text", cwd=here)
+    assert (ran.code, ran.out) == (1, kiplint("check", "--diff", cwd=here).out)
+    assert json.loads((here / "found.json").read_text())["findings"] == json.loads(plain)["findings"]
+    for words, said_so in (
+        (("--output-format", "sarif"), "write the report to a file: --output-format sarif=FILE"),
+        (("--statistics",), "--statistics counts what is found; --diff prints a patch instead"),
+    ):
+        ran = kiplint("check", "--diff", *words, cwd=here)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.endswith(f"{said_so}\n")
+
+
+def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Path) -> None:
+    """From a directory beside, of a revision, of an archive, and with a blank in the name."""
+    inner = here / "of them"
+    inner.mkdir()
+    (here / "beside").mkdir()
+    (here / "XData.json").rename(inner / "XData.json")
+    make_repository(here, {})
+    shutil.make_archive(str(here / "all"), "zip", here, "of them")
+    before = (inner / "XData.json").read_bytes()
+    for where, name in (("beside", "../of them"), (".", "HEAD:"), ("beside", "HEAD:of them"), (".", "all.zip")):
+        patch = kiplint("check", name, "--diff", cwd=here / where).out
+        assert patch.startswith("--- a/of them/XData.json\t\n+++ b/of them/XData.json\t\n"), name
+        for tool in (["git", "apply", "-"], ["patch", "-p1", "--binary", "--silent"]):
+            (inner / "XData.json").write_bytes(before)
+            subprocess.run(tool, cwd=here, input=patch.encode(), check=True)
+            assert (inner / "XData.json").read_bytes() == MENDED
