@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import NamedTuple
 
 WRAP = 2**32
@@ -32,12 +33,8 @@ class Run(NamedTuple):
 
     def time_at(self, offset: int) -> float:
         """When the byte at an offset of the direction came."""
-        found = self.times[0][1]
-        for place, time in self.times:
-            if place > offset:
-                break
-            found = time
-        return found
+        at = bisect_right(self.times, offset, key=lambda one: one[0])
+        return self.times[max(at - 1, 0)][1]
 
 
 class Direction:
@@ -80,6 +77,8 @@ class Direction:
     def _open(self, sequence: int) -> None:
         """Note where the stream begins, also when bytes of it were seen before."""
         shift = ((self._origin if self._origin is not None else sequence) - sequence) % WRAP
+        if not shift and self.synchronized:
+            return  # the same SYN again, perhaps thousands of times
         self._segments = [(place + shift, data, time) for place, data, time in self._segments]
         self._seen = {(place + shift, size) for place, size in self._seen}
         self._newest += shift

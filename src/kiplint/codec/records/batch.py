@@ -15,6 +15,8 @@ from kiplint.codec.wire import base64_text
 HEADER = struct.Struct(">qiibIhiqqqhii")
 """Offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, producer id and epoch, sequence,
 count: 61 bytes."""
+OLD_HEADER = 18
+"""Of magic 0 and 1: offset, length, CRC, magic, attributes."""
 START, COVERED = 12, 21
 """Where the length of a batch counts from, and where the checksum of magic 2 does."""
 MOST_BATCHES = MOST_RECORDS = 100_000
@@ -38,7 +40,7 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[Problem
         size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
         end = pos + START + size
         magic = data[pos + 16]
-        if size < 5 or magic > 2 or (magic == 2 and size < HEADER.size - START):
+        if magic > 2 or size < (HEADER.size if magic == 2 else OLD_HEADER) - START:
             text = f"a batch of {size} bytes" if magic <= 2 else f"a batch of magic {magic}; 2 is the newest"
             problems.append(Problem("codec/batch-invalid", offset + pos, text))
             break
