@@ -158,6 +158,12 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
         ("kip", "kip.md", "--base", "old"),
         ("kip", "kip.md", "--against", NAMES[0]),
     ],
+    "readers": [
+        ("readers", "plain"),
+        ("readers", "old"),
+        ("readers", NAMES[0]),
+        ("readers", "plain", "--since", NAMES[0]),
+    ],
     "rules": [("rules",), ("rules", NAMES[0]), ("rules", "--verify", "pack.json", "fixtures")],
     "explain": [("explain", "odd/one"), ("explain", NAMES[0])],
     "schema": [("schema", NAMES[0])],

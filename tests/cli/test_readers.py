@@ -113,6 +113,20 @@ def test_the_job_summary_says_who_breaks(place: Path) -> None:
     assert "kafka-protocol-rs: it knows no property headerVersions: set/XRequest.json:" in told
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_that_a_definition_says_acts(form: str, tmp_path: Path) -> None:
+    hostile = "\ud800\x1b[31m\n::error::<script>|"
+    fields = [field(hostile, "int33", **{hostile: "1"}), field("Ms", hostile), field(hostile + "Ms", default=hostile)]
+    for n, one in enumerate(fields):
+        data = definition(one, name=f"X{n}Request", listeners=["broker"], entityType=hostile, **{hostile: hostile})
+        (tmp_path / f"X{n}Request.json").write_bytes(data)
+    (tmp_path / "YRequest.json").write_bytes(definition(field(), name="YRequest", listeners=["broker"], **{hostile: 1}))
+    ran = run(tmp_path, "readers", ".", "--output-format", form)
+    assert ran.code == 0
+    assert "\x1b" not in ran.out
+    assert not any(line.startswith("::error") for line in ran.out.splitlines())
+
+
 def test_what_makes_no_sense(place: Path) -> None:
     assert run(place, "readers", "set", "--select", "tags").code == 2
     assert "no reader is selected" in run(place, "readers", "set", "--select", "tags").err

@@ -79,7 +79,7 @@ def _outcome(profile: Profile, read: list[tuple[Definition, str]]) -> Outcome:
             found.append(_failed(one, taken, profile, text))
             continue
         for pointer in taken.ignored:
-            name = pointer.rpartition("/")[2]
+            name = _plain(pointer.rpartition("/")[2])
             ignored[name] = ignored.get(name, 0) + 1
         if one.message:
             found += (_misread(one, misread, profile) for misread in misreadings(one.message, taken.value, profile))
@@ -91,8 +91,14 @@ def _outcome(profile: Profile, read: list[tuple[Definition, str]]) -> Outcome:
 def _failed(one: Definition, failure: Failure, profile: Profile, text: str) -> Reading:
     name = one.message.name if one.message else one.likely_names[-1]
     start, end = _character(text, failure.offset)
-    said = f"{profile.title} fails, {profile.fails}: {failure.why}"
-    return Reading(profile.name, "fails", said, one.file, name, failure.pointer, start, end, why=failure.why)
+    why = _plain(failure.why)
+    said = f"{profile.title} fails, {profile.fails}: {why}"
+    return Reading(profile.name, "fails", said, one.file, name, _plain(failure.pointer), start, end, why=why)
+
+
+def _plain(text: str) -> str:
+    """The text with a question mark for each half of a surrogate pair, which can be written in JSON, but not shown."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _character(text: str, offset: int) -> tuple[int, int]:
@@ -107,10 +113,11 @@ def _character(text: str, offset: int) -> tuple[int, int]:
 
 def _misread(one: Definition, misread: Misreading, profile: Profile) -> Reading:
     assert one.message is not None
+    misread = misread._replace(really=_plain(misread.really), taken=_plain(misread.taken))
     versions = f"version {misread.versions}" if _single(misread.versions) else f"versions {misread.versions}"
     said = f"{profile.title} takes {versions} of {one.message.name} to have {misread.taken}, not {misread.really}"
     return Reading(
-        profile.name, "misreads", said, one.file, one.message.name, misread.pointer,
+        profile.name, "misreads", _plain(said), one.file, one.message.name, misread.pointer,
         what=misread.what, versions=str(misread.versions), really=misread.really, taken=misread.taken,
     )  # fmt: skip
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-
-import msgspec
 
 from kiplint.model.header_map import header_of
 from kiplint.model.layout import Body, layout, lines, ranges_of, tokens
@@ -34,7 +33,11 @@ def misreadings(message: Message, value: Object, profile: Profile) -> Iterator[M
     """How a reader takes a message for something else, given the object that it has."""
     if not profile.layouts:
         return
-    view = load(message.file, msgspec.json.encode(_seen(value, profile))).message
+    try:
+        written = json.dumps(_seen(value, profile))  # which escapes halves of surrogate pairs, and takes any number
+    except RecursionError:
+        return
+    view = load(message.file, written.encode()).message
     if view is None:
         return
     if profile.headers == "derived" and message.is_rpc:

@@ -28,7 +28,7 @@ def document(result: ReadersResult) -> dict[str, Any]:
             **result.summary,
             "fails": sum(len(row.fails) for row in result.rows),
             "misreads": sum(len(row.misreads) for row in result.rows),
-            "sentence": sentence(result),
+            "sentence": encodable(sentence(result)),
         },
     }
 
@@ -39,19 +39,19 @@ def _reader(row: ReaderRow) -> dict[str, Any]:
         "title": row.profile.title,
         "repository": row.profile.repository,
         "reads": row.reads,
-        "fails": [{**_where(one), "why": one.reading.why} for one in row.fails],
+        "fails": [{**_where(one), "why": encodable(one.reading.why)} for one in row.fails],
         "misreads": [
             {
                 **_where(one),
                 "versions": one.reading.versions,
                 "what": one.reading.what,
-                "kafka": one.reading.really,
-                "reader": one.reading.taken,
+                "kafka": encodable(one.reading.really),
+                "reader": encodable(one.reading.taken),
             }
             for one in row.misreads
         ],
-        "ignores": dict(row.ignores),
-        "leaves_out": list(row.leaves_out),
+        "ignores": {encodable(name): count for name, count in row.ignores.items()},
+        "leaves_out": [encodable(name) for name in row.leaves_out],
     }
 
 
@@ -62,6 +62,6 @@ def _where(one: Befallen) -> dict[str, Any]:
         "path": encodable(finding.path),
         "line": finding.span.line,
         "column": finding.span.column,
-        "pointer": finding.pointer,
+        "pointer": encodable(finding.pointer),
         "severity": finding.severity,
     }
