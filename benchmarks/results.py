@@ -22,7 +22,8 @@ of the ratios within the pairs. Smaller ratios are better for kiplint. Timing ne
 amount of structure: for buf, one .proto file for each message, one Protobuf message for each struct, one field for each
 field, comments included, clean under buf's default categories; buf's native binary is run directly. buf works on
 several cores: where it shows fewer than 1.4 `cores`, the machine was busy and its ratio flatters kiplint. A first run
-is one with an empty cache directory of the user's."""
+is one with an empty cache directory of the user's. Messages are read and written within one process, kiplint and the
+peer in turns, by CPU time: real ones of a capture, as often as they stand in it."""
 
 _REPRODUCE = """\
     make bench                                   # python -m benchmarks, beside an installed kiplint
@@ -80,7 +81,7 @@ def _facts(lab: Lab) -> str:
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "kiplint": version,
         "Peers": f"buf {peers.BUF}, check-jsonschema {peers.CHECK_JSONSCHEMA}, "
-        f"typer {importlib.metadata.version('typer')}",
+        + ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("typer", "kafka-python", "kio")),
         "Files": f"{lab.corpus.title}, {lab.size.files} files with {lab.size.messages} messages and structs, "
         f"{lab.size.fields:,} fields",
         "Pairs": f"{lab.plan.pairs}; scaling: "

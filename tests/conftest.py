@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+from canary import plant, state
 from guard import sitecustomize  # noqa: F401 (refuses the network)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,6 +84,34 @@ def corpus() -> Path:
 def verdicts() -> Path:
     """The directory of what Kafka's generator says to mutated schemas; the test is skipped without it."""
     return _present(_corpus().parent / "verdicts", "the generator's verdicts are")
+
+
+OWN = {"request", "cache", "canary", "tmp_path_factory"}
+"""The fixtures that every test has; one without any other has nowhere to write."""
+
+
+@pytest.fixture(scope="session")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, ...]]:
+    """A home directory, which every run of kiplint has, and a tree beside the directories of the tests."""
+    top = tmp_path_factory.getbasetemp()
+    places = (plant(top / "home"), plant(top / "canary"))
+    from tools import HOMES
+
+    HOMES[:] = places[:1]
+    yield places
+    HOMES.clear()
+
+
+@pytest.fixture(autouse=True)
+def canary(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test writes, both are byte for byte the same afterwards; what it installs may need a real home."""
+    if OWN.issuperset(request.fixturenames) or "install" in request.path.parts:
+        yield
+        return
+    places = request.getfixturevalue("planted")
+    before = [state(one) for one in places]
+    yield
+    assert [state(one) for one in places] == before, "this test has touched what is not its own"
 
 
 @pytest.fixture(scope="session")

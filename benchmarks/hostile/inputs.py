@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from math import isqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +12,15 @@ MAX_BYTES = 1 << 20
 
 
 class Hostile(NamedTuple):
-    """One input. `write` puts it into an empty directory and says what to run there; `size` is the first of three."""
+    """One input. `write` puts it into an empty directory and says what to run there; `size` is the least n.
+
+    It `is_bounded` where it unfolds faster than its file grows, and is refused beyond a limit.
+    """
 
     name: str
     size: int
     write: Callable[[Path, int], list[str]]
+    is_bounded: bool = False
 
 
 def field(name: str, kind: str = "int32", **others: Any) -> Field:
@@ -169,6 +174,10 @@ def _tags(shift: int) -> Callable[[int], str]:
     return text
 
 
+def _branches(kind: str) -> Callable[[int], str]:
+    return lambda size: _chain(size.bit_length() - 1, 2, kind)
+
+
 def _versions(size: int) -> str:
     fields = [field(f"F{at}", versions=f"{at}+") for at in range(size)]
     return document(fields, validVersions=f"0-{size - 1}")
@@ -186,7 +195,7 @@ CHECKS = (
     Hostile("runs of blanks", 50_000, _check(_blanks)),
     Hostile("structs that do not exist", 1_000, _check(_misspelt_structs)),
     Hostile("types that do not exist", 1_000, _check(_misspelt_types)),
-    Hostile("header ranges", 2_000, _check(_header_ranges)),
+    Hostile("header ranges", 8_000, _check(_header_ranges), True),
     Hostile("notes that a message is in flux", 20_000, _check(_unstable_notes)),
     Hostile("fields of one name and tag", 1_500, _check(_same_names)),
     Hostile("long names", 300, _check(_long_names)),
@@ -199,15 +208,11 @@ PAIRS = (
     Hostile("fields retyped", 1_000, _diff(_typed("int32"), _typed("int64"))),
     Hostile("tags changed", 1_000, _diff(_tags(0), _tags(1))),
     Hostile("tags twice, and a line end", 500, _diff(_same_tag, lambda size: _same_tag(size) + "\n")),
-    Hostile("header ranges changed", 1_000, _diff(_header_ranges, lambda size: _header_ranges(size, 0))),
-    Hostile("rollout of header ranges", 1_000, _diff(_header_ranges, _header_ranges, "rollout")),
+    Hostile("header ranges changed", 8_000, _diff(_header_ranges, lambda size: _header_ranges(size, 0)), True),
+    Hostile("rollout of header ranges", 8_000, _diff(_header_ranges, _header_ranges, "rollout"), True),
     Hostile("notes in flux, compared", 20_000, _diff(_unstable_notes, lambda size: _unstable_notes(size) + "\n")),
-    Hostile(
-        "two-branched chains",
-        3,
-        _diff(lambda size: _chain(size, 2), lambda size: _chain(size, 2, "int64")),
-    ),
-    Hostile("versions with a field each", 75, _show(_versions)),
+    Hostile("two-branched chains, by what they unfold to", 4_000, _diff(_branches("int32"), _branches("int64")), True),
+    Hostile("versions with a field each, by what is shown", 10_000, _show(lambda size: _versions(isqrt(size))), True),
 )
 
 INPUTS = (*CHECKS, *PAIRS)

@@ -152,8 +152,17 @@ def _normal(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def _meet(left: tuple[Interval, ...], right: tuple[Interval, ...]) -> tuple[Interval, ...]:
-    pairs = ((max(a, c), min(b, d)) for a, b in left for c, d in right)
-    return tuple(sorted(pair for pair in pairs if pair[0] <= pair[1]))
+    met: list[Interval] = []
+    at = to = 0
+    while at < len(left) and to < len(right):
+        low, high = max(left[at][0], right[to][0]), min(left[at][1], right[to][1])
+        if low <= high:
+            met.append((low, high))
+        if left[at][1] < right[to][1]:
+            at += 1
+        else:
+            to += 1
+    return tuple(met)
 
 
 def _gaps(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:

@@ -502,3 +502,17 @@ def test_it_takes_two(words: tuple[str, ...]) -> None:
     ran = diff(*words, cwd=LAYOUT)
     assert (ran.code, ran.out) == (2, "")
     assert "Usage: kiplint diff" in ran.err
+
+
+def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path) -> None:
+    for side, versions in (("old", "0"), ("new", "0-1")):
+        made = {name: definition(A, name=f"{name}Request", validVersions=versions) for name in "XYZ"}
+        write(
+            tmp_path / side, {f"{'raft' if name == 'Z' else 'clients'}/{name}Request.json": made[name] for name in made}
+        )
+    for names in (("old", "new/clients/XRequest.json"), ("old/clients/XRequest.json", "new")):
+        ran = kiplint("diff", *names, "--output-format", "json", cwd=tmp_path)
+        document = json.loads(ran.out)
+        changes = [(one["message_name"], one["rule"]) for one in document["changes"]]
+        assert changes == [("XRequest", "compat/new-version")]
+        assert (ran.code, document["summary"]["messages"]) == (0, 1)

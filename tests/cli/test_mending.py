@@ -22,8 +22,8 @@ from sources.support import make_repository, write
 from tools import kiplint
 
 SLIPS = (
-    b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+",\r\n'
-    b'  "fields": [{ "name": "A", "type": "int32[]", "versions": "0+", "ignorable": "true", "about": "It.", },]\r\n}'
+    b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0-1", "flexibleVersions": "0+",\r\n'
+    b'  "fields": [{ "name": "A", "type": "int32[]", "versions": "1+", "ignorable": "true", "about": "It.", },]\r\n}'
 )
 MENDED = SLIPS.replace(b"int32[]", b"[]int32").replace(b'"true"', b"true").replace(b", },]", b" }]")
 
@@ -94,7 +94,7 @@ def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
     for unsafe in ((), ("--unsafe-fixes",)):
         ran = kiplint(*words, "--fix", *unsafe, cwd=here)
         assert (ran.code, ran.out, ran.err) == (0, "", "nothing to mend, 0 left, 4 known and left alone\n")
-    new = b'{ "name": "B", "type": "int8[]", "versions": "0+", "ignorable": true, "about": "That." },\r\n  '
+    new = b'{ "name": "B", "type": "int8[]", "versions": "1+", "ignorable": true, "about": "That." },\r\n  '
     (here / "XData.json").write_bytes(SLIPS.replace(b'[{ "name": "A"', b"[" + new + b'{ "name": "A"'))
     ran = kiplint(*words, "--fix", "--diff", cwd=here)
     assert ran.code == 1
@@ -348,3 +348,35 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_pa
         assert contents(here) == finished
     assert halfway >= KILLS // 4
     print(f"{KILLS} kills, {halfway} of them with files of both kinds")
+
+
+def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(here: Path) -> None:
+    plain = kiplint("check", "--output-format", "json", cwd=here).out
+    ran = kiplint("check", "--diff", "--output-format", "json=found.json", "--output-format", "text", cwd=here)
+    assert (ran.code, ran.out) == (1, kiplint("check", "--diff", cwd=here).out)
+    assert json.loads((here / "found.json").read_text())["findings"] == json.loads(plain)["findings"]
+    for words, said_so in (
+        (("--output-format", "sarif"), "write the report to a file: --output-format sarif=FILE"),
+        (("--statistics",), "--statistics counts what is found; --diff prints a patch instead"),
+    ):
+        ran = kiplint("check", "--diff", *words, cwd=here)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.endswith(f"{said_so}\n")
+
+
+def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Path) -> None:
+    """From a directory beside, of a revision, of an archive, and with a blank in the name."""
+    inner = here / "of them"
+    inner.mkdir()
+    (here / "beside").mkdir()
+    (here / "XData.json").rename(inner / "XData.json")
+    make_repository(here, {})
+    shutil.make_archive(str(here / "all"), "zip", here, "of them")
+    before = (inner / "XData.json").read_bytes()
+    for where, name in (("beside", "../of them"), (".", "HEAD:"), ("beside", "HEAD:of them"), (".", "all.zip")):
+        patch = kiplint("check", name, "--diff", cwd=here / where).out
+        assert patch.startswith("--- a/of them/XData.json\t\n+++ b/of them/XData.json\t\n"), name
+        for tool in (["git", "apply", "-"], ["patch", "-p1", "--binary", "--silent"]):
+            (inner / "XData.json").write_bytes(before)
+            subprocess.run(tool, cwd=here, input=patch.encode(), check=True)
+            assert (inner / "XData.json").read_bytes() == MENDED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import runpy
 import socket
 import struct
 from functools import cache
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codec.support import catalog
+from conftest import ROOT
 from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.conversation import Captured, conversation
@@ -74,6 +76,11 @@ def read(segments: list[Segment]) -> list[Captured]:
 
 def shown(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
     return sorted((one.direction, one.api_version, one.correlation_id, one.stream_offset, one.whole) for one in frames)
+
+
+def test_the_capture_of_the_guide_is_what_its_script_writes(tmp_path: Path) -> None:
+    runpy.run_path(str(ROOT / "scripts" / "make_capture.py"))["main"](tmp_path / "client.pcap")
+    assert (tmp_path / "client.pcap").read_bytes() == (ROOT / "fixtures" / "bytes" / "client.pcap").read_bytes()
 
 
 def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:

@@ -196,3 +196,19 @@ def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:
     off = {one.id for one in shipped if one.severity == "off"}
     assert {one.id for one in make_ruleset(Config(), shipped).rules} == {one.id for one in shipped} - off
     assert {"style/trailing-space", "style/licence-header", "style/about-punctuation", "kip-1313/v3-missing"} <= off
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"X": "0-x"}, "is 0-x, which is no version range"),
+        ({"X": 5, "Y": "0"}, "X is 5, which is no version range"),
+        ({"X": "0-1", "Y": "O-1"}, ": Y is O-1, which is no version range"),
+    ],
+)
+def test_a_slip_in_a_table_of_versions(value: dict[str, Any], said: str) -> None:
+    """Told of the configuration, before any rule runs into it."""
+    config = Config(rules={"kip-1313/frozen-rpc": RuleTable({"frozen": value})})
+    found = complaint(lambda: make_ruleset(config, shipped_rules()))
+    assert found.startswith("the parameter frozen of kip-1313/frozen-rpc: ")
+    assert said in found

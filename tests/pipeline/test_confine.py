@@ -49,6 +49,7 @@ def test_what_reads_the_tables(sql: str, given: str | None) -> None:
         "SELECT * FROM (WITH other AS (SELECT 1) SELECT * FROM other), other",
         "SELECT * FROM read_files('/etc')",
         "SELECT * FROM range(10)",
+        "SELECT * FROM sets LATERAL VIEW explode((SELECT collect_list(v) FROM csv.`/x`)) t AS p",
         "SELECT * FROM IDENTIFIER('parquet.`/x`')",
         "TABLE parquet.`/x`",
         # code

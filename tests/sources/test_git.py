@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.sources import cleanup, objects
+from kiplint.sources import cleanup, history, objects
 from kiplint.sources import git as sources_git
 from kiplint.sources.history import Walker
 from kiplint.sources.objects import Objects
@@ -402,6 +402,21 @@ def test_a_cube_of_folders_takes_little_room(kafka: Path) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 10 << 20
+
+
+def test_folders_are_counted_as_files_are(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MOST_FOLDERS", 8)
+    with pytest.raises(SourceError, match="holds more than 8 folders or"):
+        list(Walker(open_repository(None)).folders(cube(kafka, 3)))
+
+
+def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tmp_path: Path) -> None:
+    planted = tmp_path / "planted"
+    git(kafka, "config", "protocol.ext.allow", "always")
+    words = ["-C", str(kafka), "ls-remote", f"ext::sh -c touch% {planted}"]
+    _, said = objects.finish(objects.start(words, objects.environment(elsewhere=False)))
+    assert b"transport 'ext' not allowed" in said
+    assert not planted.exists()
 
 
 def test_folders_that_are_shared_are_all_found(kafka: Path) -> None:

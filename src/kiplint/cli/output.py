@@ -73,9 +73,23 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
     return finish(result)
 
 
-def write_patch(result: CheckResult, *, quiet: bool) -> int:
-    """Write the patch of a check, and say what it is about; the exit code is 1 when there is one."""
-    if not quiet:
+def report_patch(asked: Reporting, work: Callable[[], CheckResult], found: Callable[[], CheckResult]) -> int:
+    """Write the patch of a check to standard output, and what is `found` in the files as they are to files.
+
+    The exit code is 1 when there is a patch.
+    """
+    outputs = open_outputs(asked)
+    for one in outputs:
+        if asked.output_format and one.is_out and one.format != "text":
+            raise UsageError(
+                f"with --diff the patch goes to standard output; write the report to a file: "
+                f"--output-format {one.format}=FILE"
+            )
+    result = work()
+    written = [one for one in outputs if not one.is_out]
+    if written:
+        _write_report(found(), written, quiet=asked.quiet, statistics=False)
+    if not asked.quiet:
         write_bytes(result.patch or b"")
         for note in result.notes:
             warn(note)

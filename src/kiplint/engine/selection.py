@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import LEVELS, Level, Rule, type_of
 from kiplint.text.suggest import did_you_mean, nearest
+from kiplint.versions import InvalidRange, VersionRange
 
 WILDCARDS: Final = "*?["
 
@@ -110,6 +111,19 @@ def _check_param(rule: Rule, name: str, value: object) -> None:
     wanted, found = type_of(rule.params[name]), type_of(value)
     if wanted.partition("[")[0] != found.partition("[")[0]:
         raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}", name)
+    usual = rule.params[name]
+    if isinstance(usual, dict) and isinstance(value, dict) and usual and all(map(_is_range, usual.values())):
+        for key, one in value.items():
+            if not _is_range(one):
+                what = f"the parameter {name} of {rule.id}: {key} is {one}"
+                raise UsageError(f'{what}, which is no version range: it is "N", "N-M", "N+" or "none"', name)
+
+
+def _is_range(value: object) -> bool:
+    try:
+        return isinstance(value, str) and VersionRange.parse(value) is not None
+    except InvalidRange:
+        return False
 
 
 def _level(text: str) -> Level:

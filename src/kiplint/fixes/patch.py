@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-def patch(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator[str]:
+def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], named: Callable[[str], str] = str) -> Iterator[str]:
     """The unified diff of the files that differ, in the order of their paths; bytes that are no text stay as they are.
 
-    Encode it with `surrogateescape`. A path that only `after` has is a new file.
+    Encode it with `surrogateescape`. A path that only `after` has is a new file. `named` says what the patch calls a
+    path, with slashes.
     """
     for path in sorted(after):
         old = before.get(path)
         if old != after[path]:
-            yield from _of_file(path.replace(os.sep, "/"), old, after[path])
+            yield from _of_file(named(path), old, after[path])
 
 
 def _of_file(path: str, old: bytes | None, new: bytes) -> Iterator[str]:
-    inner = path.lstrip("/")
-    name = "/dev/null" if old is None else f"a/{inner}"
-    for line in difflib.unified_diff(_lines(old or b""), _lines(new), name, f"b/{inner}"):
+    ending = "\t" if " " in path else ""  # else GNU patch takes the name to end at the blank
+    name = "/dev/null" if old is None else f"a/{path}{ending}"
+    for line in difflib.unified_diff(_lines(old or b""), _lines(new), name, f"b/{path}{ending}"):
         yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
 
 

@@ -17,13 +17,15 @@ class Change(msgspec.Struct, frozen=True):
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
 
-    def patch(self) -> bytes:
-        """The change as a unified diff, empty when there is none."""
+    def patch(self, names: tuple[str, ...] = ()) -> bytes:
+        """The change as a unified diff, empty when there is none; the files were found by these SETs."""
         if not self.after:
             return b""
         from kiplint.fixes.patch import patch
+        from kiplint.runs.surroundings import in_patch
 
-        return "".join(patch(self.before, self.after)).encode("utf-8", "surrogateescape")
+        lines = patch(self.before, self.after, lambda path: in_patch(path, names))
+        return "".join(lines).encode("utf-8", "surrogateescape")
 
     def write(self, names: Iterable[str]) -> None:
         """Write the files, which were found by these SETs; raises UsageError when one cannot be, and why."""

@@ -93,7 +93,7 @@ def check_sets(names: tuple[str, ...], configuration: Configuration, asked: Aske
         notes=(*run.seen.empty, *told.notes),
         left_out=tuple(run.seen.left_out),
         older=told.older,
-        patch=mended.change.patch() if mended else None,
+        patch=mended.change.patch(names) if mended else None,
     )
 
 

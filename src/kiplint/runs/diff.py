@@ -19,6 +19,7 @@ from kiplint.model.message import Message
 from kiplint.runs.configuration import Chosen, Path, configure
 from kiplint.runs.result import Report, rule_infos
 from kiplint.runs.trees import broken, load, load_base
+from kiplint.sources.open import STDIN
 from kiplint.text.suggest import did_you_mean
 
 
@@ -42,7 +43,8 @@ def diff(
 ) -> DiffResult:
     """What changed from one set to another, and what that breaks; the tags of sets in `also` must not come back.
 
-    With `messages`, globs of names of messages or RPCs, only what changed in these.
+    With `messages`, globs of names of messages or RPCs, only what changed in these. Where one of the two is a single
+    file, only what changed in its message.
     The status is `findings` when a change breaks one of `fail_on_breaks`, or is an error. Raises UsageError for
     mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be opened.
     """
@@ -80,14 +82,24 @@ def _chosen(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Mess
     return lambda message: any(fits(message, glob) for glob in globs)
 
 
+def _lone(before: Tree, after: Tree) -> Tree | None:
+    """The side that is a single file where the other one is more: that has the rest too, so nothing else is gone."""
+    single = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
+    return single[0] if len(single) == 1 else None
+
+
 def _compare(
     names: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str], globs: Collection[str]
 ) -> DiffResult:
     before, after, *older = trees
     chosen = _chosen(globs, before, after)
+    lone = _lone(before, after)
     found = compare_trees(before, after, older)
     if globs:
         found = [one for one in found if any(map(chosen, one.messages))]
+    if lone:
+        own = {id(message) for message in lone.messages}
+        found = [one for one in found if any(id(message) in own for message in one.messages)]
     known = dict(ChainMap(*(dict(one.sources) for one in (before, *older))))
     changes = judge(found, rules, known, after.sources)
     if spares := rules.spares:
@@ -98,7 +110,7 @@ def _compare(
     return DiffResult(
         findings=findings,
         files=len(after.sources),
-        messages=sum(map(chosen, after.messages)),
+        messages=sum(map(chosen, (lone or after).messages)),
         sources={**before.sources, **after.sources},
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(os.fspath(one) for one in names[:2]),

@@ -32,6 +32,20 @@ def in_repository(path: str, names: tuple[str, ...]) -> str:
     return path.replace(os.sep, "/")
 
 
+def in_patch(path: str, names: tuple[str, ...]) -> str:
+    """The name of a file in a patch that `patch -p1` and `git apply` take.
+
+    That is relative to the working directory for a file below it, to the top of the repository for any other one of
+    it, `REV:` included, and for a file of an archive to the archive.
+    """
+    archive, _, member = path.partition(_INSIDE)
+    if member and os.path.isfile(archive):
+        return member
+    below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
+    revision = any(path.startswith(prefix) for prefix in _revisions(names))
+    return path.replace(os.sep, "/") if below and not revision else in_repository(path, names).lstrip("/")
+
+
 @cache
 def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
     found = ((name, _REVISION.match(name)) for name in names if ":" in name and _INSIDE not in name)

@@ -1,6 +1,7 @@
 """`kiplint check`."""
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from kiplint.cli import suggesting
@@ -9,6 +10,7 @@ from kiplint.cli.options import Argument, Group, Option
 
 if TYPE_CHECKING:
     from kiplint.cli.output import Output
+    from kiplint.runs.result import CheckResult
 
 WITH_FIXES = ("json", "jsonl", "sarif", "rdjson")
 """The formats that say how a finding is put right."""
@@ -76,39 +78,55 @@ def run(options: Options) -> int:
 
     Every finding says what is wrong, in which version and field, why, and what to write instead. Directories are
     taken as Kafka's generator takes them: the definitions of one directory are one schema set. --fix keeps every
-    comment; with --diff the exit code is 1 when there is something to mend.
+    comment; with --diff the exit code is 1 when there is something to mend, and reports go to files.
     """
-    from kiplint.cli.output import open_outputs, report, write_patch
+    from kiplint.cli.output import report, report_patch
     from kiplint.engine.errors import UsageError
-    from kiplint.runs.check import check
-    from kiplint.runs.result import CheckResult
-
-    def work() -> CheckResult:
-        return check(
-            *options.sets,
-            fail_on=options.fail_on,
-            only_failing=options.only_failing,
-            baseline=options.baseline,
-            update_baseline=options.update_baseline,
-            allow_new=options.allow_new,
-            changed_since=options.changed_since,
-            as_hook=options.as_hook,
-            mending="diff" if options.diff else "fix" if options.fix else None,
-            unsafe_fixes=options.unsafe_fixes,
-            fix_baselined=options.fix_baselined,
-            fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
-            readers=options.readers,
-            repository=options.repo,
-            stdin_filename=options.stdin_filename or "",
-            **chosen(options.choosing, options.configuring),
-        )
 
     for asked, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
         if asked and not (options.fix or options.diff):
             raise UsageError(f"{name} goes with --fix or --diff")
-    if options.diff:
-        return write_patch(work(), quiet=options.reporting.quiet)
-    return report("check", options.reporting, work, statistics=options.statistics)
+    if not options.diff:
+        return report("check", options.reporting, partial(_checked, options), statistics=options.statistics)
+    if options.statistics:
+        raise UsageError("--statistics counts what is found; --diff prints a patch instead")
+    return report_patch(options.reporting, partial(_checked, options), partial(_as_it_is, options))
+
+
+def _checked(options: Options) -> "CheckResult":
+    from kiplint.cli.output import open_outputs
+    from kiplint.runs.check import check
+
+    return check(
+        *options.sets,
+        fail_on=options.fail_on,
+        only_failing=options.only_failing,
+        baseline=options.baseline,
+        update_baseline=options.update_baseline,
+        allow_new=options.allow_new,
+        changed_since=options.changed_since,
+        as_hook=options.as_hook,
+        mending="diff" if options.diff else "fix" if options.fix else None,
+        unsafe_fixes=options.unsafe_fixes,
+        fix_baselined=options.fix_baselined,
+        fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
+        readers=options.readers,
+        repository=options.repo,
+        stdin_filename=options.stdin_filename or "",
+        **chosen(options.choosing, options.configuring),
+    )
+
+
+def _as_it_is(options: Options) -> "CheckResult":
+    """What a check finds that is not to mend, nor to write a baseline."""
+    from msgspec.structs import replace
+
+    from kiplint.engine.errors import UsageError
+
+    if "-" in options.sets:
+        raise UsageError("standard input can be read only once: for a patch and a report, name the file")
+    nothing = dict.fromkeys(("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new"), False)
+    return _checked(replace(options, **nothing))
 
 
 def _tells_fixes(output: "Output") -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
-from operator import or_
 
 from kiplint.compat.changes import field_kinds, message_kinds
 from kiplint.compat.changes.attributes import compare_attributes
@@ -113,12 +111,11 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     if not (derived or old.says_headers or new.says_headers):
         return
     entries = [entry.versions for side in both for entry in side.header_ranges]
-    moved: dict[int, dict[int, VersionRange]] = {}
+    moved: dict[int, dict[int, list[tuple[int, int]]]] = {}
     for piece in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *entries], common):
         was, now = header_of(old, piece.lowest), header_of(new, piece.lowest)
         if was != now and min(was, now) >= 0:
-            before = moved.setdefault(now, {})
-            before[was] = before.get(was, NONE) | piece
+            moved.setdefault(now, {}).setdefault(was, []).extend(piece)
     for header, before in moved.items():
-        versions = reduce(or_, before.values())
+        versions = VersionRange(pair for pieces in before.values() for pair in pieces)
         yield message_kinds.HeaderChanged(both, versions, old_headers=tuple(before), new_header=header)

@@ -1,0 +1,135 @@
+"""Bytes: reading and writing of real messages beside the codecs of clients, a capture beside tshark, and growth."""
+
+import json
+import re
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.clients import Entity, kafka_python, kio
+from benchmarks.lab import Lab
+from benchmarks.outcome import Outcome, Row, SkipError, cost_of, pair_row, ratio_row
+from benchmarks.timing import Command, compare, median_wall, output, repeat
+from benchmarks.workspace import corpus_root, scratch
+from kiplint.codec.catalog import having
+from kiplint.codec.codec import Codec
+from kiplint.runs.bytes.choice import open_catalog
+from kiplint.runs.bytes.decode import decode
+
+ROUNDS = 15
+PORT = 29092
+FRAME = "0003000c00000007000361626300000101000a"
+
+
+class Body(NamedTuple):
+    """One message of the capture: its codec, its bytes and its values."""
+
+    codec: Codec
+    data: bytes
+    value: dict[str, Any]
+
+
+def frames(lab: Lab) -> Iterator[Outcome]:
+    """All of these."""
+    capture = corpus_root().parent / "bytes" / "capture.pcapng"
+    if not capture.is_file():
+        raise SkipError(f"no capture at {capture}")
+    known = list(_bodies(lab, capture))
+    yield from _beside(known, "decode", "kafka-python", kafka_python(), target=1.0)
+    entities = kio()
+    yield from _beside(known, "decode", "kio's reader (native)", entities, target=None)
+    yield from _beside(known, "encode", "kio's writer", entities, target=1.0)
+    yield from _growth(lab, known)
+    yield from _one_frame(lab)
+    yield from _tshark(lab, capture)
+
+
+def _bodies(lab: Lab, capture: Path) -> Iterator[Body]:
+    catalog = open_catalog([lab.corpus.clients], None)
+    for entry in decode(str(capture), sets=[lab.corpus.clients], spans=False).entries:
+        message = having(catalog.named(entry.frame.message), entry.frame.version)
+        if message and not entry.frame.problems and entry.frame.value is not None:
+            codec = catalog.codec(message, entry.frame.version)
+            yield Body(codec, entry.data[entry.frame.body_start :], entry.frame.value)
+
+
+def _beside(
+    known: list[Body], verb: str, name: str, entities: Callable[[str, int], Entity | None], target: float | None
+) -> Iterator[Outcome]:
+    """The same messages read, or written, by both; without those that the peer does not know, or writes otherwise."""
+    pairs = []
+    for one in known:
+        entity = entities(one.codec.message.name, one.codec.version)
+        value = entity.read_whole(one.data) if entity else None
+        if entity and value is not None and one.codec.encode(one.value) == (one.data, ()):
+            pairs.append((one, entity, value))
+
+    def ours() -> None:
+        for one, _, _ in pairs:
+            _ = one.codec.decode(one.data) if verb == "decode" else one.codec.encode(one.value)
+
+    def theirs() -> None:
+        for one, entity, value in pairs:
+            _ = entity.read(one.data) if verb == "decode" else entity.write(value)
+
+    took = [(_cpu(ours), _cpu(theirs)) for _ in range(ROUNDS)]
+    size = sum(len(one.data) for one, _, _ in pairs)
+    first, second = (statistics.median(column) for column in zip(*took, strict=True))
+    ratio = statistics.median(a / b for a, b in took)
+    told = [_rate(len(pairs), size, seconds) for seconds in (first, second)]
+    yield ratio_row(f"{verb} {len(pairs)} real messages / {name}", told[0], told[1], ratio, target)
+
+
+def _cpu(work: Callable[[], None]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def _rate(count: int, size: int, seconds: float) -> str:
+    return f"{count / seconds:,.0f}/s, {size / seconds / 2**20:.0f} MiB/s"
+
+
+def _growth(lab: Lab, known: list[Body]) -> Iterator[Outcome]:
+    """Ten times the lines take ten times as long, start-up aside."""
+    lines = [
+        json.dumps({"message": one.codec.message.name, "version": one.codec.version, "hex": one.data.hex()})
+        for one in known
+    ]
+    walls = []
+    for factor in (0, 2, 20):
+        file = scratch(f"frames-{factor}.jsonl")
+        file.write_text("\n".join([*lines[:1], *lines * factor]) + "\n", encoding="utf-8")
+        words = ("decode", "--set", lab.corpus.clients, "--input-format", "jsonl", file, "--output-format", "jsonl")
+        walls.append(median_wall(repeat(lab.kiplint(*words), max(3, lab.plan.pairs // 4))))
+    above = [wall - walls[0] for wall in walls[1:]]
+    told = [f"{seconds * 1000:,.0f} ms" for seconds in above]
+    measure = f"decode {20 * len(lines):,} lines / ten times {2 * len(lines):,}"
+    ratio = above[1] / above[0] / 10
+    yield Row(measure, told[1], told[0], f"{ratio:.2f}", "<= 1.15", ratio <= 1.15)
+
+
+def _one_frame(lab: Lab) -> Iterator[Outcome]:
+    one = lab.kiplint("decode", "--set", ".", FRAME, cwd=lab.corpus.clients)
+    other = lab.kiplint("check", "MetadataRequest.json", cwd=lab.corpus.clients)
+    comparison = compare(one, other, lab.plan.pairs)
+    yield pair_row("decode one frame / check one file", comparison, 1.5)
+    yield cost_of("kiplint decode, one frame", comparison.ours)
+
+
+def _tshark(lab: Lab, capture: Path) -> Iterator[Outcome]:
+    """The same capture, every field of every frame written as text lines of JSON or of a tree."""
+    found = shutil.which("tshark")
+    if found is None:
+        raise SkipError("tshark: it is not installed")
+    version = re.search(r"[0-9.]+", output(Command((found, "--version"))))
+    words = ("-r", capture, "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka", "-V")
+    theirs = Command((found, *words))
+    ours = lab.kiplint("decode", "--set", lab.corpus.clients, capture, "--output-format", "jsonl")
+    comparison = compare(ours, theirs, lab.plan.pairs)
+    yield pair_row(f"decode a capture / tshark {version[0] if version else ''}", comparison, None)
+    yield cost_of("kiplint decode, a capture", comparison.ours)
+    yield cost_of("tshark", comparison.theirs)

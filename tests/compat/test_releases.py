@@ -1,0 +1,57 @@
+"""The matrix of sets: the same as a negotiation says of each pair."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import product
+
+import pytest
+
+import kiplint
+from conftest import ROOT
+from kiplint.engine.errors import UsageError
+from kiplint.runs.negotiate import negotiate_all
+from tools import kiplint as run
+
+NEGOTIATE = ROOT / "fixtures/negotiate"
+SETS = (
+    "telemetry/old-client",
+    "telemetry/new-broker",
+    "refused/client",
+    "refused/broker",
+    "kip-35/client",
+    "kip-35/B1",
+)
+
+
+def test_every_pair_is_what_negotiate_says() -> None:
+    matrix = negotiate_all(*(NEGOTIATE / name for name in SETS)).matrix
+    names = [one.name for one in matrix.releases]
+    for (client, broker), (ours, theirs) in zip(product(names, names), product(SETS, SETS), strict=True):
+        found = kiplint.negotiate(NEGOTIATE / ours, NEGOTIATE / theirs).negotiation
+        said = [(row.api_key, row.name, row.brokers[0].status, row.brokers[0].chosen) for row in found.rpcs]
+        assert list(matrix.pairs[client, broker]) == said
+        assert ((client, broker) in matrix.trouble) is found.in_trouble
+    assert len(matrix.trouble) == 3
+
+
+def test_the_command() -> None:
+    words = ("negotiate", "--matrix", "refused/client", "refused/broker")
+    ran = run(*words, cwd=NEGOTIATE)
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.splitlines()[0] == "Pairs in trouble"
+    document = json.loads(run(*words, "--output-format", "json", cwd=NEGOTIATE).out)
+    assert (document["version"], document["releases"]) == (1, ["refused/client", "refused/broker"])
+    pairs = {(one["client"], one["broker"]): one for one in document["pairs"]}
+    found = kiplint.negotiate(NEGOTIATE / "refused/client", NEGOTIATE / "refused/broker").negotiation
+    bad = pairs["refused/client", "refused/broker"]
+    assert bad["statuses"] == Counter(row.brokers[0].status for row in found.rpcs)
+    assert bad["trouble"] == sorted(row.name for row in found.rpcs if row.status == "refused")
+
+
+def test_what_it_refuses() -> None:
+    ran = run("negotiate", "--matrix", "refused/client", "refused/broker", "--sasl", cwd=NEGOTIATE)
+    assert (ran.code, ran.err) == (2, "error: --matrix goes with neither --feature nor --sasl\n")
+    with pytest.raises(UsageError, match="is given twice"):
+        negotiate_all(NEGOTIATE / "refused/client", NEGOTIATE / "refused/client")

@@ -1,0 +1,34 @@
+"""The canaries notice what is done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from canary import plant, state
+from tools import environment
+
+
+@pytest.mark.parametrize(
+    "touch",
+    [
+        lambda place: (place / ".bashrc").write_bytes(b"# mine!"),
+        lambda place: (place / ".bashrc").write_bytes(b"# mine\n"),
+        lambda place: (place / "new").touch(),
+        lambda place: (place / "staging" / "x").unlink(),
+        lambda place: (place / "X.json").chmod(0o600),
+        lambda place: (place / "link").write_bytes(b"through it"),
+    ],
+)
+def test_it_is_noticed(tmp_path: Path, touch: Callable[[Path], object]) -> None:
+    before = state(plant(tmp_path))
+    assert state(tmp_path) == before
+    touch(tmp_path)
+    assert state(tmp_path) != before
+
+
+def test_runs_have_the_home_that_is_watched(tmp_path: Path, planted: tuple[Path, ...]) -> None:
+    assert environment()["HOME"] == str(planted[0])
+    assert tmp_path.parent == planted[1].parent
