@@ -175,6 +175,33 @@ def test_declared_headers(tmp_path: Path) -> None:
     assert ran.out.startswith("DeleteGroupsRequest 3, after request header 3, flexible\n")
 
 
+def test_layouts_are_split_where_the_header_changes(tmp_path: Path) -> None:
+    """A body that stays has one layout behind each header; ControlledShutdown 0 has its own (KIP-1313, issue 11)."""
+    one = field("A", "int32")
+    headers = {"0-1": "1", "2": "2", "3+": "3"}
+    shut = definition(one, name="ControlledShutdownRequest", apiKey=7, validVersions="0-3", flexibleVersions="3+")
+    moved = definition(
+        one, name="MovedRequest", apiKey=8, validVersions="0-4", flexibleVersions="0+", headerVersions=headers
+    )
+    write(tmp_path, {"ControlledShutdownRequest.json": shut, "MovedRequest.json": moved})
+
+    def heads(message: str) -> list[str]:
+        return [line for line in show(message, cwd=tmp_path).out.splitlines() if "after request header" in line]
+
+    assert heads("ControlledShutdownRequest") == [
+        "ControlledShutdownRequest 0, after request header 0",
+        "ControlledShutdownRequest 1-2, after request header 1",
+        "ControlledShutdownRequest 3, after request header 2, flexible",
+    ]
+    (first,) = heads("ControlledShutdownRequest@1")
+    assert first.endswith(", after request header 1")
+    assert heads("MovedRequest") == [
+        "MovedRequest 0-1, after request header 1, flexible",
+        "MovedRequest 2, after request header 2, flexible",
+        "MovedRequest 3-4, after request header 3, flexible",
+    ]
+
+
 def test_a_dead_message(tmp_path: Path) -> None:
     ran = show("LeaderAndIsrRequest", "sets/broker", cwd=FIXTURES)
     assert ran == (0, "LeaderAndIsrRequest has no valid version\n", "")
