@@ -12,8 +12,10 @@ EPILOG = "Example:  kiplint changelog 4.0.0: 4.1.0: > CHANGES-4.1.md"
 class Options(Group, frozen=True):
     """What it takes."""
 
-    old: Annotated[str, Argument("The base: a directory, an archive, REV: or REV:path.", complete=suggesting.sets)]
-    new: Annotated[str, Argument("What came after it, in any of the same forms.", complete=suggesting.sets)]
+    old: Annotated[
+        str, Argument("The base: a directory, an archive, REV: or REV:path.", "OLD", complete=suggesting.sets)
+    ]
+    new: Annotated[str, Argument("What came after it, in any of the same forms.", "NEW", complete=suggesting.sets)]
     message: MessageOption = ()
     repo: RepositoryOption = None
 

@@ -25,9 +25,14 @@ class Options(Group, frozen=True):
     """What it takes."""
 
     old: Annotated[
-        str, Argument("The base: a directory, an archive, REV: or REV:path. It is released.", complete=suggesting.sets)
+        str,
+        Argument(
+            "The base: a directory, an archive, REV: or REV:path. It is released.", "OLD", complete=suggesting.sets
+        ),
     ]
-    new: Annotated[str, Argument("What is compared with it, in any of the same forms.", complete=suggesting.sets)]
+    new: Annotated[
+        str, Argument("What is compared with it, in any of the same forms.", "NEW", complete=suggesting.sets)
+    ]
     also: Annotated[
         tuple[str, ...], Option("An older set whose tag numbers must not come back. Repeatable.", "OLDER")
     ] = ()

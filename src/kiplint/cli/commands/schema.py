@@ -1,19 +1,19 @@
 """`kiplint schema`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from kiplint.cli.options import Argument, Group
 
 EPILOG = "Example:  kiplint schema config > kiplint.schema.json"
 
 
+Name = Literal["message", "config", "pack", "output", "show", "migrate", "new", "negotiate", "upgrade-path"]
+
+
 class Options(Group, frozen=True):
     """What it takes."""
 
-    name: Annotated[
-        Literal["message", "config", "pack", "output", "show", "migrate", "new", "negotiate", "upgrade-path"],
-        Argument("Whose schema."),
-    ]
+    name: Annotated[Name, Argument(f"Whose schema: {', '.join(get_args(Name))}.", "NAME")]
 
 
 def run(options: Options) -> int:
