@@ -126,7 +126,7 @@ def test_a_pull_request_with_faults(runner: Runner) -> None:
     assert done.summary == SUMMARY
     assert done.outputs == {"errors": "2", "warnings": "1", "infos": "1", "status": "findings"}
     assert done.code == 1
-    assert done.log.groups == ["kiplint check", "kiplint diff"]
+    assert done.log.groups == ["kiplint check", "kiplint diff", "kiplint readers"]
     assert done.log.matchers == [str(MATCHER)]
     assert f"\x1b[1;31merror[tags/gap]\x1b[0m: \x1b[1m{GAP_SAID}\x1b[0m" in done.log.lines
 

@@ -62,6 +62,7 @@ FINDINGS = [
         "source": "The conventions of Kafka's own definitions",
         "fingerprint": "",
         "fixable": False,
+        "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md#styleabout-missing",
     },
     {
         "rule": "tags/gap",
@@ -77,6 +78,7 @@ FINDINGS = [
         "source": "KIP-482",
         "fingerprint": "",
         "fixable": False,
+        "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md#tagsgap",
     },
 ]
 SUMMARY = {"files": 1, "messages": 1, "errors": 1, "warnings": 1, "infos": 0}
