@@ -65,7 +65,7 @@ class Locator:
         if not pointer:
             return ""
         parts: list[str] = []
-        node = self.root
+        node = self.root if pointer else None  # of the whole nothing has to be known
         for token in _raw_tokens(pointer):
             child = None if node is None else self._child(node, _unescape(token))
             name = None
