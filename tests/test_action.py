@@ -113,8 +113,8 @@ SUMMARY = f"""\
 
 Proof, by example messages:
 
-- ThingResponse, compat/layout-changed: new writes 1 as 00000000020304050607080900; old takes size 144964032628459529 at byte 4 for nothing
-- ThingResponse, compat/layout-changed: old writes 1 as 0000000000; new refuses at byte 4, int64 takes 8 bytes, 1 are left
+- ThingResponse, compat/layout-changed: new writes 1 as 000000<!-- -->000203<!-- -->040506<!-- -->070809<!-- -->00; old takes size 144964<!-- -->032628<!-- -->459529 at byte 4 for nothing
+- ThingResponse, compat/layout-changed: old writes 1 as 000000<!-- -->0000; new refuses at byte 4, int64 takes 8 bytes, 1 are left
 
 """
 

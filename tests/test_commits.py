@@ -61,7 +61,7 @@ def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
     for one in HOOKS:
         command = [sys.executable, "-m", "pre_commit", "run", one["id"], *words]
         git(repository, "add", "-A")
-        env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "home"), "PYTHONUNBUFFERED": "1"}
+        env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "pre-commit"), "PYTHONUNBUFFERED": "1"}
         done = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
         found[one["id"]] = (done.returncode == 0, done.stdout + done.stderr)
     return found

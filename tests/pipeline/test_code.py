@@ -69,14 +69,14 @@ CASES = [
     (("pipeline/bundles.py",), {"lint", "lint-sets", "compare"}),
     (("pipeline/tables/findings.py",), {"lint", "lint-sets", "spans"}),
     (("pipeline/tables/layouts.py",), {"describe", "drift"}),
-    (("pipeline/tables/offers.py",), {"matrix"}),
+    (("pipeline/tables/offers.py",), {"matrix", "drift"}),
     (("pipeline/walking.py",), {"ingest", "ingest-walking"}),
     (("pipeline/worker.py",), READING),
     (("pipeline/lake.py",), EVERY),
     (("pipeline/answers/report.py",), set()),
     (("cli/app.py",), set()),
     (("compat/changes/compare.py",), {"compare"}),
-    (("model/graph.py",), READING | {"matrix"}),
+    (("model/graph.py",), READING | {"matrix", "drift"}),
 ]
 
 
@@ -87,9 +87,9 @@ def test_a_module_counts_for_the_stages_that_use_it(copy: Path, names: Sequence[
     assert found <= expected
 
 
-def test_negotiation_counts_for_the_matrix_alone(copy: Path) -> None:
+def test_negotiation_counts_for_what_compares_sources(copy: Path) -> None:
     assert NEGOTIATION
-    assert touched(copy, *NEGOTIATION) == {"matrix"}
+    assert touched(copy, *NEGOTIATION) == {"matrix", "drift"}
 
 
 def test_nothing_changes_with_a_copy(copy: Path) -> None:

@@ -42,8 +42,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     broken: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    command: ClassVar[str]
-    """The command that has such results."""
+    command: ClassVar[str] = ""
+    """The command that has such results; empty for those that say nothing of files."""
 
 
 class Report(RunResult, frozen=True):

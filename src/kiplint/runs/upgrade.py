@@ -78,7 +78,7 @@ def _stations(asked: _Asked) -> list[Tree]:
     places = {_plain(name): index for index, name in enumerate(names)}
     for end in (asked.source, asked.target):
         if asked.tags and _plain(end) not in places and not os.path.exists(end) and ":" not in end:
-            raise UsageError(f"there is no tag {end}{did_you_mean(end, places)}")
+            raise UsageError(f"there is no tag {end}{did_you_mean(end, places, numbered=False)}")
     first, last = places.get(_plain(asked.source), -1), places.get(_plain(asked.target), len(names))
     if first > last:
         raise UsageError(f"{asked.source} comes after {asked.target}: write upgrade-path {_swapped(asked)}")

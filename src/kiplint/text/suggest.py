@@ -31,7 +31,7 @@ def nearest(word: str, known: Iterable[str], likeness: float = 0, *, numbered: b
     return next(iter(by_case or get_close_matches(word, fitting, 1, least) or begun), "")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean X?`, or empty."""
-    found = nearest(word, known)
+def did_you_mean(word: str, known: Iterable[str], *, numbered: bool = True) -> str:
+    """`; did you mean X?`, or empty; of releases, which are numbers and nothing else, none is `numbered`."""
+    found = nearest(word, known, numbered=numbered)
     return f"; did you mean {found}?" if found else ""

@@ -122,7 +122,7 @@ def _names(reader: Reader) -> dict[Release, str]:
 def _release(called: dict[Release, str], name: str) -> Release:
     found = [one for one, known in called.items() if name in (known, one.name, f"{one.source}:{one.name}")]
     if not found:
-        raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, called.values())}")
+        raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, called.values(), numbered=False)}")
     if len(found) > 1:
         raise UsageError(f"several sources have a release {name}: say {' or '.join(called[one] for one in found)}")
     return found[0]

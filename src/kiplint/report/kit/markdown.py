@@ -15,7 +15,7 @@ _LINKED: Final = re.compile(
     r"""(?xi) @ | \#(?=\d) | :(?=//) | \bwww(?=\.)  # people, issues, addresses
     | \bgh(?=-\d)  # issues, by another name"""
 )
-_COMMIT: Final = re.compile(r"(?i)\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")  # sizes and offsets are none
+_COMMIT: Final = re.compile(r"(?i)\b[0-9a-f]{7,40}\b")
 _BREAK: Final = "<!-- -->"
 """Nobody sees it, and GitHub makes no link of what it stands in."""
 

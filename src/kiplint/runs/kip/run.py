@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Unpack
+from typing import Final, NamedTuple, Unpack
 
 from msgspec.structs import replace
 
@@ -115,12 +115,17 @@ def _part(one: Kip, sides: _Sides) -> _Part:
     return _Part(report, [*checked, *told])
 
 
+OF_FILES: Final = frozenset({"notes/heading"})
+"""The rules about what stands around a definition in a file of its own."""
+
+
 def _checked(placed: Placed, base: Base | None, rules: RuleSet) -> Iterator[Finding]:
     for directory, drafts in placed.homes.items():
         inputs = [Input(path, data, path in drafts) for path, data in placed.files(base, directory).items()]
         for found in check_set(inputs, rules, directory=directory, partial=base is None).findings:
-            path, span = placed.place(found.path, found.span)
-            yield replace(found, path=path, span=span)
+            if found.rule not in OF_FILES:
+                path, span = placed.place(found.path, found.span)
+                yield replace(found, path=path, span=span)
 
 
 def _difference(one: Judged) -> Finding:
