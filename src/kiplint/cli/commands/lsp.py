@@ -4,7 +4,10 @@ from typing import Annotated
 
 from kiplint.cli.options import Group, Option
 
-EPILOG = "Example:  kiplint lsp --stdio.  An editor starts it; docs/guide/editors.md says how for VS Code, IntelliJ, Neovim, Helix and Zed."
+EPILOG = (
+    "Example:  kiplint lsp --stdio.  "
+    "An editor starts it; docs/guide/editors.md says how for VS Code, IntelliJ, Neovim, Helix and Zed."
+)
 
 
 class Options(Group, frozen=True):
