@@ -22,6 +22,7 @@ from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.report.findings.formats import FORMATS
+from kiplint.runs.rules import OF_BYTES, rules_of_bytes
 from pipeline.support import QUICK
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -32,9 +33,10 @@ from generator.markdown import anchor
 DOCS = ROOT / "docs"
 PARTS = {("docs/guide/ci.md", "yaml"), ("docs/guide/pre-commit.md", "yaml"), ("docs/guide/pre-commit.md", "text")}
 PARTS |= {("docs/guide/pipeline.md", "sh")}
+PARTS |= {("docs/guide/editors.md", language) for language in ("sh", "json", "lua", "toml")}
 """Pages with pieces of files, and with what pre-commit prints: tests of the action and of the hooks try those.
 
-How to reach a cluster is tried by tests/pipeline."""
+How to reach a cluster is tried by tests/pipeline. What editors are told is theirs to try."""
 
 BY_HAND = [ROOT / "README.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
@@ -71,9 +73,9 @@ def test_generated_pages_do_not_depend_on_where_they_are_made() -> None:
 
 def test_every_rule_and_pack_has_its_section() -> None:
     packs = groupby(shipped_rules(), key=lambda rule: rule.pack)
-    assert _headings(_page("rules"))[1:] == [
-        one for pack, rules in packs for one in (pack, *(rule.id for rule in rules))
-    ]
+    expected = [one for pack, rules in packs for one in (pack, *(rule.id for rule in rules))]
+    assert _headings(_page("rules"))[1:] == [*expected, OF_BYTES]
+    assert [rule.id for rule in rules_of_bytes() if rule.id not in _page("rules")] == []
 
 
 def test_every_bad_example_is_shown() -> None:
