@@ -104,7 +104,9 @@ def test_a_key_that_cannot_be_read_does_not_offer_none() -> None:
 
 
 def test_one_finding_for_all_that_declare_no_header() -> None:
-    files = {f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")}
+    files = {
+        f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")
+    }
     declared = definition(field(), headerVersions={"0-2": "1", "3+": "2"}, apiKey=9)
     (one,) = check({**files, "XRequest.json": declared, **HEADERS}, CONFIG)
     assert (one.rule, one.message, one.instead) == (
@@ -113,4 +115,6 @@ def test_one_finding_for_all_that_declare_no_header() -> None:
         '"headerVersions": {"0-2": "1", "3+": "2"}',
     )
     spoilt = json.loads(declared) | {"headerVersions": []}
-    assert ids(check({**files, "XRequest.json": json.dumps(spoilt).encode(), **HEADERS}, CONFIG)) == ["shape/wrong-type"]
+    assert ids(check({**files, "XRequest.json": json.dumps(spoilt).encode(), **HEADERS}, CONFIG)) == [
+        "shape/wrong-type"
+    ]
