@@ -45,7 +45,7 @@ def header_overlap(case: Case) -> Fix | None:
 
 
 def header_order(case: Case) -> Fix | None:
-    """Let this range and the one before trade their headers; where the one before needs its own, this one has it too."""
+    """Let this range and the one before trade headers; where the one before needs its own, both have that."""
     entry = case.breach.element
     before = entry.previous if isinstance(entry, HeaderRange) else None
     if before is None or before.header < 0 or entry.header < 0:
