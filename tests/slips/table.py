@@ -354,6 +354,13 @@ TYPES = (
         ('fields/unknown-type @ "type": "array<int32>"',),
     ),
     Slip("type capitalised", SASL, '"type": "string"', '"type": "String"', ('fields/unknown-type @ "type": "String"',)),
+    Slip(
+        "array of a capitalised type",
+        DELETE,
+        '"type": "[]string"',
+        '"type": "[]String"',
+        ('fields/unknown-type @ "type": "[]String"',),
+    ),
     Slip("type misspelt", SASL, '"type": "string"', '"type": "strnig"', ('fields/unknown-type @ "type": "strnig"',)),
     Slip(
         "boolean",
