@@ -129,7 +129,7 @@ class HeaderRange:
 
     @set_fact
     def header_message(self) -> Message | None:
-        """RequestHeader or ResponseHeader of the same set, whichever the message uses; None when absent or unreadable."""
+        """RequestHeader or ResponseHeader of the same set, whichever the message uses; None if absent or unreadable."""
         schemas = self.message.schemas
         found = schemas.request_header if self.message.type == "request" else schemas.response_header
         return None if found and (found.valid_problem or found.flexible_problem) else found
