@@ -823,7 +823,6 @@ KIPS = (
         '"name": "ErrorCode", "type": "int16", "versions": "1+"',
         (
             'conventions/informative-not-ignorable @ "name": "ErrorCode"',
-            'conventions/later-without-default @ "name": "ErrorCode"',
             'kip-35/error-code-first @ "versions": "1+"',
         ),
     ),

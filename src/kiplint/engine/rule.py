@@ -83,8 +83,8 @@ class RuleSpec(_Shape):
     expect: Annotated[str, Meta(description="What must hold of them; without it, none may exist.")] = ""
     at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
     narrows: Annotated[
-        str,
-        Meta(description="The `pack/rule` that is silent where this one speaks, being a special case of it."),
+        str | list[str],
+        Meta(description="The `pack/rule`, or several, silent where this one speaks: a special case of it."),
     ] = ""
     severity: Annotated[Level, Meta(description="How bad it is; off when it must be asked for.")] = "error"
     levels: Annotated[list[Softer], Meta(description="Other severities for special cases; the first that holds.")] = []
@@ -134,6 +134,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def id(self) -> str:
         """The full id, `pack/rule`."""
         return f"{self.pack}/{self.spec.id}"
+
+    @property
+    def narrows(self) -> tuple[str, ...]:
+        """The ids of the rules that are silent where this one speaks."""
+        one = self.spec.narrows
+        return () if not one else (one,) if isinstance(one, str) else tuple(one)
 
     @property
     def title(self) -> str:

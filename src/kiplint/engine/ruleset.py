@@ -85,13 +85,14 @@ class RuleSet:
             found = [Breach.of(hit) for hit in hits]
         except Exception as error:
             raise UsageError(_culprit([rule for rule in self.rules if rule.each == kind], elements, error)) from error
-        special = {rule.id: rule.spec.narrows for rule in self.rules if rule.each == kind and rule.spec.narrows}
+        special = {rule.id: rule.narrows for rule in self.rules if rule.each == kind and rule.spec.narrows}
         return _closest(found, special) if special else found
 
 
-def _closest(breaches: list[Breach], special: Mapping[str, str]) -> list[Breach]:
+def _closest(breaches: list[Breach], special: Mapping[str, tuple[str, ...]]) -> list[Breach]:
     """The breaches without those of general rules, where a special case of the rule speaks of the element too."""
-    said = {(id(one.element), special.get(one.rule.id)) for one in breaches if one.severity != "off"}
+    loud = (one for one in breaches if one.severity != "off")
+    said = {(id(one.element), general) for one in loud for general in special.get(one.rule.id, ())}
     return [one for one in breaches if (id(one.element), one.rule.id) not in said]
 
 
