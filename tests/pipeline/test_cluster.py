@@ -82,7 +82,7 @@ def test_a_worker_dies(
     doomed = {"PATH": f"{blocking_git(tmp_path / 'bin', reached)}:{os.environ['PATH']}"}
     address = start_cluster(started, {"survivor": {}, "doomed": doomed})
     put_environment(tmp_path / "kiplint-env.tar.gz")
-    places = {HOST: address.removeprefix("spark://"), SOURCE: named(*sources), LAKE: lake}
+    places: dict[str, str | Path] = {HOST: address.removeprefix("spark://"), SOURCE: named(*sources), LAKE: lake}
     env = {"SPARK_CONF_DIR": str(put_settings(tmp_path / "conf", events)), "JAVA_HOME": str(java_home(cache))}
     submit = f"{as_printed('spark-submit', places)} --stages ingest,lint"
     with ThreadPoolExecutor(1) as pool:
