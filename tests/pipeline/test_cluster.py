@@ -1,29 +1,24 @@
 from __future__ import annotations
 
-import io
 import json
 import os
-import re
-import shlex
 import shutil
-import subprocess
 import sys
-import tarfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from benchmarks.sample import arguments
 
-from conftest import ROOT
+import kiplint.__main__
 from kiplint.pipeline.java import java_home
-from pipeline.cluster import Servers, servers, start_cluster, start_connect, wait_for
-from pipeline.support import QUICK, Content, content, surroundings
+from pipeline.cluster import SPARK, Servers, servers, start_cluster, start_connect, wait_for
+from pipeline.support import Content, content, pipeline, settings
 
-GUIDE = ROOT / "docs" / "guide" / "pipeline.md"
-SOURCE, LAKE, HOST = "--source kafka=/shared/kafka.git#trunk", "/shared/lake", "host:7077"
-"""What the guide's commands name; a test puts its own in their place."""
+ENGINE = ("--stages", "ingest,lint,describe,compare")
+"""The stages that put the engine to work; the others are made of columns only."""
+STAGES = ("--stages", "ingest,lint")
 BLOCKING_GIT = """#!/bin/sh
 # Git that never answers who asks it for contents: its task is there until it is killed.
 case " $* " in
@@ -51,21 +46,17 @@ def started(tmp_path: Path, cache: Path) -> Iterator[Servers]:
 
 
 def test_through_connect(
-    stored: str,
+    sources: tuple[str, ...],
     undisturbed: Callable[[Content], Content],
     started: Servers,
     cache: Path,
     tmp_path: Path,
 ) -> None:
-    """The server's executors fetch and unpack the bundle themselves."""
-    lake, bundle = tmp_path / "lake", f"{stored}/sample.bundle"
-    remote = start_connect(started, **{name: text for name, text in os.environ.items() if name.startswith("AWS_")})
-    sources = named(f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork")
-    command = as_printed("--remote", {"sc://host:15002": remote, SOURCE: sources, LAKE: lake})
-    assert said(f"{command} --quiet --stages ingest,lint,describe,compare", tmp_path, cache) == ""
+    lake = tmp_path / "lake"
+    address = start_connect(started)
+    pipeline("run", *arguments(sources), "--out", lake, *ENGINE, "--remote", address, *settings(), cache=cache)
     held = content(lake)
     assert {"findings", "layouts", "changes"} < set(held)
-    assert {row[3] for row in held.pop("sources")} == {bundle}
     assert held == undisturbed(held)
 
 
@@ -76,84 +67,39 @@ def test_a_worker_dies(
     cache: Path,
     tmp_path: Path,
 ) -> None:
-    """The driver is started by `spark-submit` of the package's own entry, and then by kiplint itself."""
+    """The driver is started by `spark-submit` of the package's own entry."""
     lake, reached, events = tmp_path / "lake", tmp_path / "reached", tmp_path / "events"
     events.mkdir()
     doomed = {"PATH": f"{blocking_git(tmp_path / 'bin', reached)}:{os.environ['PATH']}"}
     address = start_cluster(started, {"survivor": {}, "doomed": doomed})
-    put_environment(tmp_path / "kiplint-env.tar.gz")
-    places: dict[str, str | Path] = {HOST: address.removeprefix("spark://"), SOURCE: named(*sources), LAKE: lake}
-    env = {"SPARK_CONF_DIR": str(put_settings(tmp_path / "conf", events)), "JAVA_HOME": str(java_home(cache))}
-    submit = f"{as_printed('spark-submit', places)} --stages ingest,lint"
+    conf = settings(
+        spark__scheduler__minRegisteredResourcesRatio="1",
+        spark__cores__max="2",
+        spark__executor__memory="512m",
+        spark__eventLog__enabled="true",
+        spark__eventLog__compress="false",
+        spark__eventLog__dir=events.as_uri(),
+        spark__driver__bindAddress="127.0.0.1",
+    )
+    start: tuple[str | Path, ...] = (
+        SPARK / "bin" / "spark-submit",
+        "--master",
+        address,
+        *conf,
+        str(kiplint.__main__.__file__),
+    )
+    java = {"JAVA_HOME": str(java_home(cache)), "PYSPARK_PYTHON": sys.executable}
+    words: tuple[str | Path, ...] = ("run", *arguments(sources), "--out", lake, *STAGES)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(said, submit, tmp_path, cache, **env)
+        running = pool.submit(pipeline, *words, cache=cache, start=start, **java)
         wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
         assert reached.exists(), running.result()
         started.kill("doomed")
         running.result()
     assert "ExecutorLostFailure" in reasons(events)
-    command = as_printed("kiplint pipeline run --master", places)
-    assert said(f"{command} --quiet --stages describe", tmp_path, cache, **env) == ""
     held = content(lake)
-    assert {"findings", "problems", "layouts"} < set(held)
+    assert set(held) == {"sources", "sets", "trees", "files", "blobs", "roots", "findings", "problems"}
     assert held == undisturbed(held)
-
-
-def named(*sources: str) -> str:
-    """Sources as they are named to a shell."""
-    return shlex.join(arguments(sources))
-
-
-def as_printed(part: str, places: Mapping[str, str | Path]) -> str:
-    """The guide's command with a part in it, with other names and places."""
-    (block,) = (
-        one for one in re.findall(r"^```sh\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE) if part in one
-    )
-    for theirs, ours in places.items():
-        assert block.count(theirs) == 1
-        block = block.replace(theirs, str(ours))
-    return block.rstrip()
-
-
-def said(command: str, where: Path, cache: Path, **others: str) -> str:
-    """What a line for the shell prints, with the commands of this environment; raises AssertionError when it fails."""
-    env = surroundings(cache, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", **others)
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=where,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def put_environment(file: Path) -> None:
-    """An archive as venv-pack makes it, of which executors take the Python: that of this environment."""
-    text = f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n".encode()
-    with tarfile.open(file, "w:gz") as archive:
-        entry = tarfile.TarInfo("bin/python")
-        entry.size, entry.mode = len(text), 0o755
-        archive.addfile(entry, io.BytesIO(text))
-
-
-def put_settings(folder: Path, events: Path) -> Path:
-    """Spark's own configuration for small runs on two workers of a core each."""
-    more = {
-        "spark.scheduler.minRegisteredResourcesRatio": "1",
-        "spark.cores.max": "2",
-        "spark.executor.memory": "512m",
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.compress": "false",
-        "spark.eventLog.dir": events.as_uri(),
-        "spark.driver.bindAddress": "127.0.0.1",
-    }
-    folder.mkdir()
-    (folder / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in (QUICK | more).items()))
-    return folder
 
 
 def blocking_git(where: Path, reached: Path) -> Path:
