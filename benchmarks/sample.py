@@ -84,8 +84,9 @@ def _git(repository: Path, *words: str, when: str = "", by: str = "") -> str:
     author = {"GIT_AUTHOR_NAME": by} if by else {}
     plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env = {**kept, **WHO, **plain, **dates, **author}
     command = ["git", "-C", str(repository), *words]
-    done = subprocess.run(command, env={**kept, **WHO, **plain, **dates, **author}, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
