@@ -134,15 +134,15 @@ def key_of(one: Finding) -> Key:
     return Key(rule, message, place or one.message)
 
 
-def elements(repository: Repository, directory: FILES) -> Iterator[Element]:
-    """The live messages of a directory, and their fields."""
+def elements(repository: Repository, directory: FILES) -> Iterator[tuple[Element, str]]:
+    """The live messages of a directory, and their fields; with what tells whether they were changed."""
     for name, data in repository.contents(directory).items():
         message = load(name, data).message
         if message and message.valid:
-            yield message.name, ""
+            yield (message.name, ""), directory[name]
             for field in message.all_fields:
                 if field.present:
-                    yield message.name, field.path
+                    yield (message.name, field.path), f"{field.spec} {message.valid}"
 
 
 class History:
@@ -151,25 +151,28 @@ class History:
     def __init__(self, repository: Repository, revisions: list[str], checker: Checker) -> None:
         self._repository = repository
         self._revisions = revisions
-        self._alive: dict[FrozenFiles, set[Element]] = {}
+        self._alive: dict[FrozenFiles, dict[Element, str]] = {}
         self.last: dict[Key, int] = {}
         for number, revision in enumerate(revisions):
             self.last |= dict.fromkeys(checker.findings(repository, revision), number)
 
     def fate(self, key: Key) -> str:
-        """It stands, was mended, or is gone with what it was about."""
+        """It stands, was mended, or is gone, with what it was about or for what others do."""
         following = self.last[key] + 1
         if following == len(self._revisions):
             return "stand"
-        return "mended" if (key.message, key.field) in self._elements(self._revisions[following]) else "gone"
+        before, after = (
+            self._elements(self._revisions[n]).get((key.message, key.field)) for n in (following - 1, following)
+        )
+        return "mended" if after and before != after else "gone"
 
-    def _elements(self, revision: str) -> set[Element]:
+    def _elements(self, revision: str) -> dict[Element, str]:
         """What is there in a revision."""
-        found: set[Element] = set()
+        found: dict[Element, str] = {}
         for files in self._repository.directories(revision).values():
             known = frozen(files)
             if known not in self._alive:
-                self._alive[known] = set(elements(self._repository, files))
+                self._alive[known] = dict(elements(self._repository, files))
             found |= self._alive[known]
         return found
 

@@ -16,8 +16,8 @@ INTRODUCTION = """\
 What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks ({forks}), and
 what history says of it. A finding counts once, however many releases have it. `make precision` measures it anew.
 
-- *mended*: the next release without it has what it was about, put right. *gone*: it went with what it was about, or that was
-  renamed. *stands*: Kafka's trunk of 2026-08 has it. *forks*: only a fork has it; its later history is not known.
+- *mended*: the next release without it has what it was about, changed. *gone*: what it was about went with it, was renamed, or
+  stayed as it is. *stands*: Kafka's trunk of 2026-08 has it. *forks*: only a fork has it; its later history is not known.
 - *true* and *false*: of those that were not mended, how they were judged, one by one, [below](#judged). What was mended is true.
   A rule that is right less than four times in five is no warning, and `make precision` fails where one is, and where a
   finding of a warning is neither mended nor judged.
