@@ -13,8 +13,9 @@ DATA = Path(__file__).resolve().parent.parent / "precision.json"
 JUDGED = DATA.with_name("judged.json")
 
 INTRODUCTION = """\
-What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks ({forks}),
-and what history says of it. A finding counts once, however many releases have it. `make precision` measures it anew.
+What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks
+({forks}), and what history says of it. A finding counts once, however many releases have it.
+`make precision` measures it anew.
 
 - *mended*: the next release without it has what it was about, changed. *gone*: what it was about went with it, was
   renamed, or stayed as it is. *stands*: Kafka's trunk of 2026-08 has it. *forks*: only a fork has it; its later history

@@ -77,7 +77,11 @@ def places(
     `option` is what asks for it, `top` the work tree that they are in, of the `repository` if it is not the one around
     the working directory. Raises as `read_base` does.
     """
-    where = f"in the work tree of {repository}" if repository else "in the repository around the working directory"
+    where = (
+        f"in the work tree of {repository}; name it as REV:path"
+        if repository
+        else "in the repository around the working directory"
+    )
     if not top and not repository:
         raise SourceError(f"{option} needs a git repository around the working directory")
     if is_unborn(revision, repository):
