@@ -69,8 +69,8 @@ def laid_out(sets: DataFrame, trees: DataFrame, files: DataFrame, layouts: DataF
 def drift_of(forks: DataFrame, upstream: DataFrame) -> DataFrame:
     """The drift of the forks' layouts from upstream's, both as `laid_out` gives them."""
     known = upstream.groupBy(*MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags").agg(
-        f.max_by(f.struct("lineage", "commit"), "time").alias("where"),
-        f.max_by("release", f.when(f.col("release").isNotNull(), f.col("time"))).alias("release"),
+        f.max_by(f.struct("lineage", "commit"), f.struct("time", "lineage", "commit")).alias("where"),
+        f.max_by("release", f.when(f.col("release").isNotNull(), f.struct("time", "release"))).alias("release"),
         f.max("time").alias("last"),
     )
     theirs = known.select(
@@ -94,7 +94,8 @@ def drift_of(forks: DataFrame, upstream: DataFrame) -> DataFrame:
             "untagged": f.col("layout") == f.col("up_layout"),
         }
     )
-    best = f.struct("same", "named", ~f.col("renamed"), -f.size("new_tags"), "last")
+    certain = "where", "up_message_name", "up_layout"
+    best = f.struct("same", "named", ~f.col("renamed"), -f.size("new_tags"), "last", *certain)
     ranges = [*FORK, "lowest", "highest"]
     won = judged.groupBy(*ranges).agg(f.max_by(f.struct(*_WON), best).alias("won"))
     return (
