@@ -122,7 +122,8 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
             "untagged": f.col("layout") == f.col("up_layout"),
         }
     )
-    best = f.struct("same", "named", ~f.col("renamed"), -f.size("new_tags"), "last")
+    certain = "where", "up_message_name", "up_layout"
+    best = f.struct("same", "named", ~f.col("renamed"), -f.size("new_tags"), "last", *certain)
     ranges = [*FORK, "lowest", "highest"]
     won = judged.groupBy(*ranges).agg(f.max_by(f.struct(*_WON), best).alias("won"))
     return (
