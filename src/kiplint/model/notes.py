@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kiplint.model.note_text import read_versions
+from kiplint.model.remarks import body_start
 from kiplint.versions import VersionRange
 
 _COMMENT = rb"//[^\r\n]*"
@@ -23,12 +24,12 @@ _IN_FLUX = (
 
 def names_plainly(data: bytes, version: int) -> bool:
     """Whether a comment after the licence speaks of the version in so many words: a look that costs nearly nothing."""
-    return any(_speaks_of(data, place) for place in _places(data, b"ersion %d" % version, _licence_end(data)))
+    return any(_speaks_of(data, place) for place in _places(data, b"ersion %d" % version, body_start(data)))
 
 
 def told_versions(data: bytes) -> VersionRange:
     """The versions that comments after the licence speak of: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
-    comments = re.compile(_COMMENT).findall(data, _licence_end(data))
+    comments = re.compile(_COMMENT).findall(data, body_start(data))
     text = b"\n".join(comments).replace(b"/", b" ").decode(errors="replace")
     return read_versions(" ".join({*re.findall(_TOLD, text)}).replace("version", "").replace("v", ""))
 
@@ -49,7 +50,7 @@ def _speaks_of(data: bytes, place: int) -> bool:
 
 def has_licence(data: bytes) -> bool:
     """Whether a comment before the definition names a licence."""
-    return _licence_end(data) > 0
+    return b"licence" in (before := _heading(data).lower()) or b"license" in before
 
 
 def trailing_spaces(data: bytes) -> int:
@@ -61,13 +62,6 @@ def _heading(data: bytes) -> bytes:
     """The comments before the definition."""
     opening = data.find(b"\n{")
     return data[:opening] if opening > 0 and data[:1] != b"{" else b""
-
-
-def _licence_end(data: bytes) -> int:
-    """Where the last mention of a licence before the definition ends: notes on versions may follow it there."""
-    heading = _heading(data).lower()
-    found = max(heading.rfind(b"license"), heading.rfind(b"licence"))
-    return found + len(b"licence") if found >= 0 else 0
 
 
 def is_in_flux(data: bytes) -> bool:
