@@ -50,7 +50,8 @@ def _speaks_of(data: bytes, place: int) -> bool:
 
 def has_licence(data: bytes) -> bool:
     """Whether a comment before the definition names a licence."""
-    return b"licence" in (before := _heading(data).lower()) or b"license" in before
+    before = _heading(data).lower()
+    return b"licence" in before or b"license" in before
 
 
 def trailing_spaces(data: bytes) -> int:
