@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import LEVELS, Level, Rule, type_of
+from kiplint.text.globs import WILDCARDS, fits
 from kiplint.text.suggest import did_you_mean, nearest
 from kiplint.versions import InvalidRange, VersionRange
-
-WILDCARDS: Final = "*?["
 
 
 def matches(selector: str, rule_id: str) -> bool:
     """Whether a selector means a rule: its id, its pack, or a glob over ids."""
-    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
+    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fits(rule_id, selector)
 
 
 def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -31,7 +29,7 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
     by_name |= {rule_id: frozenset((rule_id,)) for rule_id in ids}
     nothing: frozenset[str] = frozenset()
     return {
-        selector: frozenset(one for one in ids if fnmatchcase(one, selector))
+        selector: frozenset(one for one in ids if fits(one, selector))
         if any(sign in selector for sign in WILDCARDS)
         else by_name.get(selector, nothing)
         for selector in selectors
