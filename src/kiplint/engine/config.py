@@ -152,7 +152,9 @@ def place_of(word: str, file: str) -> str:
 
     text = read_text(file)
     escaped = re.escape(word)
-    match = re.search(rf"(?m)[\"']{escaped}[\"']|^[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text)
+    match = re.search(
+        rf"(?m)[\"']{escaped}[\"']|(?:^|[{{,])[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text
+    )
     if not match and (base := _read(file).get("extend")):
         return place_of(word, os.path.join(os.path.dirname(file), base))
     return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"

@@ -109,6 +109,10 @@ def _check_param(rule: Rule, name: str, value: object) -> None:
     wanted, found = type_of(rule.params[name]), type_of(value)
     if wanted.partition("[")[0] != found.partition("[")[0]:
         raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}", name)
+    from kiplint.engine.param_words import misspelt
+
+    if wrong := misspelt(rule, name, value):
+        raise UsageError(f"the parameter {name} of {rule.id}: {wrong[1]}", wrong[0])
     usual = rule.params[name]
     if isinstance(usual, dict) and isinstance(value, dict) and usual and all(map(_is_range, usual.values())):
         for key, one in value.items():

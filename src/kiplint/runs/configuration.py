@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, TypedDict, Unpack
 
@@ -15,6 +15,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, Spares, load_rules, make_ruleset
 from kiplint.engine.selection import check_selector, matches
 from kiplint.text.globs import fits
+from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
 
 Path = str | os.PathLike[str]
@@ -58,7 +59,21 @@ class Configuration(msgspec.Struct, frozen=True):
         except UsageError as error:
             if not self.file or not error.word or error.word in self.asked:
                 raise
-            raise UsageError(f"{place_of(error.word, self.file)}: {error}") from None
+            raise UsageError(f"{self._place(error.word)}{error}") from None
+
+    def misnamed(self, rules: RuleSet, names: Collection[str]) -> tuple[str, ...]:
+        """A line for each RPC or message that a parameter of a rule names, and that none of these messages is."""
+        if not self.config.rules:
+            return ()
+        from kiplint.engine.param_words import misnamed
+
+        return tuple(
+            printable(f"warning: {self._place(one.word)}the parameter {one.param} of {one.rule}: {one.told}")
+            for one in misnamed(rules.known, names)
+        )
+
+    def _place(self, word: str) -> str:
+        return f"{place_of(word, self.file)}: " if self.file else ""
 
     def keeps(self, path: str) -> bool:
         """Whether a path is not excluded."""
