@@ -46,7 +46,7 @@ class Misnamed(NamedTuple):
 
 def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
     """A word of a parameter that is a slip away from one that it takes, and what is wrong; None where there is none."""
-    usual = rule.spec.params[name]
+    usual = rule.params[name]
     if choices := CHOICES.get(name):
         if value in choices:
             return None
