@@ -403,10 +403,10 @@ def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], M
 
 
 DETAILS = {
-    "check": ".code mark",
+    "small check": ".code mark",
     "diff": ".changes li",
-    "rollout": ".facts",
-    "negotiate": "table",
+    "small rollout": ".facts",
+    "small negotiate": "table",
     "pipeline report": ".facts",
 }
 
