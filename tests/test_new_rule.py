@@ -50,7 +50,7 @@ def test_new_rules_pass_the_test_of_all_rules(tree: Path) -> None:
     assert "10 passed" in last.stdout, last.stdout
     for rule in rules:
         shown = (tree / "tests" / "snapshots" / f"{rule}.txt").read_text("utf-8")
-        assert shown.startswith(f"error[{rule}]: WrongName is what the rule is against")
+        assert f"error[{rule}]: WrongName is what the rule is against" in shown
 
 
 def texts(tree: Path) -> dict[Path, bytes]:
