@@ -60,7 +60,6 @@ clients/DescribeQuorumResponse.json /fields/1/name fields/later-nullable-without
 clients/DescribeQuorumResponse.json /fields/2/fields/1/fields/2/name fields/later-nullable-without-default
 clients/DescribeShareGroupOffsetsResponse.json /fields/1/fields/1/fields/2/name style/about-missing
 clients/ElectLeadersResponse.json /fields/1/name conventions/informative-not-ignorable
-clients/ElectLeadersResponse.json /fields/1/name conventions/later-without-default
 clients/HeartbeatRequest.json  notes/note-case
 clients/HeartbeatResponse.json  notes/note-case
 clients/InitializeShareGroupStateRequest.json /fields/0/name fields/entity-type-missing

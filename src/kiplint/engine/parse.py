@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kiplint.engine.errors import ExpressionError
@@ -12,6 +12,8 @@ from kiplint.engine.errors import ExpressionError
 MOST_CHARACTERS = 1000
 MOST_LEVELS = 100
 MOST_PARTS = 5000
+MOST_OF_A_PACK = 200_000
+"""The parts of one expression, and of all expressions of a pack, with the names of `let` written out."""
 
 
 def parse(text: str, lets: Mapping[str, ast.expr] | None = None) -> ast.expr:
@@ -37,6 +39,22 @@ def parse_lets(texts: Mapping[str, str]) -> dict[str, ast.expr]:
     for name, text in texts.items():
         lets[name] = parse(text, lets)
     return lets
+
+
+def written_out(texts: Iterable[str], lets: Mapping[str, str]) -> int:
+    """About how many parts expressions have with the names written out, without doing so; none where one is wrong."""
+    sizes: dict[str, int] = {}
+    for name, text in lets.items():
+        sizes[name] = _written(text, sizes)
+    return sum(sizes.values()) + sum(_written(text, sizes) for text in texts)
+
+
+def _written(text: str, sizes: Mapping[str, int]) -> int:
+    try:
+        nodes = ast.walk(parse(text))
+    except ExpressionError:
+        return 0
+    return min(sum(sizes.get(node.id, 1) if isinstance(node, ast.Name) else 1 for node in nodes), MOST_OF_A_PACK)
 
 
 def short(text: str) -> str:
