@@ -403,7 +403,7 @@ def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], M
 
 
 DETAILS = {
-    "small check": ".code mark",
+    "check": ".code mark",
     "diff": ".changes li",
     "small rollout": ".facts",
     "small negotiate": "table",
