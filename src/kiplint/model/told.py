@@ -31,12 +31,12 @@ class ToldMessage(WrittenMessage):
 
     @fact
     def paragraphs(self) -> tuple[Paragraph, ...]:
-        """The comments inside the definition, those on lines that follow each other together."""
+        """The comments behind the heading, those on lines that follow each other together."""
         return tuple(paragraphs(self.data))
 
     @fact
     def heading(self) -> str:
-        """The comments before the definition, such as the licence."""
+        """The licence in the comments before the definition."""
         return heading(self.data)
 
     @set_fact
