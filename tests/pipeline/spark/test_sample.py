@@ -109,7 +109,7 @@ def test_nothing_went_wrong(reader: Reader) -> None:
 
 def test_commits_say_who_made_them_and_what_for(reader: Reader, history: Path) -> None:
     rows = [row for row in reader.rows(Sets) if row["lineage"] == "main"]
-    command = ["git", "-C", history, "log", "--reverse", "--format=%an", "main"]
+    command = ["git", "-C", str(history), "log", "--reverse", "--format=%an", "main"]
     assert [row["author"] for row in rows] == subprocess.run(
         command, check=True, capture_output=True, text=True
     ).stdout.splitlines()
