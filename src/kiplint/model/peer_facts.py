@@ -13,7 +13,7 @@ from kiplint.model.usage import Vote, entity, primitive, vote
 if TYPE_CHECKING:
     from kiplint.model.field import Field
 
-_ACRONYM: Final = re.compile("[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])")
+_ACRONYM: Final = "[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])"
 
 
 class PeerFacts(FieldStart):
@@ -106,5 +106,5 @@ class PeerFacts(FieldStart):
 
 @lru_cache(maxsize=65536)
 def _acronym(name: str) -> str:
-    found = _ACRONYM.search(name)
+    found = re.search(_ACRONYM, name)
     return found[0] if found else ""

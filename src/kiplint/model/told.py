@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 from kiplint.model.fact import fact, set_fact
-from kiplint.model.note_text import read_versions
 from kiplint.model.remarks import Paragraph, heading, paragraphs
 from kiplint.model.written import WrittenMessage
 from kiplint.versions import NONE, VersionRange
@@ -17,8 +16,9 @@ if TYPE_CHECKING:
     from kiplint.model.note import Note
     from kiplint.model.word import Word
 
-_TOLD: Final = re.compile(
-    r"\b[Vv](?:ersions?)?\s*(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?v?\d{1,5})*\+?)"
+# As good as \b[Vv], which would be tried at every letter.
+_TOLD: Final = (
+    r"[Vv](?<!\w.)(?:ersions?)?\s*(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?v?\d{1,5})*\+?)"
 )
 
 
@@ -68,8 +68,10 @@ class ToldMessage(WrittenMessage):
     @fact
     def told_versions(self) -> VersionRange:
         """The versions that some comment speaks of."""
-        numbers = (found for paragraph in self.paragraphs for found in _TOLD.findall(paragraph.text))
-        return read_versions(" ".join(numbers).replace("v", ""))
+        from kiplint.model.note_text import read_versions
+
+        text = "\n|\n".join(paragraph.text for paragraph in self.paragraphs)
+        return read_versions(" ".join(re.findall(_TOLD, text)).replace("v", ""))
 
     @fact
     def untold_versions(self) -> VersionRange:
@@ -77,7 +79,7 @@ class ToldMessage(WrittenMessage):
         valid = self._me.valid
         if valid.highest - valid.lowest < 2:
             return NONE
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) & valid - self.told_versions
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.told_versions & valid
 
     @set_fact
     def fields_of_both_halves(self) -> dict[str, list[Field]]:
@@ -91,9 +93,9 @@ class ToldMessage(WrittenMessage):
     @set_fact
     def odd_words(self) -> tuple[Word, ...]:
         """The words that are rare in the set and nearly another, and those that stand twice in a row."""
-        vocabulary = self._me.schemas.vocabulary
-        if not vocabulary.has_rare(self._me) and not vocabulary.has_doubled(self._me):
+        oddness = self._me.schemas.vocabulary.oddness(self._me)
+        if not any(oddness):
             return ()
-        from kiplint.model.word import words_of
+        from kiplint.model.word import odd_words
 
-        return tuple(words_of(self._me, vocabulary))
+        return tuple(odd_words(self._me, *oddness))
