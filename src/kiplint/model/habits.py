@@ -72,5 +72,5 @@ class Habits:
 
     @fact
     def spellings(self) -> dict[str, dict[str, int]]:
-        """By name of a field in lower case: the number of RPCs by spelling, where there is more than one."""
+        """By name of a field, where there is another spelling: the number of RPCs by spelling."""
         return usage.spellings(self.uses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -109,32 +109,31 @@ class Oddness(NamedTuple):
 
 def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int]) -> dict[str, Near]:
     """By rare word: the most common of the words that are one edit away, and not only another ending."""
-    halves: dict[tuple[str, int], list[str]] = {}
-    for word in words:
-        if len(word) >= SHORTEST:
-            half = len(word) // 2
-            halves.setdefault((word[:half], half), []).append(word)
-            halves.setdefault((word[half:], -len(word[half:])), []).append(word)
-    found = {}
+    halves: dict[str, list[str]] = {}
     for word in rare:
-        best = max(((count(other), other) for other in _near(word, halves, count)), default=None)
-        if best:
-            found[word] = Near(best[1], best[0])
+        for shared in _halves(word):
+            halves.setdefault(shared, []).append(word)
+    found: dict[str, Near] = {}
+    for word in words:
+        half = len(word) // 2
+        for slip in (*halves.get(f"{word[:half]}-", ()), *halves.get(f"-{word[half:]}", ())):
+            if _is_meant(word, slip, count):
+                found[slip] = max(found.get(slip, Near("", 0)), Near(word, count(word)), key=lambda one: one[::-1])
     return found
 
 
-def _near(word: str, halves: Mapping[tuple[str, int], list[str]], count: Callable[[str], int]) -> Iterator[str]:
-    """The words that share their first or second half with the word, are one edit away, and are more common."""
+def _halves(word: str) -> set[str]:
+    """The first or second halves that words one edit away share with the word."""
     sizes = range(len(word) - 1, len(word) + 2)
-    starts = {size // 2 for size in sizes}
-    ends = {size - size // 2 for size in sizes}
-    keys = [(word[:size], size) for size in starts] + [(word[-size:], -size) for size in ends]
-    for key in keys:
-        for other in halves.get(key, ()):
-            if is_one_edit(word, other) and (kind := edit(word, other)) != "ending" and count(word) <= RAREST:
-                sure = kind != "consonant" or (count(word) == 1 and len(word) >= LONG)
-                if sure and count(other) >= max(FEWEST, FACTOR * count(word)):
-                    yield other
+    return {f"{word[: size // 2]}-" for size in sizes} | {f"-{word[size // 2 - size :]}" for size in sizes}
+
+
+def _is_meant(word: str, slip: str, count: Callable[[str], int]) -> bool:
+    """Whether a word is one edit away, and so much more common that the other is a slip."""
+    if not is_one_edit(slip, word) or (kind := edit(slip, word)) == "ending" or count(slip) > RAREST:
+        return False
+    sure = kind != "consonant" or (count(slip) == 1 and len(slip) >= LONG)
+    return sure and count(word) >= max(FEWEST, FACTOR * count(slip))
 
 
 def is_one_edit(one: str, two: str) -> bool:
