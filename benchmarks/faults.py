@@ -1,26 +1,56 @@
-"""`python -m benchmarks.faults`: kill the pipeline's driver at random moments, resume, and compare the lakes."""
+"""`python -m benchmarks.faults`: kill the pipeline's driver at random moments, resume, and compare the lakes.
+
+Some are killed at a time, some as soon as a table has data that no commit names, and some as soon as it has a commit
+that no state of the lake names. Each lake is then resumed, tidied up, and has to be the one that nothing happened to:
+with no file that nobody names, and with what others have put into it and beside it as it was.
+"""
 
 import argparse
 import random
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
+from typing import NamedTuple
 
 from benchmarks.sample import arguments, make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
+from kiplint.pipeline.delta import head_of, names, parts_of
+from kiplint.pipeline.ground import MARK as LAKE
+from kiplint.pipeline.ground import RUNS
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import STAGES
+from kiplint.pipeline.runs import every, files_of
 
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
+from canary import plant, state
 from pipeline.cluster import MARK, marked, wait_for
-from pipeline.support import KIPLINT, content, pipeline, settings, surroundings
+from pipeline.support import KIPLINT, Content, content, pipeline, settings, surroundings
 
 MOMENTS = 20
 DRAWS = 3
 """How many times as many moments are drawn at the most: a run can be done before its moment."""
+EVERY = 0.005
+INSIDE = ("mine", "blobs/mine", "staging/mine")
+
+
+class Moment(NamedTuple):
+    """When to kill: once `there` holds of the lake's directory, after so many seconds at the latest."""
+
+    said: str
+    there: Callable[[Path], bool]
+    latest: float
+
+
+class Undisturbed(NamedTuple):
+    """The run that nothing happened to: its words, where it left its lake and the caches, and what that holds."""
+
+    words: tuple[str, ...]
+    where: Path
+    held: Content
 
 
 def main() -> int:
@@ -33,50 +63,94 @@ def main() -> int:
     begun = time.monotonic()
     pipeline(*words, "--out", where / "undisturbed", cache=where)
     whole = time.monotonic() - begun
-    rows = sum(map(len, content(where / "undisturbed").values()))
-    print(f"seed {options.seed}: undisturbed {whole:.1f} s, {rows:,} rows", flush=True)
-    moments = random.Random(options.seed)
+    one = Undisturbed(words, where, content(where / "undisturbed"))
+    print(f"seed {options.seed}: undisturbed {whole:.1f} s, {sum(map(len, one.held.values())):,} rows", flush=True)
+    draw = random.Random(options.seed)
     killed = same = 0
     for number in range(options.moments * DRAWS):
         if killed == options.moments:
             break
-        lake, after = where / f"lake-{number}", moments.uniform(0, whole)
-        if not _killed_run(*words, "--out", lake, cache=where, after=after):
-            print(f"    done before {after:.1f} s: another moment instead", flush=True)
+        lake, moment = where / f"lake-{number}", _moment(draw, number, whole)
+        beside = plant(where / f"beside-{number}")
+        before = state(beside)
+        if not _killed_run(*words, "--out", lake, cache=where, moment=moment, lake=lake):
+            print(f"    done before {moment.said}: another moment instead", flush=True)
             continue
         killed += 1
-        same += _resume(words, lake, where, f"{killed:2}  killed after {after:5.1f} s, before the end of")
-    print(f"{same} of {killed} the same")
+        wrong = [*_resume(one, lake, f"{killed:2}  killed {moment.said}"), *["beside"] * (state(beside) != before)]
+        print(f"{'NOT THE SAME: ' + ', '.join(wrong) if wrong else 'same'}", flush=True)
+        same += not wrong
+    print(f"{same} of {killed} the same, nothing orphaned, nothing else touched")
     return 0 if same == killed == options.moments else 1
 
 
-def _resume(words: tuple[str, ...], lake: Path, where: Path, told: str) -> bool:
+def _moment(draw: random.Random, number: int, whole: float) -> Moment:
+    """Two of four at a time, one between the data and the commit of a table, one between that and the lake's own."""
+    if number % 4 < 2:
+        after = draw.uniform(0, whole)
+        return Moment(f"after {after:5.1f} s", lambda _: False, after)
+    table = draw.choice([name for stage in STAGES for name in stage.writes])
+    if number % 4 == 2:
+        return Moment(f"with data of {table}", lambda lake: any((lake / table).glob("*-*/*.parquet")), whole * 10)
+    return Moment(
+        f"with a commit of {table}", lambda lake: any((lake / table / "_delta_log").glob("*.json")), whole * 10
+    )
+
+
+def _resume(one: Undisturbed, lake: Path, told: str) -> list[str]:
+    """What is wrong with the lake after it was resumed and tidied up."""
     stage = _stage_of(lake)
+    inside = {place: state(plant(place)) for place in (lake / name for name in INSIDE) if (lake / LAKE).exists()}
+    loose = len(_unnamed(lake))
     begun = time.monotonic()
-    pipeline(*words, "--out", lake, cache=where)
-    same = content(lake) == content(where / "undisturbed")
-    outcome = "same" if same else "NOT THE SAME"
-    print(f"{told} {stage:8}  resumed in {time.monotonic() - begun:5.1f} s  {outcome}", flush=True)
-    return same
+    pipeline(*one.words, "--out", lake, cache=one.where)
+    took = time.monotonic() - begun
+    wrong = [] if content(lake) == one.held else ["content"]
+    pipeline("optimize", lake, "--keep", "0", cache=one.where)
+    wrong += [] if content(lake) == one.held else ["content after optimize"]
+    wrong += [f"orphans {sorted(left)[:3]}"] if (left := _unnamed(lake)) else []
+    wrong += [f"canary {place.name}" for place, before in inside.items() if state(place) != before]
+    print(f"{told}, before the end of {stage}, {loose} loose files: resumed in {took:.1f} s, ", end="")
+    return wrong
 
 
-def _killed_run(*words: str | Path, cache: Path, after: float) -> bool:
-    """Kill a run's Python process after so many seconds, and wait for all it started to end by itself.
+def _unnamed(path: Path) -> set[str]:
+    """The data files in a lake that no state of it names, but for those of others."""
+    lake = Lake(path)
+    if not lake.exists:
+        return set()
+    rows = every(lake.storage)
+    kept = [row for row in rows if row.number >= rows[-1].oldest]
+    named = {
+        part.name for row in {str(row.tables): row for row in kept}.values() for part in files_of(lake.storage, row)
+    }
+    head = head_of(lake.storage, RUNS)
+    named |= set(names(parts_of(lake.storage, RUNS, head))) if head is not None else set()
+    there = {file.relative_to(path).as_posix() for file in path.rglob("*.parquet") if "_delta_log" not in file.parts}
+    return {name for name in there - named if not name.startswith(INSIDE)}
+
+
+def _killed_run(*words: str | Path, cache: Path, moment: Moment, lake: Path) -> bool:
+    """Kill a run's Python process at a moment, and wait for all it started to end by itself.
 
     Says whether it was killed, or had done by then; raises AssertionError when it fails, or leaves a process behind.
     """
     mark = token_hex(8)
     command = [*KIPLINT, "pipeline", *words]
     env = surroundings(cache, **{MARK: mark})
-    pipe, closed = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, env=env, text=True, stdin=closed, stdout=pipe, stderr=subprocess.STDOUT) as driver:
-        try:
-            said, _ = driver.communicate(timeout=after)
-        except subprocess.TimeoutExpired:
-            driver.kill()
-            wait_for(lambda: not marked(mark), lambda: f"go on without their driver: {sorted(marked(mark))}")
-            return True
-    assert driver.returncode == 0, said
+    log, closed = cache / "killed.log", subprocess.DEVNULL
+    end = time.monotonic() + moment.latest
+    with (
+        open(log, "wb") as out,
+        subprocess.Popen(command, env=env, stdin=closed, stdout=out, stderr=subprocess.STDOUT) as driver,
+    ):
+        while driver.poll() is None:
+            if moment.there(lake) or time.monotonic() > end:
+                driver.kill()
+                wait_for(lambda: not marked(mark), lambda: f"go on without their driver: {sorted(marked(mark))}")
+                return True
+            time.sleep(EVERY)
+    assert driver.returncode == 0, log.read_text()
     return False
 
 

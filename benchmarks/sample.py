@@ -73,18 +73,20 @@ def _apply(repository: Path, step: Mapping[str, Any]) -> None:
 def _commit(repository: Path, step: Mapping[str, Any]) -> str:
     when = f"{step['day']}T12:00:00+00:00"
     _git(repository, "add", "--all")
-    _git(repository, "commit", "--quiet", "--message", step["say"], when=when)
+    _git(repository, "commit", "--quiet", "--message", step["say"], when=when, by=step.get("by", ""))
     if "tag" in step:
         _git(repository, "tag", step["tag"])
     return _git(repository, "rev-parse", "HEAD")
 
 
-def _git(repository: Path, *words: str, when: str = "") -> str:
+def _git(repository: Path, *words: str, when: str = "", by: str = "") -> str:
     dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
+    author = {"GIT_AUTHOR_NAME": by} if by else {}
     plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env = {**kept, **WHO, **plain, **dates, **author}
     command = ["git", "-C", str(repository), *words]
-    done = subprocess.run(command, env={**kept, **WHO, **plain, **dates}, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 

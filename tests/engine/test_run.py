@@ -189,6 +189,28 @@ def test_a_severity_that_is_asked_for(asked: str) -> None:
     assert found == [asked, "error" if asked == "warning" else asked]
 
 
+@pytest.mark.parametrize(
+    ("later", "says"),
+    [
+        (field("Reason", "string", "1+"), "informative-not-ignorable"),
+        (field("Reason", "string", "1+", nullableVersions="1+"), "informative-not-ignorable"),
+        (field("Reason", "string", "1+", taggedVersions="1+", tag=0), "informative-not-ignorable"),
+        (field("Author", "string", "1+", nullableVersions="1+"), "later-without-default"),
+        (
+            field("Author", "string", "1+", nullableVersions="1+", taggedVersions="1+", tag=0),
+            "tagged-later-not-ignorable",
+        ),
+        (field("Author", "string", "1+", nullableVersions="1+", default="null"), "response-null-not-ignorable"),
+    ],
+)
+def test_the_most_special_rule_speaks_alone(later: Any, says: str) -> None:
+    fields = [field("Pages"), later]
+    data = definition(*fields, name="XResponse", type="response", validVersions="0-1", flexibleVersions="0+")
+    assert ids(findings(data, select=["conventions"])) == [f"conventions/{says}"]
+    others = [f"conventions/{says}", "conventions/later-without-default"]
+    assert says not in ids(findings(data, select=["conventions"], ignore=others))
+
+
 def test_params_reach_the_rule() -> None:
     data = half("request", listeners=["broker", "edge"])
     rule = "rpc/listeners-unknown"

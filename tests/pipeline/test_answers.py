@@ -20,23 +20,23 @@ def test_report(lake: Lake) -> None:
         "  sample  tags  1      0        0     2",
         "Error findings in time: fork fork\n"
         "  introduced  commit      fixed  commit  first release  fixed in  rule                        messages\n"
-        "  2024-03-04  6ba85f7a54  open                                    kip-1313/frozen-rpc         "
+        "  2024-03-04  c589f250cc  open                                    kip-1313/frozen-rpc         "
         "SaslHandshakeRequest, SaslHandshakeResponse\n"
-        "  2024-03-25  66d5681951  open                                    rpc/versions-differ         "
+        "  2024-03-25  8b8f7d7160  open                                    rpc/versions-differ         "
         "DeleteGroupsResponse\n"
-        "  2024-03-25  66d5681951  open                                    versions/field-above-valid  "
+        "  2024-03-25  8b8f7d7160  open                                    versions/field-above-valid  "
         "DeleteGroupsResponse",
         "Error findings in time: sample main\n"
         "  introduced  commit      fixed       commit      first release  fixed in  rule                           messages\n"
-        "  2024-03-04  6ba85f7a54  2024-04-22  8ff997c86b  never                    kip-1313/frozen-rpc            "
+        "  2024-03-04  c589f250cc  2024-04-22  08ccc644d6  never                    kip-1313/frozen-rpc            "
         "SaslHandshakeRequest, SaslHandshakeResponse\n"
-        "  2024-03-25  66d5681951  2024-06-03  24821fcccd  1.1.0          1.2.0     rpc/versions-differ            "
+        "  2024-03-25  8b8f7d7160  2024-06-03  86cc1d3eaf  1.1.0          1.2.0     rpc/versions-differ            "
         "DeleteGroupsResponse\n"
-        "  2024-03-25  66d5681951  2024-06-03  24821fcccd  1.1.0          1.2.0     versions/field-above-valid     "
+        "  2024-03-25  8b8f7d7160  2024-06-03  86cc1d3eaf  1.1.0          1.2.0     versions/field-above-valid     "
         "DeleteGroupsResponse\n"
-        "  2024-08-12  93e2201112  2024-08-13  91c64de0cd  never                    kip-1313/request-header-order  "
+        "  2024-08-12  59f41de424  2024-08-13  ffdc43e005  never                    kip-1313/request-header-order  "
         "RequestHeader\n"
-        "  2024-10-07  031bb74bac  open                    2.0.0                    kip-1313/header-missing        "
+        "  2024-10-07  6dd060a137  open                    2.0.0                    kip-1313/header-missing        "
         "ApiVersionsRequest",
     ]
 
@@ -67,9 +67,9 @@ def test_blame_of_an_rpc(lake: Lake) -> None:
         if (one["lineage"], one["message_name"], one["severity"]) == ("main", "SaslHandshakeRequest", "error")
     ]
     assert told == [
-        ("changed", "compat/frozen-bumped", "6ba85f7a54", None),
-        ("introduced", "kip-1313/frozen-rpc", "6ba85f7a54", None),
-        ("fixed", "kip-1313/frozen-rpc", "8ff997c86b", None),
+        ("changed", "compat/frozen-bumped", "c589f250cc", None),
+        ("introduced", "kip-1313/frozen-rpc", "c589f250cc", None),
+        ("fixed", "kip-1313/frozen-rpc", "08ccc644d6", None),
     ]
 
 
@@ -78,9 +78,9 @@ def test_blame_of_a_rule(lake: Lake) -> None:
     head = "  when        commit      release  what     rule                        message"
     row = f"compat/response-not-bumped  DeleteGroupsResponse  {said}"
     assert printed("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
-        f"fork fork\n{head}\n  2024-03-25  66d5681951           changed  {row}",
-        f"sample main\n{head}\n  2024-03-25  66d5681951  1.1.0    changed  {row}",
-        f"sample tags\n{head}\n  2024-04-22  8ff997c86b  1.1.0    changed  {row}",
+        f"fork fork\n{head}\n  2024-03-25  8b8f7d7160           changed  {row}",
+        f"sample main\n{head}\n  2024-03-25  8b8f7d7160  1.1.0    changed  {row}",
+        f"sample tags\n{head}\n  2024-04-22  08ccc644d6  1.1.0    changed  {row}",
     ]
 
 
@@ -132,9 +132,9 @@ def test_rollout(lake: Lake) -> None:
         "Request header 3: sample tags\n"
         "  when        commit      release  RPCs  with it  share\n"
         "  2024-02-05  716af6022a  1.0.0    10    0        0%\n"
-        "  2024-04-22  8ff997c86b  1.1.0    10    0        0%\n"
-        "  2024-08-13  91c64de0cd  1.2.0    10    0        0%\n"
-        "  2024-10-07  031bb74bac  2.0.0    10    1        10%\n"
+        "  2024-04-22  08ccc644d6  1.1.0    10    0        0%\n"
+        "  2024-08-13  ffdc43e005  1.2.0    10    0        0%\n"
+        "  2024-10-07  6dd060a137  2.0.0    10    1        10%\n"
     )
 
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +14,6 @@ from kiplint.pipeline.reader import Reader
 from kiplint.pipeline.storage import Storage
 from kiplint.pipeline.tables.problems import Problems
 from kiplint.pipeline.upkeep import FEW, optimize
-from pipeline.cluster import free_port, wait_for
 from tools import complaint
 
 
@@ -66,31 +61,6 @@ def test_what_is_no_place(text: str, said: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     assert complaint(lambda: Lake(text)).startswith(said)
     assert os.listdir(tmp_path) == []
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    """An S3 of moto's on loopback, in a process of its own, and a bucket in it."""
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    settings = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1"}
-    with subprocess.Popen(command, **quiet) as server, pytest.MonkeyPatch.context() as patch:  # type: ignore[call-overload]
-        for name, value in {**settings, "AWS_ENDPOINT_URL": address}.items():
-            patch.setenv(name, value)
-        try:
-            wait_for(lambda: _made(f"{address}/bucket"), lambda: "moto's server does not answer")
-            yield "s3://bucket"
-        finally:
-            server.kill()
-
-
-def _made(url: str) -> bool:
-    try:
-        return bool(urllib.request.urlopen(urllib.request.Request(url, method="PUT"), timeout=5).status == 200)
-    except OSError:
-        return False
 
 
 def _grow(lake: Lake, problem: str) -> None:

@@ -43,8 +43,11 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: kiplint.negotiate(SET, KIP),
         lambda: kiplint.upgrade_path(SET, KIP),
         lambda: kiplint.rollout(SET, KIP),
+        lambda: kiplint.check(KIP),
+        lambda: kiplint.diff("compat/layout-changed/old", "compat/layout-changed/new"),
+        lambda: kiplint.diff(SET, KIP),
     ],
-    ids=["migrate", "decode", "negotiate", "upgrade-path", "rollout"],
+    ids=["migrate", "decode", "negotiate", "upgrade-path", "rollout", "check", "diff", "diff-of-sets"],
 )
 def test_what_is_told_fits(make: Callable[[], RunResult]) -> None:
     out = Terminal()
@@ -52,6 +55,16 @@ def test_what_is_told_fits(make: Callable[[], RunResult]) -> None:
     lines = out.getvalue().splitlines()
     assert len(lines) > 3
     assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []
+
+
+def test_a_headline_is_folded_between_words() -> None:
+    out = Terminal()
+    write("text", kiplint.check(KIP), out)
+    assert out.getvalue().splitlines()[:3] == [
+        "error[rpc/versions-differ]: DeleteGroupsRequest has versions 0-3,",
+        "    DeleteGroupsResponse has 0-2; change the two together",
+        "  --> kip-1313/DeleteGroupsResponse.json:13:3",
+    ]
 
 
 def test_an_explanation_fits(monkeypatch: pytest.MonkeyPatch) -> None:

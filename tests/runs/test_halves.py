@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.runs.check import check
-from sources.support import make_repository
+from sources.support import make_repository, write
 from tools import definition, field
 
 A = field("A", about="One.")
@@ -54,3 +54,20 @@ def test_within_a_revision(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_half_that_is_nowhere(tree: Path) -> None:
     (tree / "responses" / "XResponse.json").unlink()
     assert said(tree / "requests" / "XRequest.json") == [""]
+
+
+def test_a_finding_about_a_pair_belongs_to_both_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that was bumped alone is told of whichever of the two is given, and once when both are."""
+    request = definition(A, name="XRequest", apiKey=0, listeners=["broker"], validVersions="0-6")
+    write(
+        tmp_path, {"XRequest.json": request, "XResponse.json": half("Response"), "YRequest.json": half("Request", "Y")}
+    )
+    monkeypatch.chdir(tmp_path)
+
+    def told(*files: str) -> list[str]:
+        return [one.path for one in check(*files, select=["rpc/versions-differ"]).findings]
+
+    assert told("XRequest.json") == ["XRequest.json"]
+    assert told("XResponse.json") == ["XResponse.json"]
+    assert told("XRequest.json", "XResponse.json") == ["XResponse.json"]
+    assert told("YRequest.json") == []

@@ -354,6 +354,13 @@ TYPES = (
         ('fields/unknown-type @ "type": "array<int32>"',),
     ),
     Slip("type capitalised", SASL, '"type": "string"', '"type": "String"', ('fields/unknown-type @ "type": "String"',)),
+    Slip(
+        "array of a capitalised type",
+        DELETE,
+        '"type": "[]string"',
+        '"type": "[]String"',
+        ('fields/unknown-type @ "type": "[]String"',),
+    ),
     Slip("type misspelt", SASL, '"type": "string"', '"type": "strnig"', ('fields/unknown-type @ "type": "strnig"',)),
     Slip(
         "boolean",
@@ -553,6 +560,7 @@ DEFAULTS = (
 )
 TAGS = (
     Slip("tag already taken", RECORD, '"tag": 2', '"tag": 1', ('tags/duplicate @ "tag": 1',)),
+    Slip("tag of the next field", RECORD, '"tag": 1', '"tag": 2', ('tags/duplicate @ "tag": 2',)),
     Slip("tag leaves a gap", RECORD, '"tag": 2', '"tag": 3', ('tags/gap @ "tag": 3',)),
     Slip("tag negative", RECORD, '"tag": 0', '"tag": -1', ('tags/negative @ "tag": -1',)),
     Slip(
@@ -823,7 +831,6 @@ KIPS = (
         '"name": "ErrorCode", "type": "int16", "versions": "1+"',
         (
             'conventions/informative-not-ignorable @ "name": "ErrorCode"',
-            'conventions/later-without-default @ "name": "ErrorCode"',
             'kip-35/error-code-first @ "versions": "1+"',
         ),
     ),

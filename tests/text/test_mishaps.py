@@ -65,6 +65,10 @@ def test_no_break_spaces_are_one_finding() -> None:
     assert (one.kind, one.start) == ("json5-only", 1)
     assert "U+00A0 is not white space in JSON; write a space, here and 2 times more" in one.detail
     assert found.value == {"name": "X", "about": "a\u00a0b"}
+    twice = diagnose('{\u00a0"name":\u00a0"X" }'.encode()).problems
+    assert [one.detail.partition("; ")[2] for one in twice] == [
+        "write a space, here and once more, as in text from a web page"
+    ]
 
 
 @pytest.mark.parametrize("text", ['{ "a": "\u201cq\u201d \u00a0" }', "{ 'a': '\u201c' }"])

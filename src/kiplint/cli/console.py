@@ -24,12 +24,14 @@ class Console:
         self._quiet = quiet
         self._color = use_color("auto", sys.stdout)
         self._progress: Progress | None = None
+        self._begun = False
         self._live = sys.stderr.isatty() and not quiet
 
     def begun(self, stage: str, spark: SparkSession) -> None:
         """Show that a stage begins."""
         from kiplint.pipeline.progress import Progress
 
+        self._begun = True
         if self._live:
             self._progress = Progress(spark, stage, sys.stderr)
 
@@ -49,6 +51,12 @@ class Console:
         if self._progress:
             self._progress.close()
             self._progress = None
+
+    def interrupted(self, lake: Lake) -> None:
+        """Say how to go on, once a stage has begun."""
+        self.close()
+        if self._begun:
+            warn(f"interrupted: `kiplint pipeline run --resume --out {lake}` goes on")
 
     def finish(self, lake: Lake) -> bool:
         """Say how many problems there were, and which sources could not be read; whether there were some."""

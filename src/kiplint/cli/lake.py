@@ -6,15 +6,20 @@ import importlib.util
 import logging
 import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from kiplint.cli.process import CLEAN
+from kiplint.cli.surroundings import Ended
 from kiplint.cli.terminal import use_color
 from kiplint.engine.errors import UsageError
 
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch, RecordBatchReader, Schema
+    from pyspark.sql import SparkSession
 
+    from kiplint.cli.groups import Cluster
     from kiplint.pipeline.grid import Answer
     from kiplint.pipeline.reader import Reader
 
@@ -24,10 +29,36 @@ def need_spark() -> None:
     _need("Spark", "pyspark", "pyarrow", "deltalake")
 
 
-def settle_interrupts() -> None:
-    """Let Ctrl-C end the command: Spark's own handler asks the JVM in the midst of another call, and logs that."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    logging.getLogger().addHandler(logging.NullHandler())
+@contextmanager
+def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
+    """What makes the session when it is first asked for, and gives the same again; it is stopped at the end.
+
+    Ctrl-C ends it in silence: Spark's own handler would ask the JVM in the midst of another call, Py4J log that, and
+    the JVM complain of each task that it does not finish.
+    """
+    from kiplint.pipeline.session import make_session, read_conf, silence
+
+    conf = read_conf(cluster.conf)
+    made: list[SparkSession] = []
+
+    def session() -> SparkSession:
+        if not made:
+            logging.getLogger().addHandler(logging.NullHandler())
+            made.append(make_session(cluster.master, cluster.remote, conf))
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return made[0]
+
+    try:
+        yield session
+    except (KeyboardInterrupt, Ended):
+        while made:
+            silence(made[-1])
+            with suppress(Exception):  # whose answer was not awaited cannot be asked in order
+                made.pop().stop()
+        raise
+    finally:
+        for one in made:
+            one.stop()
 
 
 def _need(what: str, *packages: str) -> None:

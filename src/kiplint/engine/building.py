@@ -9,19 +9,25 @@ from typing import Any
 from kiplint.engine import runtime
 from kiplint.engine.demands import lacks
 from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.meter import Budget
 from kiplint.engine.rule import Rule
 from kiplint.engine.stamps import translator_stamp
-from kiplint.engine.translate import functions_of, names_used
+from kiplint.engine.translate import functions_of, meter_of, names_used
 
-RUNTIME = ("Told", "bounded", "shown", "word")
+RUNTIME = ("Told", "shown", "word")
 
 
-def compile_in_memory(kind: str, rules: Iterable[Rule]) -> dict[str, Any]:
-    """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params."""
+def compile_in_memory(kind: str, rules: Iterable[Rule], budget: Budget | None = None) -> dict[str, Any]:
+    """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params.
+
+    They take their steps from the budget.
+    """
+    rules, budget = list(rules), budget or Budget()
     names: dict[str, Any] = {name: getattr(runtime, name) for name in RUNTIME}
     names |= {name: function.call for name, function in FUNCTIONS.items()}
-    names |= {"__builtins__": {}, "lacks": lacks}
-    exec(compile(ast.Module(functions_of(kind, rules), []), f"<{kind} rules>", "exec"), names)
+    names |= {meter_of(rule): budget.meter(rule.id) for rule in rules}
+    names |= {"__builtins__": {}, "lacks": lacks, "budget": budget}
+    exec(compile(ast.Module(functions_of(kind, rules, metered=True), []), f"<{kind} rules>", "exec"), names)
     return names
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import Words, translate
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import FIXERS, KINDS, NARROWER, facts, kind_name, properties, words_of
-from kiplint.engine.parse import parse_lets
+from kiplint.engine.parse import parse, parse_lets, written_out
 from kiplint.engine.rule import OWN, Case, Rule, Wanted, own_condition, type_of
 from kiplint.engine.template import Piece, pieces, split_place
 from kiplint.model.types import nearest_primitive, parse_type, respelt
@@ -19,6 +21,7 @@ from kiplint.text.suggest import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 
 COUNTED = ("int", "VersionRange", "Any", "tuple", "list", "dict", "frozenset", "set")
+MOST_HOLES = 50
 Mistake = tuple[str, str, str]
 """The property of the rule, the text in it that is wrong, and what is wrong."""
 
@@ -95,21 +98,36 @@ def _no_fixer(rule: Rule) -> str:
 
 def _lets(texts: dict[str, str], words: Words) -> Iterator[Mistake]:
     taken = {*facts(words.facts), *FUNCTIONS, "params"}
-    for number, (name, text) in enumerate(texts.items()):
+    before: dict[str, ast.expr] = {}
+    for name, text in texts.items():
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
             yield "let", name, f"{printable(name)} is no name: write letters, digits and underscores"
         elif name in taken:
             yield "let", name, f"{name} already means something here; choose another name"
         else:
             try:
-                before = parse_lets(dict(list(texts.items())[:number]))
                 translate(text, words._replace(lets=before))
+                before[name] = parse(text, before)
             except ExpressionError as error:
                 yield "let", text, str(error)
                 return
 
 
 Check = Callable[[str, Words], None]
+
+
+def length(rule: Rule) -> int:
+    """About how many parts the expressions of a rule have, with the names of `let` written out."""
+    return written_out(_expressions(rule), rule.spec.let)
+
+
+def _expressions(rule: Rule) -> Iterator[str]:
+    for _, text, check in _texts(rule):
+        if check is _expression:
+            yield text
+        else:
+            with suppress(ExpressionError):
+                yield from (piece.expression for piece in pieces(text) if piece.expression)
 
 
 def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
@@ -140,7 +158,10 @@ def _expression(text: str, words: Words) -> None:
 
 
 def _template(text: str, words: Words) -> None:
-    for piece in pieces(text):
+    found = list(pieces(text))
+    if len(found) > MOST_HOLES:
+        raise ExpressionError(f"a text has at most {MOST_HOLES} holes")
+    for piece in found:
         if piece.expression or piece.words:
             _hole(piece, words)
 

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
+from kiplint.engine.meter import Budget
 from kiplint.engine.rule import Rule
 from kiplint.engine.runtime import Told
 from kiplint.engine.stamps import in_checkout, translator_stamp
@@ -47,15 +48,18 @@ class Compiled:
         self._walk(elements, hit, self.active)
 
 
-def compile_rules(kind: str, rules: Iterable[Rule]) -> Iterator[Compiled]:
-    """The rules of a kind, pack by pack. Raises ExpressionError when one leaves the language."""
+def compile_rules(kind: str, rules: Iterable[Rule], budget: Budget) -> Iterator[Compiled]:
+    """The rules of a kind, pack by pack. Raises ExpressionError when one leaves the language.
+
+    Those that are compiled here take their steps from the budget.
+    """
     for (pack, stamp), members in groupby(rules, key=lambda rule: (rule.pack, rule.stamp)):
         group = list(members)
         names = _module(pack, stamp)
         if names is None:
             from kiplint.engine.building import compile_in_memory
 
-            names = compile_in_memory(kind, group)
+            names = compile_in_memory(kind, group, budget)
         yield Compiled(kind, group, names)
 
 

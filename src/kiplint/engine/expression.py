@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.functions import FUNCTIONS
 from kiplint.engine.language import facts, kind_name
+from kiplint.engine.metering import Rewriter, metered
 from kiplint.engine.parse import parse, short
 from kiplint.text.suggest import did_you_mean
 
@@ -36,7 +37,8 @@ _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
 class Words(NamedTuple):
     """What the expressions of a rule may name: the facts of a class of elements, parameters by type, and `let`s.
 
-    `element` is the variable that holds the element in translated code, `holder` what holds the parameters there.
+    In translated code `element` is the variable that holds the element, `holder` what holds the parameters, and
+    `meter` what counts steps (`kiplint.engine.meter`), empty where nothing is to be counted.
     """
 
     facts: str
@@ -44,6 +46,7 @@ class Words(NamedTuple):
     params: Mapping[str, str] = {}
     lets: Mapping[str, ast.expr] = {}
     holder: ast.expr = ast.Name("params", ast.Load())
+    meter: str = ""
 
 
 class Typed(NamedTuple):
@@ -76,9 +79,14 @@ class _Checker:
     def __init__(self, words: Words) -> None:
         self.words = words
         self.replaced: dict[ast.AST, ast.expr] = {}
+        self.types: dict[ast.AST, str] = {}
 
     def check(self, node: ast.AST, scope: Scope) -> str:
         """The type of a part: bool, int, str, VersionRange, a class of elements, a sequence, or Any."""
+        found = self.types[node] = self._type(node, scope)
+        return found
+
+    def _type(self, node: ast.AST, scope: Scope) -> str:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is not None:
             return str(method(node, scope))
@@ -214,23 +222,15 @@ class _Checker:
             raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
         inner = Scope(scope.element, scope.params, {**scope.bound, name: element_of(source), f"*{name}": ""})
         self.replaced[loop.target] = ast.Name(f"v_{name}", ast.Store())
-        loop.iter = ast.Call(ast.Name("bounded", ast.Load()), [loop.iter], [])
         for condition in loop.ifs:
             self.check(condition, inner)
         return f"tuple[{self.check(node.elt, inner)}, ...]"
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """The expression with facts, params and functions named as the compiled function knows them."""
-        rewritten: ast.expr = _Rewriter(self.replaced).visit(node)  # type: ignore[assignment]
+        counted = metered(node, self.types, self.words.meter) if self.words.meter else {}
+        rewritten: ast.expr = Rewriter(self.replaced, counted).visit(node)  # type: ignore[assignment]
         return ast.fix_missing_locations(rewritten)
-
-
-class _Rewriter(ast.NodeTransformer):
-    def __init__(self, replaced: dict[ast.AST, ast.expr]) -> None:
-        self.replaced = replaced
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.replaced[node] if node in self.replaced else self.generic_visit(node)
 
 
 def element_of(kind: str) -> str:

@@ -54,6 +54,8 @@ def _plainer(error: str) -> str:
         choices = _choices(names[-1])
         hint = did_you_mean(wrong[1], choices)
         return f"{names[-1]}: {printable(wrong[1])} is none of {', '.join(choices)}{hint}"
+    if most := re.search(r"of length <= (\d+)", error):
+        return f"{names[-1]}: it has more than {most[1]} {'characters' if '`str`' in error else 'entries'}"
     return error.replace("Object", "the object").replace("`$", "`")
 
 

@@ -14,6 +14,7 @@ from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition
 from kiplint.engine.stamps import stamp_of
 from kiplint.text.comments import blank_comments
 from kiplint.text.files import read_file, read_text
+from kiplint.text.strings import join_surrogates
 
 _DECODER = msgspec.json.Decoder(PackSpec)
 GROUP = "kiplint.packs"
@@ -96,10 +97,12 @@ def _announces(file: str) -> bool:
 
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
     """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
-    from kiplint.engine.check_rule import bad_name, mistakes
+    from kiplint.engine.check_rule import bad_name, length, mistakes
     from kiplint.engine.pack_errors import line_of
+    from kiplint.engine.parse import MOST_OF_A_PACK
 
     seen: set[str] = set()
+    parts = 0
     for name in (pack, *(rule.spec.id for rule in rules)):
         if problem := bad_name(name):
             raise UsageError(f"{file}:{line_of(text, name)}: {problem}")
@@ -107,6 +110,10 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
         if rule.id in seen:
             raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         seen.add(rule.id)
+        parts += length(rule)
+        if parts > MOST_OF_A_PACK:
+            line = line_of(text, rule.spec.id)
+            raise UsageError(f"{file}:{line}: {rule.id}: the pack is too long with the names of `let` written out")
         for part, expression, problem in mistakes(rule):
             line = line_of(text, rule.spec.id, expression)
             raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")
@@ -140,4 +147,9 @@ def _parse(text: str) -> Any:
     except msgspec.DecodeError:
         import json5
 
-        return json5.loads(text)
+        value = json5.loads(join_surrogates(text))
+        try:
+            msgspec.json.encode(value)
+        except UnicodeEncodeError:
+            raise ValueError("it has half of a surrogate pair, which is no character") from None
+        return value

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from kiplint.engine.errors import ExpressionError
 
 MOST_CHARACTERS = 1000
 MOST_LEVELS = 100
 MOST_PARTS = 5000
+MOST_OF_A_PACK = 200_000
+"""The parts of one expression, and of all expressions of a pack, with the names of `let` written out."""
 
 
 def parse(text: str, lets: Mapping[str, ast.expr] | None = None) -> ast.expr:
@@ -39,6 +41,22 @@ def parse_lets(texts: Mapping[str, str]) -> dict[str, ast.expr]:
     return lets
 
 
+def written_out(texts: Iterable[str], lets: Mapping[str, str]) -> int:
+    """About how many parts expressions have with the names written out, without doing so; none where one is wrong."""
+    sizes: dict[str, int] = {}
+    for name, text in lets.items():
+        sizes[name] = _written(text, sizes)
+    return sum(sizes.values()) + sum(_written(text, sizes) for text in texts)
+
+
+def _written(text: str, sizes: Mapping[str, int]) -> int:
+    try:
+        nodes = ast.walk(parse(text))
+    except ExpressionError:
+        return 0
+    return min(sum(sizes.get(node.id, 1) if isinstance(node, ast.Name) else 1 for node in nodes), MOST_OF_A_PACK)
+
+
 def short(text: str) -> str:
     """A text as errors quote it."""
     return text if len(text) <= 60 else text[:57] + "..."
@@ -62,7 +80,14 @@ class _Expand(ast.NodeTransformer):
         self.lets = lets
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self.lets[node.id]) if node.id in self.lets else node
+        return _copied(self.lets[node.id]) if node.id in self.lets else node
+
+
+def _copied(part: Any) -> Any:
+    """A tree, or a list of trees, once more; `copy.deepcopy` takes ten times as long."""
+    if isinstance(part, ast.AST):
+        return type(part)(**{name: _copied(value) for name, value in vars(part).items()})
+    return [_copied(one) for one in part] if isinstance(part, list) else part
 
 
 def _nests_deeper(tree: ast.AST, levels: int) -> bool:

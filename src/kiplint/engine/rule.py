@@ -16,6 +16,10 @@ LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
 Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]
 
 
+MOST_CASES = 50
+MOST_TEXT = 2_000
+"""How many cases, levels or names a rule may have, and how many characters a message."""
+
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 
 
@@ -33,9 +37,9 @@ class Softer(_Shape):
 class Case(_Shape):
     """One of several things that a rule may find; what it leaves out is as the rule has it."""
 
-    message: Annotated[str, Meta(description="What is wrong, with {expression} holes.")]
+    message: Annotated[str, Meta(description="What is wrong, with {expression} holes.", max_length=MOST_TEXT)]
     when: Annotated[str, Meta(description="Whether it is this case; left out in a last case for all others.")] = ""
-    instead: Annotated[str, Meta(description="What to write, with holes.")] = ""
+    instead: Annotated[str, Meta(description="What to write, with holes.", max_length=MOST_TEXT)] = ""
     at: Annotated[str, Meta(description="The property to point to.")] = ""
     severity: Annotated[Level | None, Meta(description="How bad the case is.")] = None
 
@@ -64,17 +68,30 @@ class RuleSpec(_Shape):
     why: Annotated[str, Meta(description="What goes wrong when the rule is broken.")]
     each: Annotated[Each | None, Meta(description="The kind of element that the rule judges; else the pack's.")] = None
     message: Annotated[
-        str, Meta(description="What is wrong, with {expression} holes; for problems, their detail when left out.")
+        str,
+        Meta(
+            description="What is wrong, with {expression} holes; for problems, their detail when left out.",
+            max_length=MOST_TEXT,
+        ),
     ] = ""
     instead: Annotated[
         str,
-        Meta(description='What to write, with holes: a value for the property, or `"property": value` if it is new.'),
+        Meta(
+            description='What to write, with holes: a value for the property, or `"property": value` if it is new.',
+            max_length=MOST_TEXT,
+        ),
     ] = ""
     says: Annotated[
         list[Case],
-        Meta(description="Several messages, of which the first speaks whose case holds; alone, also the expectation."),
+        Meta(
+            description="Several messages, of which the first speaks whose case holds; alone, also the expectation.",
+            max_length=MOST_CASES,
+        ),
     ] = []
-    let: Annotated[dict[str, str], Meta(description="Names for expressions, each for use in all that follow.")] = {}
+    let: Annotated[
+        dict[str, str],
+        Meta(description="Names for expressions, each for use in all that follow.", max_length=MOST_CASES),
+    ] = {}
     fields: Annotated[dict[str, Wanted], Meta(description="For messages: the fields that there must be, by name.")] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
     when: Annotated[
@@ -83,11 +100,14 @@ class RuleSpec(_Shape):
     expect: Annotated[str, Meta(description="What must hold of them; without it, none may exist.")] = ""
     at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
     narrows: Annotated[
-        str,
-        Meta(description="The `pack/rule` that is silent where this one speaks, being a special case of it."),
+        str | list[str],
+        Meta(description="The `pack/rule`, or several, silent where this one speaks: a special case of it."),
     ] = ""
     severity: Annotated[Level, Meta(description="How bad it is; off when it must be asked for.")] = "error"
-    levels: Annotated[list[Softer], Meta(description="Other severities for special cases; the first that holds.")] = []
+    levels: Annotated[
+        list[Softer],
+        Meta(description="Other severities for special cases; the first that holds.", max_length=MOST_CASES),
+    ] = []
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
     fix: Annotated[
@@ -134,6 +154,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def id(self) -> str:
         """The full id, `pack/rule`."""
         return f"{self.pack}/{self.spec.id}"
+
+    @property
+    def narrows(self) -> tuple[str, ...]:
+        """The ids of the rules that are silent where this one speaks."""
+        one = self.spec.narrows
+        return () if not one else (one,) if isinstance(one, str) else tuple(one)
 
     @property
     def title(self) -> str:

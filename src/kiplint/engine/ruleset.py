@@ -13,8 +13,8 @@ from kiplint.engine.anchor import Anchor, anchor
 from kiplint.engine.compiled import Compiled, Hit, compile_rules
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
+from kiplint.engine.meter import Budget, TooManyStepsError
 from kiplint.engine.rule import Level, Rule
-from kiplint.engine.runtime import TooManyStepsError
 from kiplint.engine.selection import select, with_params, with_severities
 from kiplint.model.load import Definition
 from kiplint.model.reading import Reading
@@ -66,6 +66,7 @@ class RuleSet:
         self.spares = spares
         self.readings: Readings | None = None
         self._by_kind: dict[str, list[Compiled]] = {}
+        self._budget = Budget()
 
     def has(self, kind: str) -> bool:
         """Whether a rule of the kind runs, so that its elements are worth looking for."""
@@ -77,21 +78,26 @@ class RuleSet:
         if not elements:
             return []
         if kind not in self._by_kind:
-            self._by_kind[kind] = list(compile_rules(kind, (rule for rule in self.rules if rule.each == kind)))
+            rules = (rule for rule in self.rules if rule.each == kind)
+            self._by_kind[kind] = list(compile_rules(kind, rules, self._budget))
+        self._budget.fill(len(elements))
         hits: list[Hit] = []
         try:
             for compiled in self._by_kind[kind]:
                 compiled.walk(elements, hits.append)
             found = [Breach.of(hit) for hit in hits]
+        except TooManyStepsError as error:
+            raise UsageError(_wasteful([rule for rule in self.rules if rule.each == kind], str(error))) from None
         except Exception as error:
             raise UsageError(_culprit([rule for rule in self.rules if rule.each == kind], elements, error)) from error
-        special = {rule.id: rule.spec.narrows for rule in self.rules if rule.each == kind and rule.spec.narrows}
+        special = {rule.id: rule.narrows for rule in self.rules if rule.each == kind and rule.spec.narrows}
         return _closest(found, special) if special else found
 
 
-def _closest(breaches: list[Breach], special: Mapping[str, str]) -> list[Breach]:
+def _closest(breaches: list[Breach], special: Mapping[str, tuple[str, ...]]) -> list[Breach]:
     """The breaches without those of general rules, where a special case of the rule speaks of the element too."""
-    said = {(id(one.element), special.get(one.rule.id)) for one in breaches if one.severity != "off"}
+    loud = (one for one in breaches if one.severity != "off")
+    said = {(id(one.element), general) for one in loud for general in special.get(one.rule.id, ())}
     return [one for one in breaches if (id(one.element), one.rule.id) not in said]
 
 
@@ -118,6 +124,14 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     return RuleSet(select(known, config.select, config.ignore), known)
 
 
+def _wasteful(rules: list[Rule], rule_id: str) -> str:
+    """Which rule takes more steps than there are, or all of them together."""
+    for rule in rules:
+        if rule.id == rule_id:
+            return f"{rule.origin}: {rule.id} takes too many steps for a set of this size, or finds too much in it"
+    return f"the {len(rules)} rules about a {rules[0].each} take too many steps for a set of this size"
+
+
 def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> str:
     """Which rule raised, found by trying them one at a time."""
     from kiplint.engine.building import compile_in_memory
@@ -130,7 +144,7 @@ def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> 
                 alone.walk((element,), hits.append)
                 _ = [Breach.of(hit) for hit in hits]
             except Exception as cause:
-                reason = "looks at too many items" if isinstance(cause, TooManyStepsError) else f"fails: {cause}"
+                reason = str(cause) or type(cause).__name__
                 name = getattr(element, "name", "")
-                return f"{rule.origin}: {rule.id} {reason}" + (f" (at {name})" if name else "")
+                return f"{rule.origin}: {rule.id} fails: {reason}" + (f" (at {name})" if name else "")
     return f"a rule fails: {error}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from kiplint.versions import VersionRange
 
-MOST_STEPS = 10_000_000
 LONGEST_SHOWN = 500
 
 
@@ -24,18 +22,6 @@ class Told(msgspec.Struct, frozen=True):
     at: str = ""
     instead: str = ""
     severity: str = ""
-
-
-class TooManyStepsError(Exception):
-    """A comprehension of a rule went through more items than a definition can sensibly have."""
-
-
-def bounded(items: Iterable[Any]) -> Iterator[Any]:
-    """The items, but not without end."""
-    for count, item in enumerate(items):
-        if count >= MOST_STEPS:
-            raise TooManyStepsError
-        yield item
 
 
 def shown(value: Any) -> str:

@@ -36,7 +36,7 @@ def scopes_of(rules: RuleSet) -> Scopes:
     """The rules, parted by whether they need the set."""
     parts: tuple[list[Rule], list[Rule]] = ([], [])
     wide = {rule.id for rule in rules.rules if needs_set(rule)}
-    links = [{rule.id, rule.spec.narrows} for rule in rules.rules if rule.spec.narrows]
+    links = [{rule.id, *rule.narrows} for rule in rules.rules if rule.narrows]
     while drawn := [link for link in links if not link.isdisjoint(wide) and not link <= wide]:
         wide.update(*drawn)  # a rule and the one that it silences have to meet
     for rule in rules.rules:

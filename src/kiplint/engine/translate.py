@@ -9,6 +9,8 @@ from itertools import groupby
 
 from kiplint.engine.expression import Typed, Words, translate
 from kiplint.engine.language import words_of
+from kiplint.engine.meter import FOR_A_HIT
+from kiplint.engine.metering import size, sized
 from kiplint.engine.parse import parse_lets
 from kiplint.engine.rule import Case, Rule, type_of
 from kiplint.engine.template import pieces, split_place
@@ -18,14 +20,15 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-def functions_of(kind: str, rules: Iterable[Rule]) -> list[ast.stmt]:
+def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> list[ast.stmt]:
     """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `tell_RULE` for each.
 
     `walk_KIND(elements, hit, active)` calls `hit((rule, element, lack))` for all that is broken; `active` holds, in
     the order of the ids, what runs of them (`kiplint.engine.compiled.Active`) or None; a lack is what is amiss with
-    the fields that a rule asks for. Raises ExpressionError.
+    the fields that a rule asks for. Where rules are `metered`, a `budget` and the meters that `meter_of` names count
+    their steps. Raises ExpressionError.
     """
-    parts = [RuleTranslator(kind, rule) for rule in rules]
+    parts = [RuleTranslator(kind, rule, meter_of(rule) if metered else "") for rule in rules]
     ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())
     tree: list[ast.stmt] = [ast.Assign([ast.Name(f"{kind}_rules", ast.Store())], ids)]
     tree.append(_walk(kind, parts))
@@ -33,16 +36,21 @@ def functions_of(kind: str, rules: Iterable[Rule]) -> list[ast.stmt]:
     return [ast.fix_missing_locations(one) for one in tree]
 
 
+def meter_of(rule: Rule) -> str:
+    """The name of what counts the steps of a rule."""
+    return f"steps_{rule.spec.id.replace('-', '_')}"
+
+
 class RuleTranslator:
     """The parts of one rule as syntax trees. The element is in a variable that is called as its kind."""
 
-    def __init__(self, kind: str, rule: Rule) -> None:
+    def __init__(self, kind: str, rule: Rule, meter: str = "") -> None:
         self.kind = kind
         self.rule = rule
         self.word = rule.spec.id.replace("-", "_")
         types = {name: type_of(value) for name, value in rule.params.items()}
         facts = words_of(kind, rule.spec.id, rule.spec.when)
-        self.telling = Words(facts, kind, types, parse_lets(rule.spec.let))
+        self.telling = Words(facts, kind, types, parse_lets(rule.spec.let), meter=meter)
         self.walking = self.telling._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
 
     @property
@@ -82,15 +90,19 @@ class RuleTranslator:
         if spec.fields:
             demands = ast.Attribute(self.flag(), "demands", ast.Load())
             source = ast.Call(ast.Name("lacks", ast.Load()), [element, demands], [])
-            found.append(ast.For(ast.Name("lack", ast.Store()), source, [self._hit(lack)], []))
+            found.append(ast.For(ast.Name("lack", ast.Store()), source, self._hit(lack), []))
         if not self.speaks:
             return _if(before, found)
-        hit: list[ast.stmt] = [self._hit(ast.Constant(None))]
+        hit = self._hit(ast.Constant(None))
         return _if(before, [*found, *_if(self.broken(), hit)]) if found else _if([*before, *self.broken()], hit)
 
-    def _hit(self, lack: ast.expr) -> ast.stmt:
+    def _hit(self, lack: ast.expr) -> list[ast.stmt]:
         found = ast.Tuple([self.flag(), ast.Name(self.kind, ast.Load()), lack], ast.Load())
-        return ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [found], []))
+        hit: list[ast.stmt] = [ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [found], []))]
+        if meter := self.telling.meter:
+            take = ast.Attribute(ast.Name(meter, ast.Load()), "take", ast.Load())
+            hit.insert(0, ast.Expr(ast.Call(take, [ast.Constant(FOR_A_HIT)], [])))
+        return hit
 
     def tell(self) -> ast.FunctionDef:
         """The function that says what is wrong, and where."""
@@ -136,11 +148,12 @@ class RuleTranslator:
             if piece.plain:
                 parts.append(ast.Constant(piece.plain))
             if piece.expression:
-                value = translate(piece.expression, self.telling).tree
+                value = sized(translate(piece.expression, self.telling).tree, self.telling.meter)
                 words = [ast.Constant(one) for one in piece.words or ()]
                 parts.append(ast.Call(ast.Name("word" if words else "shown", ast.Load()), [value, *words], []))
         # No f-string: how quotes may nest in one differs between the versions of Python that share a wheel.
-        return reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts or [ast.Constant("")])
+        whole = reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts or [ast.Constant("")])
+        return sized(whole, self.telling.meter)
 
 
 def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
@@ -158,7 +171,11 @@ def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
             body += _if([_any(flags), *members[0].when()], inner)
     flags = [ast.Name(f"on_{part.word}", ast.Store()) for part in parts]
     unpack = ast.Assign([ast.Tuple(flags, ast.Store())], ast.Name("active", ast.Load()))
-    loop = ast.For(ast.Name(kind, ast.Store()), ast.Name("elements", ast.Load()), body, [])
+    elements: ast.expr = ast.Name("elements", ast.Load())
+    if any(part.telling.meter for part in parts):
+        steps = ast.Constant(sum(size(one) for one in body))
+        elements = ast.Call(ast.Attribute(ast.Name("budget", ast.Load()), "walked", ast.Load()), [elements, steps], [])
+    loop = ast.For(ast.Name(kind, ast.Store()), elements, body, [])
     return _function(f"walk_{kind}", ["elements", "hit", "active"], [unpack, loop])
 
 

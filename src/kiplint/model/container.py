@@ -96,17 +96,18 @@ class Container:
 
     @fact
     def skipped_tags(self) -> dict[int, int]:
-        """By index of a field: the lowest unused tag, when this field has the lowest tag above a gap."""
+        """By index of a field: the lowest unused tag, where it has the lowest tag above a gap that no twin fills."""
         if any((field.tag or 0) < 0 for field in self.tagged_fields) or any(
             field.tag is None and field.tagged for field in self.fields
         ):
             return {}  # which tag is missing is not known
-        expected = 0
+        expected, spare = 0, len(self.tag_twins)  # a tag that is given twice is meant to be an unused one
         for field in sorted(self.tagged_fields, key=lambda one: one.tag or 0):
-            tag = field.tag or 0
-            if tag > expected:
-                return {field.index: expected}
-            expected = max(expected, tag + 1)
+            missing = max((field.tag or 0) - expected, 0)
+            if missing > spare:
+                return {field.index: expected + spare}
+            spare -= missing
+            expected = max(expected, (field.tag or 0) + 1)
         return {}
 
     @fact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from kiplint.model.element import given
 from kiplint.model.fact import fact, set_fact
@@ -12,6 +12,10 @@ from kiplint.model.told import ToldMessage
 
 if TYPE_CHECKING:
     from kiplint.model.message import Message
+
+
+_SPOILT: Final = frozenset({"duplicate-key", "wrong-type"})
+"""What the reader notes of a map, or of an entry, that it leaves out."""
 
 
 class HeadedMessage(ToldMessage):
@@ -59,15 +63,13 @@ class HeadedMessage(ToldMessage):
 
     @fact
     def reads_headers(self) -> bool:
-        """Whether every key of `headerVersions` is a range, none is given twice, and none overlaps another."""
-        entries = self.header_ranges
-        return not self.repeats_headers and not any(entry.key_problem or entry.overlap for entry in entries)
+        """Whether every entry of `headerVersions` can be read: each key is a range, and none is given twice."""
+        return not self.spoils_headers and not any(entry.key_problem for entry in self.header_ranges)
 
     @fact
-    def repeats_headers(self) -> bool:
-        """Whether a key of `headerVersions` is given twice, of which readers keep one."""
-        noted = self._message.noted
-        return any(one.kind == "duplicate-key" and one.pointer.startswith("/headerVersions") for one in noted)
+    def spoils_headers(self) -> bool:
+        """Whether `headerVersions` has what is no entry, or one twice, of which readers keep one."""
+        return any(one.kind in _SPOILT and one.pointer.startswith("/headerVersions") for one in self._message.noted)
 
     @fact
     def highest_header(self) -> int:

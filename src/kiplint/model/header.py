@@ -78,6 +78,13 @@ class HeaderRange:
         return self.versions & self.message.valid
 
     @fact
+    def sole(self) -> VersionRange:
+        """The valid versions that it covers before the next entry starts, without those of earlier entries."""
+        row = self.message.header_ranges
+        upto = self.closed if self.index + 1 < len(row) else self.versions
+        return (self.live & upto) - self.overlap
+
+    @fact
     def previous(self) -> HeaderRange | None:
         """The entry before this one in the order of versions, or None."""
         return self.message.header_ranges[self.index - 1] if self.index else None
@@ -98,6 +105,13 @@ class HeaderRange:
         return self.index == len(self.message.header_ranges) - 1
 
     @fact
+    def closed(self) -> VersionRange:
+        """The versions from the entry's lowest up to where the next entry starts; none when it starts there too."""
+        later = self.message.header_ranges[self.index + 1 : self.index + 2]
+        start = later[0].versions.lowest if later and later[0].versions else 0
+        return VersionRange.of(self.versions.lowest, start - 1) if self.versions.lowest < start else NONE
+
+    @fact
     def gap(self) -> VersionRange:
         """The versions right before this entry that no entry covers, though an earlier one has lower ones."""
         before = self.furthest
@@ -115,6 +129,7 @@ class HeaderRange:
 
     @set_fact
     def header_message(self) -> Message | None:
-        """RequestHeader or ResponseHeader of the same set, whichever the message uses; None when absent."""
+        """RequestHeader or ResponseHeader of the same set, whichever the message uses; None if absent or unreadable."""
         schemas = self.message.schemas
-        return schemas.request_header if self.message.type == "request" else schemas.response_header
+        found = schemas.request_header if self.message.type == "request" else schemas.response_header
+        return None if found and (found.valid_problem or found.flexible_problem) else found

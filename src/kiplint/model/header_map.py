@@ -29,10 +29,12 @@ def header_of(message: Message, version: int) -> int:
         at = bisect_right(known, version, key=lambda one: one[0]) - 1
         start, end, header = known[at] if at >= 0 else (0, -1, -1)
         return header if start <= version <= end else -1
-    return _derived(message, version, message.flexible)
+    return derived_header(message, version)
 
 
-def _derived(message: Message, version: int, flexible: VersionRange) -> int:
+def derived_header(message: Message, version: int, flexible: VersionRange | None = None) -> int:
+    """The header version that Kafka derives for one version, by the flexible versions, or by others."""
+    flexible = message.flexible if flexible is None else flexible
     if message.type == "request":
         oldest = message.api_key == CONTROLLED_SHUTDOWN and version == 0
         return 2 if flexible.covers(version) else 0 if oldest else 1
@@ -66,7 +68,7 @@ def derived_map(message: Message, flexible: VersionRange | None = None) -> Heade
     """
     flexible = message.flexible if flexible is None else flexible
     pieces = boundaries([flexible, VersionRange.of(0, 0)], ALL)
-    return joined((piece, _derived(message, piece.lowest, flexible)) for piece in pieces)
+    return joined((piece, derived_header(message, piece.lowest, flexible)) for piece in pieces)
 
 
 def joined(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:

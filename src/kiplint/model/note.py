@@ -13,10 +13,10 @@ from kiplint.model.note_text import (
     about_of,
     like_of,
     names_of,
-    read_versions,
     statements,
     verb_of,
 )
+from kiplint.model.notes import read_versions
 from kiplint.model.remarks import Spoken
 from kiplint.versions import VersionRange
 

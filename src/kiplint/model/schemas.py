@@ -77,7 +77,8 @@ class SchemaSet(Habits):
     @fact
     def headerless(self) -> tuple[Message, ...]:
         """The live requests and responses without a header map; those whose findings are reported come first."""
-        found = [one for one in self._messages if one.is_rpc and one.valid and not one.header_ranges]
+        live = [one for one in self._messages if one.is_rpc and one.valid]
+        found = [one for one in live if not one.header_ranges and not one.spoils_headers]
         return tuple(sorted(found, key=lambda one: self.wanted is not None and one.file not in self.wanted))
 
     @fact

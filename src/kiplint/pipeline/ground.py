@@ -8,7 +8,7 @@ import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.storage import Storage
@@ -24,9 +24,19 @@ FOLDER: Final = re.compile(r"([0-9a-f]{12})-[0-9]{1,9}")
 """A folder with the files of a part: the token of the run that made it, and a number."""
 
 
-def claim(storage: Storage, tables: tuple[str, ...]) -> None:
+class Claim(NamedTuple):
+    """What it took to make a place that of a lake: a mark, and a directory; nothing where it was one."""
+
+    marked: bool
+    made: bool
+
+
+def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
     """Make a place that of a lake, if it is not yet; raises UsageError when it is something else's, and OSError."""
-    there = set(storage.list()) if storage.path is None or _made(storage.path) else set()
+    made = storage.path is not None and not storage.path.exists()
+    if storage.path:
+        storage.path.mkdir(parents=True, exist_ok=True)
+    there = set(storage.list())
     if not there:
         storage.write(MARK, MARKED)
     elif MARK not in there or (said := _mark(storage)) not in (MARKED, OF_OLD):
@@ -40,6 +50,16 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> None:
     for name in (STAGING, *(part for table in (*tables, RUNS) for part in (table, f"{table}/{LOG}"))):
         if storage.path and (storage.path / name).is_symlink():
             raise UsageError(f"cannot write the lake {storage}: {name} is a link")
+    return Claim(not there, made)
+
+
+def unclaim(storage: Storage, claimed: Claim) -> None:
+    """Leave a place as it was before it was claimed, if nothing else has come to be there."""
+    if claimed.marked and storage.list() == [MARK]:
+        remove(storage, MARK)
+        if storage.path and claimed.made:
+            with suppress(OSError):
+                storage.path.rmdir()
 
 
 def of_old(storage: Storage) -> UsageError:
@@ -56,7 +76,7 @@ def remove(storage: Storage, name: str) -> None:
     """Remove a file or folder with all that is in it; what cannot be removed stays. No link is followed."""
     if storage.path is None:
         with suppress(OSError):
-            if name.endswith(".parquet"):
+            if name == MARK or name.endswith(".parquet"):
                 storage.files.delete_file(name)
             else:
                 storage.files.delete_dir(name)
@@ -72,11 +92,6 @@ def remove(storage: Storage, name: str) -> None:
             shutil.rmtree(place, ignore_errors=True)
         elif stat.S_ISREG(mode):
             place.unlink()
-
-
-def _made(path: Path) -> bool:
-    path.mkdir(parents=True, exist_ok=True)
-    return True
 
 
 def _mark(storage: Storage) -> bytes:

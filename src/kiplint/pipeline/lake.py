@@ -27,7 +27,7 @@ from kiplint.pipeline import runs
 from kiplint.pipeline.columns import Columns, arrow_schema
 from kiplint.pipeline.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
 from kiplint.pipeline.frame import KINDS
-from kiplint.pipeline.ground import RUNS, STAGING, claim, identity, is_of_old, of_old, remove, runs_here
+from kiplint.pipeline.ground import RUNS, STAGING, Claim, claim, identity, is_of_old, of_old, remove, runs_here, unclaim
 from kiplint.pipeline.runs import BEGUN, ENDED, Seen, Snapshot
 from kiplint.pipeline.storage import Storage
 
@@ -93,10 +93,11 @@ class Lake:
         """Be a writer.
 
         Raises UsageError when another one is at work on this machine, or has published something meanwhile; when this
-        is no place for a lake, or is full.
+        is no place for a lake, or is full. A new lake in which nothing was begun is none afterwards.
         """
+        claimed = Claim(False, False)
         try:
-            claim(self.storage, tuple(KINDS))
+            claimed = claim(self.storage, tuple(KINDS))
             self._require_alone()
             yield
             if self._last:
@@ -108,6 +109,9 @@ class Lake:
             said = error.strerror or " ".join(str(error).split())
             raise UsageError(f"cannot write the lake {self}: {said}") from error
         finally:
+            if self._last is None:
+                with suppress(OSError):
+                    unclaim(self.storage, claimed)
             self._last = None
 
     def stage(self, table: str) -> str:

@@ -9,6 +9,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.fetching import object_at, on_this_machine, state_of
+from kiplint.pipeline.storage import local_path, store_of
 from kiplint.sources.commit_text import CommitText, of_branch, of_tags
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
@@ -54,32 +56,27 @@ class Line(NamedTuple):
 
 
 def read_source(text: str) -> Source:
-    """`NAME=PATH[#branch|tags[=GLOB]]`; raises UsageError for anything else."""
+    """`NAME=PATH[#branch|tags[=GLOB]]`, the path perhaps a URI; raises UsageError for anything else."""
     name, equals, rest = text.partition("=")
     path, _, ref = rest.rpartition("#") if "#" in rest and not os.path.lexists(rest) else (rest, "", "")
     if not equals or not name or not path:
         raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {text}")
-    return Source(name, path, ref)
+    object_at(path)  # refuses what names no object
+    return Source(name, str(local_path(path)) if path.lower().startswith("file:/") else path, ref)
 
 
-def list_source(
-    source: Source,
-    patterns: tuple[str, ...],
-) -> Line:
+def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
     """The revisions of a source; a bundle is unpacked until this process ends. Raises SourceError and OSError.
 
     `patterns` choose definitions by their paths, so they are part of what a key stands for.
     """
-    path = os.path.realpath(source.path)
+    path, location = _places(source)
     chosen = f" {_digest(*patterns)}" if patterns else ""
-    if not os.path.lexists(path):
-        raise SourceError(f"no such file or directory: {source.path}")
-    is_archive = path.lower().endswith(ARCHIVES)
-    if is_archive or (os.path.isdir(path) and not is_repository(path)):
+    if location.lower().endswith(ARCHIVES) or (os.path.isdir(location) and not is_repository(location)):
         if source.ref:
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
-        return Line(source.name, "", FILES, path, path, (Listed(_state(path) + chosen),))
-    location = unpacked(source.path, path) if os.path.isfile(path) and is_bundle(path) else path
+        state = _digest(path, state_of(path)) if store_of(path) else _state(path)
+        return Line(source.name, "", FILES, path, location, (Listed(state + chosen),))
     revisions, texts, shallow = _revisions(source, location)
     listed = tuple(
         Listed(
@@ -93,6 +90,16 @@ def list_source(
         for one in revisions
     )
     return Line(source.name, source.ref or "HEAD", GIT, path, location, listed, shallow)
+
+
+def _places(source: Source) -> tuple[str, str]:
+    """Where a source lies, and where this process reads it."""
+    if store_of(source.path):
+        return source.path, on_this_machine(source.path)
+    path = os.path.realpath(source.path)
+    if not os.path.lexists(path):
+        raise SourceError(f"no such file or directory: {source.path}")
+    return path, unpacked(source.path, path) if os.path.isfile(path) and is_bundle(path) else path
 
 
 def _revisions(source: Source, location: str) -> tuple[list[Revision], Mapping[str, CommitText], bool]:

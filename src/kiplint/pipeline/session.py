@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.cache import cache_directory
+from kiplint.pipeline.gateway import ending_with_us
 from kiplint.pipeline.java import java_home
 from kiplint.text.files import replace_file
 
@@ -84,6 +86,12 @@ def make_session(
         raise UsageError(f"Spark does not start: {first_line(error)}") from error
 
 
+def silence(session: SparkSession) -> None:
+    """Let the JVM log nothing any more: what is stopped in the midst of its work complains, task by task."""
+    with suppress(Exception):
+        session.sparkContext.setLogLevel("OFF")
+
+
 def read_conf(pairs: Iterable[str]) -> dict[str, str]:
     """`K=V` settings as a mapping; raises UsageError for one without an equals sign."""
     found = {}
@@ -112,7 +120,8 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
         builder = builder.master(place)
     for name, value in {**defaults, **asked}.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    with ending_with_us():
+        return builder.getOrCreate()
 
 
 def first_line(error: Exception) -> str:

@@ -21,6 +21,12 @@ STORES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfss", "abfss": 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://|(?=/))")
 
 
+def store_of(place: str) -> str:
+    """What the store is called that a URI names, empty for one of another kind and for a path."""
+    scheme = _SCHEME.match(place)
+    return STORES.get(scheme[1].lower(), "") if scheme else ""
+
+
 class Storage:
     """A place that is named by a path or a URI; raises UsageError for one of another kind.
 
@@ -35,8 +41,8 @@ class Storage:
         if scheme is None:
             self.path = Path(os.path.abspath(text))
         elif scheme[1].lower() == "file":
-            self.path = _local(text)
-        elif store := STORES.get(scheme[1].lower()):
+            self.path = local_path(text)
+        elif store := store_of(text):
             rest = text[scheme.end() :].rstrip("/")
             if not text.startswith(f"{scheme[1]}://") or not rest.strip("/"):
                 raise UsageError(f"{text} names no bucket")
@@ -114,7 +120,8 @@ class Storage:
             out.write(data)
 
 
-def _local(text: str) -> Path:
+def local_path(text: str) -> Path:
+    """The path behind a URI `file:`; raises UsageError for one of another machine."""
     parts = urlsplit(text)
     if parts.netloc not in ("", "localhost") or not parts.path:
         raise UsageError(f"{text} is no path of this machine: file:///path is one")

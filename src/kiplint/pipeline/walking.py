@@ -10,11 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from kiplint.pipeline.columns import array, batch, text
+from kiplint.pipeline.fetching import on_this_machine
 from kiplint.pipeline.listing import GIT
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.trees import WALKED
 from kiplint.sources.cleanup import close
 from kiplint.sources.history import Folder, Walker
+from kiplint.sources.objects import Objects
 from kiplint.sources.open import open_sets
 from kiplint.sources.recognize import kind_of
 from kiplint.sources.repository import open_repository
@@ -97,7 +99,7 @@ def _look_into_git(location: str) -> Callable[[str], Iterable[Folder]]:
 
     def look(tree: str) -> Iterable[Folder]:
         if not walker:
-            walker.append(Walker(open_repository(location)))
+            walker.append(Walker(_repository(location)))
         try:
             return list(walker[0].folders(tree))
         except SourceError:
@@ -109,7 +111,7 @@ def _look_into_git(location: str) -> Callable[[str], Iterable[Folder]]:
 
 def _look_into_files(location: str) -> Callable[[str], Iterable[Folder]]:
     def look(_: str) -> Iterable[Folder]:
-        for one in open_sets([location], lambda path: True):
+        for one in open_sets([on_this_machine(location)], lambda path: True):
             files = tuple((file.path.rpartition("/")[2], blob_id(file.data)) for file in one.files)
             yield Folder(one.relative, _digest(files), files)
 
@@ -131,7 +133,7 @@ def _digest(files: tuple[tuple[str, str], ...]) -> str:
 def _read(task: dict[str, Any]) -> Iterator[list[Row]]:
     if task["kind"] != GIT:
         wanted = set(task["blobs"])
-        for one in open_sets([task["location"]], lambda path: True):
+        for one in open_sets([on_this_machine(task["location"])], lambda path: True):
             contents = {blob_id(file.data): file.data for file in one.files}
             yield [_told(blob, data) for blob, data in contents.items() if blob in wanted]
         return
@@ -139,15 +141,19 @@ def _read(task: dict[str, Any]) -> Iterator[list[Row]]:
     for at in range(0, len(blobs), AT_ONCE):
         some = blobs[at : at + AT_ONCE]
         try:
-            found = open_repository(task["location"]).read(some)
+            found = _repository(task["location"]).read(some)
             yield [_told(blob, one.data) for blob, one in zip(some, found, strict=True)]
         except SourceError:
             yield [_one_by_one(task["location"], blob) for blob in some]
 
 
+def _repository(location: str) -> Objects:
+    return open_repository(on_this_machine(location))
+
+
 def _one_by_one(location: str, blob: str) -> Row:
     try:
-        return _told(blob, open_repository(location).read([blob])[0].data)
+        return _told(blob, _repository(location).read([blob])[0].data)
     except SourceError as error:
         return blob, "unreadable", None, None, text(str(error))
 

@@ -29,7 +29,8 @@ def one_for_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
     odd = [one for one in problems if one.kind == "json5-only" and text[one.start : one.end].strip() == ""]
     if len(odd) < 2:
         return problems
-    detail = f"{odd[0].detail}, here and {len(odd) - 1} times more, as in text from a web page"
+    again = "once" if len(odd) == 2 else f"{len(odd) - 1} times"
+    detail = f"{odd[0].detail}, here and {again} more, as in text from a web page"
     whole = replace(odd[0], detail=detail)
     return [whole if one is odd[0] else one for one in problems if one is odd[0] or one not in odd[1:]]
 

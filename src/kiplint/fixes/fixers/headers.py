@@ -9,7 +9,7 @@ from kiplint.fixes.header_maps import map_text
 from kiplint.fixes.mend import Case, as_json, fix
 from kiplint.fixes.order import MESSAGE
 from kiplint.model.header import HeaderRange
-from kiplint.model.header_map import derived_map
+from kiplint.model.header_map import derived_header, derived_map
 from kiplint.model.message import Message
 from kiplint.text.edit import Edit
 from kiplint.text.edit_document import Document
@@ -45,12 +45,14 @@ def header_overlap(case: Case) -> Fix | None:
 
 
 def header_order(case: Case) -> Fix | None:
-    """Let this range and the one before trade their headers."""
+    """Let this range and the one before trade headers; where the one before needs its own, both have that."""
     entry = case.breach.element
     before = entry.previous if isinstance(entry, HeaderRange) else None
     if before is None or before.header < 0 or entry.header < 0:
         return None
-    nodes = [(case.document.find(one.pointer), other.header) for one, other in ((before, entry), (entry, before))]
+    trades = derived_header(before.message, before.versions.lowest) <= entry.header
+    wanted = [(entry, before.header), *([(before, entry.header)] if trades else [])]
+    nodes = [(case.document.find(one.pointer), header) for one, header in wanted]
     return case.unsafe(
         replace_value(case.document, node, as_json(str(header))) for node, header in nodes if node is not None
     )

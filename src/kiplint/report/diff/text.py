@@ -12,7 +12,7 @@ from kiplint.compat.changes.judge import BREAKS, GRAVE, Judged
 from kiplint.report.diff.witness import sentence
 from kiplint.report.findings.text import excerpt
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import table, width_of
+from kiplint.report.kit.table import fold, led, table, width_of
 from kiplint.runs.diff import DiffResult, as_finding
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
@@ -33,13 +33,13 @@ def write_diff(
     for one in changes:
         if one.breaks in GRAVE or one.severity == "error":
             said = excerpt(as_finding(one), lines(one.path), color, width)
-            out.write(said.rstrip() + "\n" + _proof(one, color) + "\n")
+            out.write(said.rstrip() + "\n" + _proof(one, color, width) + "\n")
     rest = [one for one in changes if one.breaks not in GRAVE and one.severity != "error"]
     rest.sort(key=lambda one: (heading(one), BREAKS.index(one.breaks), one.rule, one.message_type))
     for name, group in groupby(rest, key=heading):
         out.write(f"{paint(name, BOLD, color)}\n{_rows(list(group), color, width)}\n")
     if changes:
-        out.write(summary_line(changes, compared) + "\n")
+        out.write("\n".join(fold(summary_line(changes, compared), width)) + "\n")
 
 
 def summary_line(changes: Iterable[Judged], compared: int) -> str:
@@ -53,13 +53,18 @@ def summary_line(changes: Iterable[Judged], compared: int) -> str:
     return f"{plural(sum(counts.values()), 'change')} in {plural(compared, 'message')}: {listed(parts)}.{said}"
 
 
-def _proof(one: Judged, color: bool) -> str:
-    rows = []
+def _proof(one: Judged, color: bool, width: int | None) -> str:
+    rows: list[str] = []
     for word, side in (("before", one.old), ("after", one.new)):
         if "layout" in side:
-            rows.append(f"  {paint(f'{word:>6}', DIM, color)}  {side['layout'] or 'nothing'}\n")
-    rows += [f"  {paint(' proof', DIM, color)}  {sentence(witness)}\n" for witness in one.proof]
-    return "".join(rows)
+            rows += _labelled(f"{word:>6}", side["layout"] or "nothing", color, width)
+    rows += [row for witness in one.proof for row in _labelled(" proof", sentence(witness), color, width)]
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _labelled(label: str, text: str, color: bool, width: int | None) -> list[str]:
+    first, *others = led((f"  {label}", ""), (f"  {text}", ""), width, False)
+    return [first.replace(label, paint(label, DIM, color), 1), *others]
 
 
 def heading(one: Judged) -> str:

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from kiplint.engine.finding import Finding
 from kiplint.report.kit.colors import BLUE, BOLD, DIM, SEVERITY, paint
-from kiplint.report.kit.table import width_of
+from kiplint.report.kit.table import fold, led, width_of
 from kiplint.runs.result import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
@@ -25,7 +25,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         known = lines(finding.path) if finding.path in report.sources else None
         out.write(excerpt(finding, known, color, width) + "\n")
     if report.findings:
-        out.write(_summary(report) + "\n")
+        out.write("\n".join(fold(_summary(report), width)) + "\n")
 
 
 def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
@@ -33,18 +33,14 @@ def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | Non
 
     Without `lines` it is about no text but a directory.
     """
-    severity = paint(f"{finding.severity}[{finding.rule}]", SEVERITY[finding.severity], color)
     span = finding.span
     margin = " " * len(str(span.line))
     arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
     number = paint(str(span.line), BLUE, color)
     end = span.end_column if span.end_line == span.line else None
     widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-    about = [paint(f"= {printable(finding.source)}", DIM, color)] if finding.source else []
-    if finding.instead:
-        about.insert(0, f"= write: {paint(printable(finding.instead), BOLD, color)}")
     where = f"{margin}{arrow} {printable(finding.path)}"
-    rows = [f"{severity}: {paint(printable(finding.message), BOLD, color)}"]
+    rows = _headline(finding, width, color)
     if lines is None:
         rows.append(where)
     else:
@@ -55,8 +51,17 @@ def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | Non
             f"{number} {bar} {source}",
             f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
         ]
-    rows += [f"{margin} {row}" for row in about]
+    if finding.instead:
+        rows += led((f"{margin} = write: ", ""), (finding.instead, BOLD), width, color)
+    if finding.source:
+        rows += led((f"{margin} ", ""), (f"= {finding.source}", DIM), width, color)
     return "\n".join(row.rstrip() for row in rows) + "\n"
+
+
+def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
+    label = f"{finding.severity}[{finding.rule}]"
+    first, *others = led((f"{label}: ", ""), (finding.message, BOLD), width, color)
+    return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
 
 
 def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str, str]:

@@ -106,6 +106,16 @@ def fold(text: str, width: int | None, color: bool = False, code: str = "") -> l
     return [paint(line, code, color) for line in lines]
 
 
+def led(label: Cell, text: Cell, width: int | None, color: bool) -> list[str]:
+    """A label and the text behind it, each in its colour, in lines that fit; the later ones are set in."""
+    shown = printable(label[0])
+    first, *others = fold(f"{shown}{text[0]}", width)
+    if not first.startswith(shown):  # the label alone is too long
+        shown = ""
+    rest = [" " * (len(one) - len(one.lstrip())) + paint(one.lstrip(), text[1], color) for one in others]
+    return [paint(shown, label[1], color and bool(label[1])) + paint(first[len(shown) :], text[1], color), *rest]
+
+
 def title(text: str, color: bool) -> str:
     """A heading."""
     return paint(printable(text), BOLD, color)

@@ -56,20 +56,14 @@ def run(options: Options) -> int:
 
 
 def _on_cluster(options: Options, reader: "Reader") -> int:
-    from kiplint.cli.lake import need_spark, settle_interrupts, write_answer
+    from kiplint.cli.lake import need_spark, one_session, write_answer
     from kiplint.engine.errors import UsageError
 
     if options.output_format in ("csv", "parquet"):
         raise UsageError(f"--master and --remote answer as text, json or markdown, not as {options.output_format}")
     need_spark()
     from kiplint.pipeline.answers.spark_query import spark_query
-    from kiplint.pipeline.session import make_session, read_conf
 
-    cluster = options.cluster
-    spark = make_session(cluster.master, cluster.remote, read_conf(cluster.conf))
-    settle_interrupts()
-    try:
-        found = spark_query(spark, reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
+    with one_session(options.cluster) as session:
+        found = spark_query(session(), reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
         return write_answer(found, options.output_format, options.color)
-    finally:
-        spark.stop()

@@ -1,12 +1,9 @@
 """`kiplint pipeline run`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from kiplint.cli.groups import Cluster
 from kiplint.cli.options import Group, Option
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 EPILOG = (
     "Example:  kiplint pipeline run --source kafka=../kafka#trunk --source kafka=../kafka#tags "
@@ -44,6 +41,9 @@ class Options(Group, frozen=True):
     upstream: Annotated[
         str | None, Option("The source that the others are held against.", "NAME", usual="the first")
     ] = None
+    across: Annotated[
+        bool, Option("Hold the releases of each source against those of the others too, in the matrix.")
+    ] = False
     config: Annotated[str | None, Option("A kiplint.toml with the rules to run.", "FILE", usual="the defaults")] = None
     cluster: Cluster = Cluster()
     quiet: Annotated[bool, Option("Print nothing but errors.", short="-q")] = False
@@ -56,20 +56,20 @@ def run(options: Options) -> int:
     of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
     again: a second run only works on what is new, and one that was interrupted goes on where it was.
     """
-    from kiplint.cli.lake import need_spark, settle_interrupts
+    from kiplint.cli.lake import need_spark, one_session
 
     need_spark()
     from kiplint.cli.console import Console
     from kiplint.cli.process import CLEAN, FINDINGS
+    from kiplint.cli.surroundings import Ended
     from kiplint.pipeline.engine import Engine
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.request import make_request
     from kiplint.pipeline.run import Watcher, check_stages
     from kiplint.pipeline.run import run as run_stages
-    from kiplint.pipeline.session import make_session, read_conf
     from kiplint.runs.configuration import configure
 
-    stages, conf = check_stages(options.stages), read_conf(options.cluster.conf)
+    stages = check_stages(options.stages)
     lake = Lake(options.out)
     request = make_request(
         lake,
@@ -80,21 +80,16 @@ def run(options: Options) -> int:
         resume=options.resume,
         add=options.add,
         remove=options.remove,
+        across=options.across,
     )
-    sessions: list[SparkSession] = []
-
-    def session() -> "SparkSession":
-        if not sessions:
-            sessions.append(make_session(options.cluster.master, options.cluster.remote, conf))
-            settle_interrupts()
-        return sessions[0]
-
     console = Console(options.quiet)
     try:
-        rules = configure(config=request.config or {}).rules()
-        run_stages(lake, request, Engine.of(rules), session, Watcher(console.begun, console.done), stages)
+        with one_session(options.cluster) as session:
+            rules = configure(config=request.config or {}).rules()
+            run_stages(lake, request, Engine.of(rules), session, Watcher(console.begun, console.done), stages)
+    except (KeyboardInterrupt, Ended):
+        console.interrupted(lake)
+        raise
     finally:
         console.close()
-        for one in sessions:
-            one.stop()
     return FINDINGS if console.finish(lake) else CLEAN

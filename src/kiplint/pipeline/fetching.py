@@ -1,0 +1,135 @@
+"""Sources in an object store, bundles and archives, and how they come to a disk of the machine that reads them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.delta import said
+from kiplint.pipeline.storage import Storage, store_of
+from kiplint.sources.cleanup import at_end
+from kiplint.sources.open import ARCHIVES
+from kiplint.sources.repository import is_bundle, unpack
+from kiplint.sources.schema_files import SourceError
+
+AT_ONCE: Final = 1 << 20
+
+
+def object_at(place: str) -> tuple[Storage, str] | None:
+    """Where an object is, None for a place of another kind; raises UsageError for one that names none."""
+    if not store_of(place):
+        return None
+    folder, _, name = place.rpartition("/")
+    if folder.endswith("/") or name in ("", ".", ".."):
+        raise UsageError(f"{place} names no bundle or archive in a bucket")
+    return Storage(folder), name
+
+
+def state_of(place: str) -> str:
+    """Another text for another content of an object: its size and time. Raises SourceError."""
+    storage, name = _known(place)
+    with _asking(place):
+        found = storage.files.get_file_info([name])[0]
+    if not found.is_file:
+        raise SourceError(f"no such object: {place}; in an object store a source is a bundle or an archive")
+    return f"{found.size} {found.mtime_ns}"
+
+
+def on_this_machine(place: str) -> str:
+    """The path of an archive, or of a bare repository for a bundle, that the processes of this executor share.
+
+    Bundles of a shared file system are unpacked too, anything else there is read where it is. What is made lies in
+    Spark's scratch space, and goes with it. Raises SourceError and OSError.
+    """
+    if not store_of(place):
+        is_file = os.path.isfile(place)
+        return _made(place, str(os.stat(place).st_mtime_ns)) if is_file and is_bundle(place) else place
+    return _made(place, state_of(place))
+
+
+def _made(place: str, state: str) -> str:
+    folder = scratch() / f"kiplint-{sha256(f'{place} {state}'.encode()).hexdigest()[:20]}"
+    with _alone(folder.with_suffix(".lock")):
+        if not folder.is_dir():
+            half = folder.with_suffix(".half")
+            shutil.rmtree(half, ignore_errors=True)
+            half.mkdir()
+            _fill(half, place)
+            half.rename(folder)
+    return str(next(folder.iterdir()))
+
+
+def _fill(folder: Path, place: str) -> None:
+    """Put one thing into a folder: an archive, or the repository out of a bundle."""
+    ending = next((one for one in ARCHIVES if place.lower().endswith(one)), "")
+    file = folder / f"source{ending}"
+    if store_of(place):
+        storage, name = _known(place)
+        with _asking(place), storage.files.open_input_stream(name) as source, open(file, "wb") as target:
+            shutil.copyfileobj(source, target, AT_ONCE)
+    if ending:
+        return
+    bundle = file if file.exists() else Path(place)
+    if not is_bundle(str(bundle)):
+        raise SourceError(f"neither a git bundle nor an archive: {place}")
+    (folder / "repository").mkdir()
+    unpack(place, str(bundle), str(folder / "repository"))
+    file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _asking(place: str) -> Iterator[None]:
+    import pyarrow as pa
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (OSError, pa.ArrowException, DeltaError) as error:
+        raise SourceError(f"cannot read {place}: {said(error)}") from error
+
+
+def _known(place: str) -> tuple[Storage, str]:
+    found = object_at(place)
+    if not found:
+        raise SourceError(f"no object of a store: {place}")
+    return found
+
+
+def scratch() -> Path:
+    """Where this process may put what others of its machine find too: Spark's own on an executor, else a new one."""
+    given = os.environ.get("SPARK_LOCAL_DIRS", "") if _is_worker() else ""
+    return Path(given.partition(",")[0]) if given else _own()
+
+
+def _is_worker() -> bool:
+    from pyspark.core.files import SparkFiles
+
+    return bool(SparkFiles._is_running_on_worker)
+
+
+@cache
+def _own() -> Path:
+    place = mkdtemp(prefix="kiplint-")
+
+    def gone() -> None:
+        shutil.rmtree(place, ignore_errors=True)
+        _own.cache_clear()
+
+    at_end(gone)
+    return Path(place)
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,34 @@
+"""What rules give as their reasons is what happened, and all that speak of one thing say the same of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplint.engine.rule import Rule
+from kiplint.runs.rules import named
+
+
+def why(name: str) -> str:
+    return named(name).spec.why
+
+
+@pytest.mark.parametrize("name", ["kip-1313/frozen-rpc", "compat/frozen-bumped"])
+def test_kafka_9577_was_about_clients_up_to_2_4(name: str) -> None:
+    rule: Rule = named(name)
+    assert "KAFKA-9577" in rule.source
+    assert rule.spec.why.startswith("Clients up to 2.4 send the highest version that both sides have")
+    assert "broker" not in rule.spec.why.lower()
+
+
+def test_where_the_encoding_of_the_client_id_comes_from() -> None:
+    assert named("kip-511/client-id-encoding").source == "RequestHeader's own comment, KIP-1313"
+
+
+def test_the_kip_has_the_cluster_id_as_a_string_and_kafka_nullable() -> None:
+    assert "The KIP has a plain string; Kafka has it nullable" in why("kip-78/cluster-id")
+
+
+def test_how_an_old_broker_reads_the_id_is_said_as_negotiate_says_it() -> None:
+    """`negotiate` says the same of a first request (tests/compat/test_served.py)."""
+    said = why("kip-1313/v3-on-released")
+    assert said.endswith("It takes an untagged instance id for tagged fields and the body; a tagged one it skips.")

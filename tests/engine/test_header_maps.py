@@ -1,0 +1,140 @@
+"""What is said of a map of header versions: each mistake once, where it is, and nothing that follows from it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kiplint.engine.config import Config
+from kiplint.engine.finding import Finding
+from tools import check, definition, field, ids
+
+CONFIG = Config(select=["kip-1313", "syntax", "shape"])
+ID = field("ClientInstanceId", "uuid", "3+")
+FIRST = [
+    field("RequestApiKey", "int16"),
+    field("RequestApiVersion", "int16"),
+    field("CorrelationId"),
+    field("ClientId", "string", "1+", nullableVersions="1+", flexibleVersions="none"),
+]
+
+
+def header(name: str, valid: str, flexible: str, *fields: dict[str, Any]) -> bytes:
+    own: dict[str, Any] = {"type": "header", "apiKey": None, "validVersions": valid, "flexibleVersions": flexible}
+    return definition(*fields, name=name, **own)
+
+
+HEADERS = {
+    "RequestHeader.json": header("RequestHeader", "1-3", "2+", *FIRST, ID),
+    "ResponseHeader.json": header("ResponseHeader", "0-1", "1+"),
+}
+
+
+def found(headers: str, *, beside: bool = True, **others: Any) -> list[Finding]:
+    """What is found in XRequest (0-5, flexible from 3 on) with a map as written, beside the files of the headers."""
+    text = definition(field(), headerVersions="@", **others).replace(b'"@"', headers.encode())
+    return check({"XRequest.json": text, **(HEADERS if beside else {})}, CONFIG)
+
+
+def told(findings: list[Finding]) -> list[str]:
+    """Rule, the key it is at, and what to write instead."""
+    return [f"{one.rule.split('/')[1]} {one.pointer.rpartition('/')[2]} {one.instead}".strip() for one in findings]
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ('{"0-2": "1", "3+": "2"}', []),
+        ('{"3+": "2", "0-2": "1"}', []),
+        # a gap is where no range is, however the ranges lie
+        ('{"0-2": "1", "1": "1", "3+": "2"}', ["header-overlap 1"]),
+        ('{"0-2": "1", "1": "1", "4+": "2"}', ["header-overlap 1", "header-gap 4+"]),
+        ('{"0-1": "1", "3+": "2"}', ["header-gap 3+"]),
+        # the last range is open, and only the last
+        ('{"0-2": "1", "3-5": "2"}', ['header-not-open 3-5 "3+": "2"']),
+        ('{"0-2": "1", "1": "1", "3-5": "2"}', ["header-overlap 1", 'header-not-open 3-5 "3+": "2"']),
+        ('{"0+": "1", "3+": "2"}', ['header-not-open 0+ "0-2": "1"']),
+        ('{"0-1": "1", "2": "2", "3+": "1"}', ["header-decreasing 3+"]),
+        # what cannot be read might be the last
+        ('{"0-2": "1", "3x": "2"}', ["header-key 3x"]),
+        ('{"0-2": "1", "none": "2"}', ["header-key none"]),
+        ('{"0-2": "1", "3+": "two"}', ["header-value 3+"]),
+        ('{"0-2": "1", "3-4": "2", "3-4": "3"}', ["duplicate-key 3-4"]),
+        ('{"0-2": "1", "3+": null}', ["wrong-type 3+"]),
+        # no map at all
+        ("{}", ['header-missing headerVersions "headerVersions": {"0-2": "1", "3+": "2"}']),
+        ("[]", ["wrong-type headerVersions"]),
+        # no such header
+        ('{"0-2": "1", "3+": "4"}', ["header-unknown 3+"]),
+        # a flexible body behind an old header
+        ('{"0-3": "1", "4+": "2"}', ["header-not-flexible 0-3"]),
+        ('{"0-3": "1", "3+": "2"}', ["header-overlap 3+"]),
+    ],
+)
+def test_a_map_says_each_mistake_once_with_and_without_the_files_of_the_headers(
+    headers: str, expected: list[str]
+) -> None:
+    for beside in (True, False):
+        listed = found(headers, beside=beside)
+        assert sorted(told(listed)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("headers", "others", "beside", "said"),
+    [
+        ('{"0-2": "1", "3+": "4"}', {}, False, "there is no request header 4; the highest is 3"),
+        ('{"0-2": "0", "3+": "2"}', {"type": "response"}, False, "there is no response header 2; the highest is 1"),
+        ('{"0+": "1"}', {}, True, "XRequest is flexible in 3-5, but RequestHeader 1 is not"),
+        ('{"0+": "1"}', {}, False, "XRequest is flexible in 3-5, but request header 1 is not"),
+        ('{"0+": "0"}', {"type": "response"}, False, "XResponse is flexible in 3-5, but response header 0 is not"),
+    ],
+)
+def test_the_headers_that_there_are_are_known_without_their_files(
+    headers: str, others: dict[str, Any], beside: bool, said: str
+) -> None:
+    name = "XResponse" if others else "XRequest"
+    assert [one.message for one in found(headers, beside=beside, name=name, **others)] == [said]
+
+
+def test_a_key_that_cannot_be_read_does_not_offer_none() -> None:
+    (one,) = found('{"0-2": "1", "3..": "2"}')
+    assert one.message == 'the key "3.." is not "N", "N-M" or "N+"'
+
+
+def test_one_finding_for_all_that_declare_no_header() -> None:
+    files = {
+        f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")
+    }
+    declared = definition(field(), headerVersions={"0-2": "1", "3+": "2"}, apiKey=9)
+    (one,) = check({**files, "XRequest.json": declared, **HEADERS}, CONFIG)
+    assert (one.rule, one.message, one.instead) == (
+        "kip-1313/header-missing",
+        "ARequest does not declare headerVersions, nor do 2 more of this set, but other messages do",
+        '"headerVersions": {"0-2": "1", "3+": "2"}',
+    )
+    spoilt = json.loads(declared) | {"headerVersions": []}
+    assert ids(check({**files, "XRequest.json": json.dumps(spoilt).encode(), **HEADERS}, CONFIG)) == [
+        "shape/wrong-type"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("valid", "flexible", "expected"),
+    [
+        ("1..3", "2+", "versions/invalid-range"),
+        ("1-3", "2x", "versions/invalid-range"),
+        ("2-3", "2+", "kip-1313/request-header-order"),
+    ],
+)
+def test_a_mistake_in_the_request_header_is_said_of_it_alone(valid: str, flexible: str, expected: str) -> None:
+    config = Config(select=["kip-1313", "syntax", "shape", "versions"])
+    files = {**HEADERS, "RequestHeader.json": header("RequestHeader", valid, flexible, *FIRST, ID)}
+    users = {
+        f"{name}Request.json": definition(
+            field(), name=f"{name}Request", apiKey=n, headerVersions={"0-2": "1", "3-4": "2", "5+": "3"}
+        )
+        for n, name in enumerate("AB")
+    }
+    assert [(one.rule, one.path) for one in check({**files, **users}, config)] == [(expected, "RequestHeader.json")]

@@ -1,0 +1,148 @@
+"""Rules of users come to an end: packs that would take hours, or all memory, are refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiplint.engine import meter as metering
+from kiplint.engine.errors import UsageError
+from kiplint.engine.meter import FOR_A_HIT, Budget, TooManyStepsError
+from kiplint.engine.packs import load_pack
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, Result, check_set
+
+NAMES = [f"F{at}" for at in range(60)]
+ALL = "message.all_fields"
+
+
+def definition(about: str = "What it is.") -> bytes:
+    fields = [{"name": name, "type": "int32", "versions": "0+", "about": about} for name in NAMES]
+    head = {"apiKey": 1, "type": "request", "name": "XRequest", "validVersions": "0", "flexibleVersions": "0+"}
+    return json.dumps({**head, "fields": fields}).encode()
+
+
+def pack(tmp_path: Path, *rules: dict[str, Any]) -> str:
+    whole = [{"id": f"r{n}", "message": "m", "why": "w", **one} for n, one in enumerate(rules)]
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"pack": "mine", "each": "field", "rules": whole}), encoding="utf-8")
+    return str(file)
+
+
+def checked(file: str, data: bytes = b"") -> Result:
+    rules = load_pack(file)
+    return check_set([Input("XRequest.json", data or definition())], RuleSet(rules, rules), partial=True)
+
+
+def refusal(file: str, data: bytes = b"") -> str:
+    with pytest.raises(UsageError) as error:
+        checked(file, data)
+    return str(error.value).removeprefix(file)
+
+
+def nested(function: str, levels: int = 60) -> str:
+    return f"{function}(" * levels + "name" + ")" * levels
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few steps that what takes them all is soon done."""
+    monkeypatch.setattr(metering, "MOST_STEPS", 100_000)
+    monkeypatch.setattr(metering, "MORE_FOR_EACH", 100)
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize(
+    "expression",
+    [
+        f"any(f.name == 'no' for f in {ALL}) or any(len(f.name) > 9 for f in {ALL})",
+        f"all(len(join({ALL})) > 0 for f in {ALL})",
+        f"all(len(sorted(join({ALL}))) > 0 for f in {ALL})",
+        f"all(f in {ALL} for f in {ALL})",
+        f"any({ALL} != {ALL} for f in {ALL})",
+        f"len([{ALL} for f in {ALL}]) > 0",
+        f"len({{{ALL} for f in {ALL}}}) > 0",
+        f"all('x' in join({ALL}) for f in {ALL})",
+        f"any(matches('a', f.name) for f in {ALL})",
+        f"len({nested('quoted')}) < 0",
+        f"len({nested('join')}) < 0",
+    ],
+)
+def test_what_goes_on_is_stopped(tmp_path: Path, expression: str) -> None:
+    file = pack(tmp_path, {"expect": "len(name) > 0"}, {"expect": expression})
+    told = ": mine/r1 takes too many steps for a set of this size, or finds too much in it"
+    assert refusal(file) == told
+
+
+@pytest.mark.usefixtures("little")
+def test_messages_and_findings_are_counted(tmp_path: Path) -> None:
+    told = "mine/r0 takes too many steps"
+    assert told in refusal(pack(tmp_path, {"expect": "len(name) < 0", "message": f"{{join({ALL})}} {{{ALL}}}"}))
+    many = [{"expect": "len(name) < 0"}] * 2
+    assert 2 * len(NAMES) * FOR_A_HIT > 100_000
+    assert "takes too many steps" in refusal(pack(tmp_path, *many))
+
+
+@pytest.mark.usefixtures("little")
+def test_rules_are_too_many_together(tmp_path: Path) -> None:
+    file = pack(tmp_path, *[{"expect": "len(name) > 0 and len(name) > 0 and len(name) > 0"}] * 200)
+    assert refusal(file) == "the 200 rules about a field take too many steps for a set of this size"
+
+
+def test_texts_do_not_add_up_without_end(tmp_path: Path) -> None:
+    file = pack(tmp_path, {"let": {"a": "+".join(["about"] * 40)}, "expect": f"len({'+'.join(['a'] * 10)}) < 0"})
+    assert "takes too many steps" in refusal(file, definition("x" * 10_000))
+
+
+def test_a_pattern_has_an_end(tmp_path: Path) -> None:
+    file = pack(tmp_path, {"expect": "matches('a', join(about))"})
+    assert "fails: a pattern has at most 1000 characters (at F0)" in refusal(file, definition("x" * 500))
+
+
+def test_what_a_rule_usually_does_is_far_from_the_end(tmp_path: Path) -> None:
+    rules = [
+        {"expect": f"len([f for f in {ALL} if f.name == name]) == 1 and all(matches(f.name, 'F*') for f in {ALL})"},
+        {
+            "expect": f"name in {NAMES[1:]}",
+            "message": "{quoted(upper(name))} of {join(sorted(f.name for f in owner.fields))}",
+        },
+    ]
+    (found,) = checked(pack(tmp_path, *rules)).findings
+    assert found.message.startswith('"F0" of F0, F1, F10, ')
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"expect": "tag is None", "message": "{name}" * 51}, ":1: mine/r0: message: a text has at most 50 holes"),
+        ({"expect": "tag is None", "message": "x" * 2_001}, ":1: message: it has more than 2000 characters"),
+        (
+            {"expect": "tag is None", "levels": [{"when": "tag == 1", "severity": "info"}] * 51},
+            ":1: levels: it has more than 50 entries",
+        ),
+        ({"says": [{"when": "tag == 1", "message": "m"}] * 51}, ":1: says: it has more than 50 entries"),
+        ({"let": {f"a{n}": "tag" for n in range(51)}, "expect": "tag is None"}, ":1: let: it has more than 50 entries"),
+    ],
+    ids=["holes", "message", "levels", "says", "let"],
+)
+def test_what_a_rule_may_have(tmp_path: Path, rule: dict[str, Any], told: str) -> None:
+    assert told in refusal(pack(tmp_path, rule))
+
+
+def test_a_pack_that_unfolds(tmp_path: Path) -> None:
+    long = {"let": {"a": " or ".join(["tag == 1"] * 50)}, "expect": " or ".join(["a"] * 10), "message": "{a} {a}" * 9}
+    assert "the pack is too long with the names of `let` written out" in refusal(pack(tmp_path, *[long] * 50))
+
+
+def test_a_budget_is_filled_for_each_walk() -> None:
+    budget = Budget()
+    meter = budget.meter("a/b")
+    budget.fill(0)
+    with pytest.raises(TooManyStepsError, match="a/b"):
+        meter.take(metering.MOST_STEPS + 1)
+    budget.fill(1)
+    meter.take(metering.MOST_STEPS)
+    assert budget.left <= metering.MORE_FOR_EACH

@@ -1,0 +1,47 @@
+"""The tables of a lake as others read them, who know nothing of kiplint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import polars
+import pytest
+from deltalake import DeltaTable
+
+from kiplint.pipeline.catalog import TABLES
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.reader import Reader
+
+
+@pytest.fixture(params=["sample", "corpus"])
+def one(request: pytest.FixtureRequest) -> Lake:
+    """The lake of the sample history, and that of Kafka's own with three forks."""
+    found: Lake = (
+        request.getfixturevalue("lake") if request.param == "sample" else request.getfixturevalue("kafka").lake
+    )
+    return found
+
+
+def test_three_readers_count_the_same(one: Lake) -> None:
+    rows: list[dict[str, Any]] = DeltaTable(one.storage.inner("runs")).to_pyarrow_table().to_pylist()
+    state = max(rows, key=lambda row: row["number"])
+    versions = {found["table"]: found["version"] for found in state["tables"]}
+    assert set(versions) == {kind.NAME for kind in TABLES}
+    own = Reader(one).duck
+    counted = {}
+    for name, version in versions.items():
+        table = DeltaTable(one.storage.inner(name), version=version)
+        files = table.file_uris()
+        asked = duckdb.execute("SELECT count(*) FROM read_parquet($1)", [files]).fetchall() if files else [(0,)]
+        lazy = polars.scan_delta(one.storage.inner(name), version=version).select(polars.len())
+        here = own.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"]
+        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), asked[0][0], here)
+    assert {name: counts for name, counts in counted.items() if len(set(counts)) != 1} == {}
+    assert min(counted["spans"]) > 0
+
+
+def test_times_are_in_microseconds_of_utc(lake: Lake) -> None:
+    for name, column in (("sets", "time"), ("spans", "introduced_time"), ("runs", "published")):
+        kinds = polars.scan_delta(lake.storage.inner(name)).collect_schema()
+        assert kinds[column] == polars.Datetime("us", "UTC")

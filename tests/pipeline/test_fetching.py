@@ -1,0 +1,78 @@
+"""Sources in an object store, as the machine that reads them has them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pyspark.core.files import SparkFiles
+
+from kiplint.pipeline.fetching import on_this_machine, state_of
+from kiplint.pipeline.listing import FILES, GIT, Line, list_source, read_source
+from kiplint.pipeline.storage import Storage
+from kiplint.sources.schema_files import SourceError
+from tools import complaint
+
+
+def _listed(text: str) -> Line:
+    return list_source(read_source(text), ())
+
+
+def test_a_bundle_and_an_archive_are_listed_as_on_a_disk(stored: str, history: Path) -> None:
+    line, here = _listed(f"a={stored}/sample.bundle#tags"), _listed(f"a={history}#tags")
+    assert (line.kind, line.path, line.lineage) == (GIT, f"{stored}/sample.bundle", "tags")
+    assert line.revisions == here.revisions
+    archive = _listed(f"a={stored}/set.zip")
+    assert (archive.kind, archive.path, len(archive.revisions)) == (FILES, f"{stored}/set.zip", 1)
+    assert archive.revisions == _listed(f"a={stored}/set.zip").revisions
+
+
+def test_another_object_has_another_key(stored: str) -> None:
+    store = Storage(stored)
+    store.write("other.zip", store.read("set.zip", 1 << 20))
+    before, known = on_this_machine(f"{stored}/other.zip"), state_of(f"{stored}/other.zip")
+    assert on_this_machine(f"{stored}/other.zip") == before
+    store.write("other.zip", b"shorter")
+    assert state_of(f"{stored}/other.zip") != known
+    assert Path(on_this_machine(f"{stored}/other.zip")).read_bytes() == b"shorter"
+
+
+def test_an_executor_keeps_it_in_the_scratch_space_of_spark(
+    stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/elsewhere")
+    place = on_this_machine(f"{stored}/sample.bundle")
+    assert Path(place).is_relative_to(tmp_path)
+    assert (Path(place) / "HEAD").is_file()
+    assert sum(name.startswith("kiplint-") and "." not in name for name in os.listdir(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("gone.bundle", "no such object: {place}; in an object store a source is a bundle or an archive"),
+        ("plain.txt", "neither a git bundle nor an archive: {place}"),
+    ],
+)
+def test_what_cannot_be_fetched(stored: str, place: str, said: str) -> None:
+    Storage(stored).write("plain.txt", b"{}")
+    with pytest.raises(SourceError) as caught:
+        _listed(f"a={stored}/{place}")
+    assert str(caught.value) == said.format(place=f"{stored}/{place}")
+
+
+@pytest.mark.usefixtures("bucket")
+def test_a_store_that_does_not_answer_is_a_problem() -> None:
+    with pytest.raises(SourceError, match=r"^(cannot read|no such object:) s3://nowhere/a\.bundle"):
+        _listed("a=s3://nowhere/a.bundle")
+
+
+@pytest.mark.parametrize("text", ["a=s3://bucket", "a=s3://bucket/", "a=s3a://bucket/..", "a=s3://#main"])
+def test_what_names_no_object(text: str) -> None:
+    assert "names no b" in complaint(lambda: read_source(text))
+
+
+def test_a_file_as_a_uri(history: Path) -> None:
+    assert _listed(f"a={history.as_uri()}#main").revisions == _listed(f"a={history}#main").revisions

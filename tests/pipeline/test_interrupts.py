@@ -1,0 +1,78 @@
+"""Ctrl-C, as a terminal sends it to all processes of a command: one line at most, 130, and nothing runs on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kiplint.pipeline.lake import Lake
+from pipeline.support import KIPLINT, settings, surroundings
+
+SLOW_JAVA = """#!/bin/sh
+# A Java that is found, and then takes its time to start Spark.
+case " $* " in
+  *" -version "*) echo 'openjdk version "17.0.1"' >&2; exit ;;
+  *org.apache.spark.launcher.Main*) exec '{java}' "$@" ;;
+esac
+echo $$ > '{told}'
+exec sleep 600
+"""
+NOTED = "NOTE: Picked up JDK_JAVA_OPTIONS"  # of these tests' own
+
+
+def begun(cache: Path, *words: str | Path, **others: str) -> subprocess.Popen[str]:
+    command = [*KIPLINT, "pipeline", "run", *words]
+    out = subprocess.PIPE
+    return subprocess.Popen(
+        command, env=surroundings(cache, **others), stdout=out, stderr=out, text=True, start_new_session=True
+    )
+
+
+def interrupted(process: subprocess.Popen[str], reached: Callable[[], bool]) -> tuple[int, str, str]:
+    """How a process ends that gets Ctrl-C once something is reached."""
+    end = time.monotonic() + 120
+    while not reached() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, "".join(line for line in err.splitlines(True) if not line.startswith(NOTED))
+
+
+@pytest.mark.skipif(not shutil.which("java"), reason="the launcher of Spark needs a java command")
+def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    java = tmp_path / "java" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(SLOW_JAVA.format(java=shutil.which("java"), told=told))
+    java.chmod(0o755)
+    process = begun(
+        cache, "--source", f"x={history}#main", "--out", tmp_path / "lake", JAVA_HOME=str(tmp_path / "java")
+    )
+    assert interrupted(process, lambda: told.exists() and told.read_text() != "") == (130, "", "")
+    assert not Path("/proc", told.read_text().strip(), "exe").exists() or sys.platform != "linux"
+
+
+def test_while_a_stage_runs(history: Path, cache: Path, tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    process = begun(cache, "--source", f"x={history}#main", "--out", lake.path, *settings())
+    code, out, err = interrupted(process, (lake.path / "staging").exists)
+    assert (code, out) == (130, "")
+    assert err == f"interrupted: `kiplint pipeline run --resume --out {lake}` goes on\n"
+
+
+def test_a_run_that_reads_nothing_leaves_nothing(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for place in ("lake", "there"):
+        process = begun(cache, "--source", f"x={tmp_path / 'nowhere'}", "--out", tmp_path / place)
+        _, err = process.communicate()
+        assert (process.returncode, err.partition(":")[0]) == (2, "error")
+    assert list(tmp_path.iterdir()) == [tmp_path / "there"]
+    assert not any((tmp_path / "there").iterdir())
