@@ -156,6 +156,16 @@ def _wildcards(size: int) -> str:
     return f"// kiplint: ignore-file[{', '.join(f'*{at}' for at in range(size))}] for no reason\n{document([])}"
 
 
+def _pack(directory: Path, size: int) -> list[str]:
+    """A pack of the user's that looks at all fields for each field: quadratic, so that its steps are bounded."""
+    expression = "any(one.name == 'No' for one in message.all_fields)"
+    rule = {"id": "r", "each": "field", "when": expression, "message": "{name}", "why": "None."}
+    (directory / "mine.json5").write_text(json.dumps({"pack": "mine", "rules": [rule]}), encoding="utf-8")
+    (directory / "kiplint.toml").write_text('rule-packs = ["mine.json5"]\nselect = ["mine"]\n', encoding="utf-8")
+    (directory / "XRequest.json").write_text(document([field(f"F{at}") for at in range(size)]), encoding="utf-8")
+    return ["check", "XRequest.json"]
+
+
 # Pairs for `diff`, and what only `show` draws
 
 
@@ -202,6 +212,7 @@ CHECKS = (
     Hostile("unknown properties", 1_500, _check(_problems)),
     Hostile("ranges that cannot be read", 1_500, _check(_ranges)),
     Hostile("text after the definition", 2_500, _check(_broken)),
+    Hostile("a pack that compares all fields with all", 3_000, _pack, True),
 )
 
 PAIRS = (
