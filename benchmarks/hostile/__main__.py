@@ -4,7 +4,7 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.hostile.inputs import INPUTS, MAX_BYTES, Hostile
+from benchmarks.hostile.inputs import INPUTS, MAX_BYTES, PACK, Hostile
 from benchmarks.lab import FINDINGS_OR_NONE
 from benchmarks.results import aligned
 from benchmarks.timing import Command, Run, run
@@ -39,8 +39,8 @@ Written by `make bench-hostile`; do not edit.
 
 Each input is one that grew with the square of its size once, or might. It is read at n, 2n and 4n; time is that of the
 processor, the smallest of some runs, without the start of `kiplint --version`; each doubling may take at most
-{MOST_GROWTH} times as much; 4n is as large as may be. `largest` is the size whose file has 1 MiB, the most that is read;
-it has to be done, or refused, within {MOST_SECONDS:.0f} s."""
+{MOST_GROWTH} times as much; 4n is as large as may be. `largest` is the size whose file has 1 MiB, the most that is
+read; it has to be done, or refused, within {MOST_SECONDS:.0f} s."""
 
 
 class Measured(NamedTuple):
@@ -121,7 +121,7 @@ def main() -> None:
     """Measure, print and write."""
     start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda each: each.cpu)
     rows = []
-    for one in INPUTS:
+    for one in (*INPUTS, PACK):
         rows.append(row(measure(one, start), start))
         print("  ".join(rows[-1]), flush=True)
     lines = [f"| {line} |" for line in aligned([HEAD, ["---", *("---:" for _ in HEAD[1:])], *rows], between=" | ")]
