@@ -70,7 +70,7 @@ class _Scan:
         self.stack: list[_Frame] = []
         self.closed: list[tuple[int, int]] = []
         self.loose: list[int] = []
-        self.last_end = text.rfind("*/")  # beyond it there is no need to look for one, each time
+        self.last_closing = text.rfind("*/")
         at = 0
         while match := _TOKEN.search(text, at):
             at = self._token(match)
@@ -79,8 +79,8 @@ class _Scan:
         """Take in a token; where to go on."""
         kind, start, end = match.lastgroup, match.start(), match.end()
         if kind == "block":
-            closing = self.text.find("*/", end) if self.stack and end <= self.last_end else -1
-            return end if closing < 0 else closing + 2
+            closes = self.stack and end <= self.last_closing  # asked first: each search that fails reads all the rest
+            return self.text.find("*/", end) + 2 if closes else end
         if kind == "escape":  # a quote behind an odd number of backslashes begins no string: one that is open has it
             return end - 1 if (end - start) % 2 and self.text[end - 1] == '"' else end
         if kind == "line":
