@@ -22,6 +22,7 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
+from hostile import FORGED
 from kiplint.engine.finding import Finding, Span
 from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.pipeline.grid import Answer, Grid
@@ -34,11 +35,7 @@ from .declared import NAMES as COMMANDS
 from .declared import declared, formats_of
 
 NAMES = [
-    "A\n::error file=x::forged",
-    "A\r\n##[error]forged",
-    "A%0A::error::forged%25",
-    "A]]><script>alert(1)</script><!-- --",
-    "A|\n| error | x | y | z |",
+    *FORGED,
     "A\x1b[31m\x1b]0;t\x07\x00\x7f\x9b\u202e\u2028\u2029\u200b\ufffe\U000e0041",
     "A\"'`*_~$&amp;[x](javascript:x)@all![y](z)",
     "A::stop-commands::x",

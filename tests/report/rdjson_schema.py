@@ -10,34 +10,27 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from .strict_schema import strict
+
 COUNT = {"type": "integer", "minimum": 1}
 
 
-def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {**required, **(optional or {})},
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-POSITION = _object({"line": COUNT, "column": COUNT})
-RANGE = _object({"start": POSITION, "end": POSITION})
-SUGGESTION = _object({"range": RANGE, "text": {"type": "string"}})
-DIAGNOSTIC = _object(
+POSITION = strict({"line": COUNT, "column": COUNT})
+RANGE = strict({"start": POSITION, "end": POSITION})
+SUGGESTION = strict({"range": RANGE, "text": {"type": "string"}})
+DIAGNOSTIC = strict(
     {
         "message": {"type": "string", "minLength": 1},
-        "location": _object({"path": {"type": "string", "minLength": 1}, "range": RANGE}),
+        "location": strict({"path": {"type": "string", "minLength": 1}, "range": RANGE}),
         "severity": {"enum": ["ERROR", "WARNING", "INFO"]},
-        "code": _object(
+        "code": strict(
             {"value": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+$"}}, {"url": {"pattern": "^https://"}}
         ),
     },
     {"suggestions": {"type": "array", "items": SUGGESTION, "minItems": 1}},
 )
-RESULT = _object(
-    {"diagnostics": {"type": "array", "items": DIAGNOSTIC}}, {"source": _object({"name": {"const": "kiplint"}})}
+RESULT = strict(
+    {"diagnostics": {"type": "array", "items": DIAGNOSTIC}}, {"source": strict({"name": {"const": "kiplint"}})}
 )
 VALIDATOR = Draft202012Validator(RESULT)
 

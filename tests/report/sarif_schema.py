@@ -11,36 +11,29 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
+from .strict_schema import strict
+
 TEXT = {"type": "string", "minLength": 1}
 COUNT = {"type": "integer", "minimum": 1}
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
-
-
-def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {**required, **(optional or {})},
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def _list(items: dict[str, Any], **others: Any) -> dict[str, Any]:
     return {"type": "array", "items": items, **others}
 
 
-MESSAGE = _object({"text": TEXT})
-REGION = _object(dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), COUNT))
+MESSAGE = strict({"text": TEXT})
+REGION = strict(dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), COUNT))
 URI = {"type": "string", "pattern": r"^(file:///)?([A-Za-z0-9._~/-]|%[0-9A-F]{2})+$"}
-PLACE = {"physicalLocation": _object({"artifactLocation": _object({"uri": URI}), "region": REGION})}
-RULE = _object(
+PLACE = {"physicalLocation": strict({"artifactLocation": strict({"uri": URI}), "region": REGION})}
+RULE = strict(
     {
         "id": {"type": "string", "pattern": "^[a-z0-9-]+/[a-z0-9-]+$"},
-        "shortDescription": _object({"text": {**TEXT, "maxLength": 1024}}),
-        "fullDescription": _object({"text": {**TEXT, "maxLength": 1024}}),
-        "help": _object({"text": TEXT, "markdown": TEXT}),
-        "defaultConfiguration": _object({"level": LEVEL}),
-        "properties": _object(
+        "shortDescription": strict({"text": {**TEXT, "maxLength": 1024}}),
+        "fullDescription": strict({"text": {**TEXT, "maxLength": 1024}}),
+        "help": strict({"text": TEXT, "markdown": TEXT}),
+        "defaultConfiguration": strict({"level": LEVEL}),
+        "properties": strict(
             {
                 "precision": {"enum": ["very-high", "high", "medium", "low"]},
                 "problem.severity": {"enum": ["error", "warning", "recommendation"]},
@@ -50,40 +43,40 @@ RULE = _object(
     },
     {"helpUri": {"type": "string", "format": "uri", "pattern": "^https://"}},
 )
-RESULT = _object(
+RESULT = strict(
     {
         "ruleId": TEXT,
         "ruleIndex": {"type": "integer", "minimum": 0},
         "level": LEVEL,
         "message": MESSAGE,
-        "partialFingerprints": _object({"primaryLocationLineHash": {"type": "string", "pattern": "^[0-9a-f]{32}"}}),
+        "partialFingerprints": strict({"primaryLocationLineHash": {"type": "string", "pattern": "^[0-9a-f]{32}"}}),
     },
     {
-        "locations": _list(_object(PLACE), minItems=1, maxItems=1),
-        "relatedLocations": _list(_object({**PLACE, "id": COUNT, "message": MESSAGE}), minItems=1),
+        "locations": _list(strict(PLACE), minItems=1, maxItems=1),
+        "relatedLocations": _list(strict({**PLACE, "id": COUNT, "message": MESSAGE}), minItems=1),
     },
 )
-DRIVER = _object(
+DRIVER = strict(
     {
         "name": {"const": "kiplint"},
         "semanticVersion": {"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
         "rules": _list(RULE, uniqueItems=True),
     }
 )
-INVOCATION = _object(
+INVOCATION = strict(
     {"executionSuccessful": {"type": "boolean"}},
-    {"toolExecutionNotifications": _list(_object({"level": LEVEL, "message": MESSAGE}))},
+    {"toolExecutionNotifications": _list(strict({"level": LEVEL, "message": MESSAGE}))},
 )
-RUN = _object(
+RUN = strict(
     {
-        "tool": _object({"driver": DRIVER}),
-        "automationDetails": _object({"id": {"type": "string", "pattern": "^kiplint/[a-z -]+/$"}}),
+        "tool": strict({"driver": DRIVER}),
+        "automationDetails": strict({"id": {"type": "string", "pattern": "^kiplint/[a-z -]+/$"}}),
         "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
         "invocations": _list(INVOCATION, minItems=1),
         "results": _list(RESULT, maxItems=25_000),
     }
 )
-LOG = _object(
+LOG = strict(
     {
         "$schema": {"type": "string", "pattern": r"^https://.*sarif.*2\.1\.0.*\.json$"},
         "version": {"const": "2.1.0"},

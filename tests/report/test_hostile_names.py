@@ -9,17 +9,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hostile import FORGED
 from kiplint.report.findings.formats import FORMATS
 from tools import Ran, definition, field, kiplint
 
 from .sarif_schema import valid_run
 
 NAMES = [
-    "A\n::error file=x::forged",
-    "A\r\n##[error]forged",
-    "A%0A::error::forged%25",
-    "A]]><script>alert(1)</script><!-- --",
-    "A|\n| error | x | y | z |",
+    *FORGED,
     "A\x1b[31m\x00\x07\x7f\x9b\u202e\u2028\ufffe\U000e0041",
     "A\"'`*_~$&amp;[x](javascript:x)@all",
     "A::stop-commands::x",

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from kiplint.runs.configuration import Chosen
 
 ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.")]
+FailOnOption = Annotated[
+    Literal["error", "warning", "info", "never"] | None,
+    Option("The lowest severity that makes the exit code 1.", usual="error"),
+]
 FormOption = Annotated[Literal["text", "json"], Option("How to write the result.")]
 PageFormOption = Annotated[Literal["text", "json", "html"], Option("How to write the result.")]
 OpenOption = Annotated[bool, Option("Open the report in the browser: a page of HTML, in a file of its own.")]

@@ -20,6 +20,7 @@ def make_request(
     resume: bool = False,
     add: Sequence[str] = (),
     remove: Sequence[str] = (),
+    across: bool = False,
 ) -> Request:
     """What is to be read into a lake: these sources, or those of the run before, or these changed. Raises UsageError.
 
@@ -31,24 +32,28 @@ def make_request(
     if add or remove:
         if asked:
             raise UsageError("--add and --remove change the sources of the run before; leave --source out")
-        return _changed(_known(lake, before), tuple(map(_absolute, add)), remove)
+        return _changed(_known(lake, before, across=across), tuple(map(_absolute, add)), remove)
     if resume:
         if before and (asked or paths) and (asked, tuple(paths)) != (before.sources, before.paths):
             raise UsageError("--resume goes on with the sources of the run before; leave the others out")
         if before or not asked:
-            return _known(lake, before, place, upstream)
+            return _known(lake, before, place, upstream, across=across)
     elif not asked:
         raise UsageError("nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake")
     if before and set(asked) != set(before.sources):
         other = _difference(asked, before.sources)
         raise UsageError(f"{lake} was read from other sources ({other}): --add or --remove them")
-    return Request(asked, tuple(paths), upstream, place)
+    return Request(asked, tuple(paths), upstream, place, across)
 
 
-def _known(lake: Lake, before: Request | None, config: str = "", upstream: str = "") -> Request:
+def _known(
+    lake: Lake, before: Request | None, config: str = "", upstream: str = "", *, across: bool = False
+) -> Request:
     if before is None:
         raise UsageError(f"there is no run to resume: {lake} is no lake")
-    return Request(before.sources, before.paths, upstream or before.upstream, config or before.config)
+    return Request(
+        before.sources, before.paths, upstream or before.upstream, config or before.config, across or before.across
+    )
 
 
 def _changed(before: Request, add: tuple[str, ...], remove: Sequence[str]) -> Request:
@@ -62,7 +67,8 @@ def _changed(before: Request, add: tuple[str, ...], remove: Sequence[str]) -> Re
     if not sources:
         raise UsageError("no source would be left")
     names = {one.partition("=")[0] for one in sources}
-    return Request(sources, before.paths, before.upstream if before.upstream in names else "", before.config)
+    upstream = before.upstream if before.upstream in names else ""
+    return Request(sources, before.paths, upstream, before.config, before.across)
 
 
 def _difference(asked: tuple[str, ...], known: tuple[str, ...]) -> str:

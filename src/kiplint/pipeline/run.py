@@ -32,6 +32,7 @@ class Request(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
     upstream: str = ""
     config: str = ""
+    across: bool = False
 
 
 class Done(NamedTuple):
@@ -81,7 +82,9 @@ def run(
         if not lines:
             raise UsageError("no source can be read: " + "; ".join(f"{name}: {said}" for name, said in problems))
         cut = tuple(sorted({line.source for line in lines if line.shallow}))
-        context = Context(engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut)
+        context = Context(
+            engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut, request.across
+        )
         snapshot = _remember(lake, request)
         for stage in STAGES:
             if stage.name in stages:

@@ -19,7 +19,8 @@ class Context(NamedTuple):
 
     `problems` are what is wrong with sources that cannot be listed, `lost` their lines, as source and lineage, `cut`
     the sources whose history does not go back to its beginning. `paths` are globs that choose
-    definitions, `upstream` is the source that forks are held against.
+    definitions, `upstream` is the source that forks are held against; `across` asks
+    for a matrix of the releases of all sources together.
     """
 
     engine: Engine
@@ -29,6 +30,7 @@ class Context(NamedTuple):
     upstream: str
     lost: tuple[tuple[str, str], ...] = ()
     cut: tuple[str, ...] = ()
+    across: bool = False
 
 
 class Stage(NamedTuple):

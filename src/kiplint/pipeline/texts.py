@@ -15,8 +15,6 @@ from pyspark.sql import functions as f
 
 from kiplint.pipeline.columns import Columns
 
-A_TASK = 1 << 14
-"""The texts of one task: some 40 MB, which fit into an executor's memory for sorting."""
 SENT_EVERYWHERE = 1 << 16
 """So many rows without texts are sent to where the texts are; more and they meet halfway."""
 

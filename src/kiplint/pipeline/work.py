@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any, TypeVar
 
 import pyarrow.compute as pc
@@ -14,6 +15,12 @@ from kiplint.pipeline.lake import Lake, Parts, Snapshot
 from kiplint.pipeline.parts import read_parts, write_parts, write_table
 from kiplint.pipeline.tables.problems import Problems
 
+A_HANDFUL = 8
+"""So few files are not worth a task of their own."""
+A_TASK = 1 << 14
+"""The most files of one task: some 40 MB, which fit into the memory of an executor for sorting."""
+A_CLUSTER = 8
+"""The cores that a cluster is taken to have which does not tell."""
 F = TypeVar("F", bound=Frame)
 
 
@@ -77,20 +84,28 @@ class Work:
             return False
         return str(self.spark.sparkContext.master).startswith("local")
 
-    @property
+    @cached_property
     def parallelism(self) -> int:
-        """How many tasks the cluster can run at once, as far as its settings say."""
-        shuffles = self.spark.conf.get("spark.sql.shuffle.partitions") or "2"
-        return max(int(self.spark.conf.get("spark.sql.leafNodeDefaultParallelism", None) or 0), int(shuffles))
+        """How many tasks can run at once, as far as can be known: a cluster's machines may have yet to come."""
+        asked = int(self.spark.conf.get("spark.sql.leafNodeDefaultParallelism", None) or 0)
+        if self.is_local:
+            return max(asked, int(self.spark.conf.get("spark.sql.shuffle.partitions") or "2"))
+        if type(self.spark).__module__.startswith("pyspark.sql.connect"):
+            return asked or A_CLUSTER
+        return max(asked, A_CLUSTER, self.spark.sparkContext.defaultParallelism)
 
     @property
     def few(self) -> int:
-        """How many files a small table is written as."""
-        return max(1, self.parallelism // 2)
+        """How many files a small table is written as at most: as many as can be made at once."""
+        return self.parallelism
 
-    def spread(self, df: DataFrame) -> DataFrame:
-        """The rows over enough partitions for all cores: small tables are read as a single one."""
-        return df.repartition(self.parallelism)
+    def spread(self, df: DataFrame, items: int) -> DataFrame:
+        """About so many rows over enough partitions for all cores: small tables are read as a single one."""
+        return df.repartition(self.tasks(items))
+
+    def tasks(self, items: int) -> int:
+        """How many tasks share so many files, sets or pairs: none for a handful, and each of a bounded size."""
+        return max(min(self.parallelism, -(-items // A_HANDFUL)), -(-items // A_TASK), 1)
 
     def append(self, frame: Frame) -> None:
         """Add rows to a table."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -24,6 +24,8 @@ def make() -> Session:
     server = Session()
     _listen(server)
     _explain(server)
+    _outline(server)
+    _link(server)
     _change(server)
     return server
 
@@ -75,6 +77,15 @@ def _explain(server: Session) -> None:
         neighbours = server.neighbours(buffer)
         return hover(buffer, buffer.offset(params.position), neighbours, found, rules)
 
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def on_hints(params: types.InlayHintParams) -> Sequence[types.InlayHint]:
+        buffer = server.text(params.text_document.uri)
+        if buffer is None:
+            return []
+        return [*hints.hints(buffer, params.range, server.neighbours(buffer))]
+
+
+def _outline(server: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def on_symbols(params: types.DocumentSymbolParams) -> Sequence[types.DocumentSymbol]:
         buffer = server.text(params.text_document.uri)
@@ -85,36 +96,15 @@ def _explain(server: Session) -> None:
         buffer = server.text(params.text_document.uri)
         return outline.folds(buffer) if buffer else []
 
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def on_hints(params: types.InlayHintParams) -> Sequence[types.InlayHint]:
-        buffer = server.text(params.text_document.uri)
-        if buffer is None:
-            return []
-        return [*hints.hints(buffer, params.range, server.neighbours(buffer))]
 
+def _link(server: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def on_definition(params: types.DefinitionParams) -> Sequence[types.Location]:
-        buffer = server.text(params.text_document.uri)
-        if buffer is None:
-            return []
-        offset = buffer.offset(params.position)
-        found = links.struct_at(buffer, offset)
-        if found:
-            return [_location(server, buffer, one) for one in links.structs(buffer)[found[0]] if one.defines]
-        return [*_other_half(server, buffer, offset)]
+        return [*_linked(server, params, lambda one: one.defines)]
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def on_references(params: types.ReferenceParams) -> Sequence[types.Location]:
-        buffer = server.text(params.text_document.uri)
-        if buffer is None:
-            return []
-        offset = buffer.offset(params.position)
-        found = links.struct_at(buffer, offset)
-        if found:
-            words = links.structs(buffer)[found[0]]
-            wanted = [one for one in words if params.context.include_declaration or not one.defines]
-            return [_location(server, buffer, one) for one in wanted]
-        return [*_other_half(server, buffer, offset)]
+        return [*_linked(server, params, lambda one: params.context.include_declaration or not one.defines)]
 
 
 def _change(server: Session) -> None:
@@ -174,8 +164,23 @@ def _is_asked(kind: str, only: Sequence[str] | None) -> bool:
     return not only or any(kind == one or kind.startswith(f"{one}.") for one in only)
 
 
-def _location(server: Session, buffer: Buffer, word: links.Word) -> types.Location:
-    return types.Location(server.uri(buffer.path), buffer.range(word.start, word.end))
+def _linked(
+    server: Session,
+    params: types.DefinitionParams | types.ReferenceParams,
+    wanted: Callable[[links.Word], bool],
+) -> Iterator[types.Location]:
+    """Where the struct at a position is named, as far as wanted; anywhere else the other half of the RPC."""
+    buffer = server.text(params.text_document.uri)
+    if buffer is None:
+        return
+    offset = buffer.offset(params.position)
+    found = links.struct_at(buffer, offset)
+    if found is None:
+        yield from _other_half(server, buffer, offset)
+        return
+    for one in links.structs(buffer)[found[0]]:
+        if wanted(one):
+            yield types.Location(server.uri(buffer.path), buffer.range(one.start, one.end))
 
 
 def _other_half(server: Session, buffer: Buffer, offset: int) -> Iterator[types.Location]:

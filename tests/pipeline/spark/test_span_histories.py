@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 
 from kiplint.pipeline.stages.spans import in_time, shipped
-from kiplint.pipeline.tables.sets import PLACE
+from kiplint.pipeline.tables.sets import LINE, PLACE, runs
 from kiplint.pipeline.tables.spans import CHANGE, FINDING, RENAMES, with_releases
 
 from .frames import frame
@@ -118,18 +118,22 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
         for lineage, line in (("main", one.branch), ("tags", one.tags)):
             for position, revision in enumerate(line):
                 place = (source, lineage, position, revision.commit, revision.time, revision.release)
-                sets.append((*place, "root"))
+                sets.append((*place, " ".join(sorted(revision.findings))))
                 found += [(*place, key) for key in sorted(revision.findings)]
                 changes += [(*place, key) for key in sorted(revision.changes)]
+    placed = frame(spark, PLACE, sets)
+    order = runs(placed)
     place_columns = {name: kind for name, kind in PLACE.items() if name != "root"}
     told = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
     findings = frame(spark, {**place_columns, "place": "string"}, found)
     stepped = frame(spark, {**place_columns, "field": "string"}, changes)
     more = {"kind": "'k'", "versions": "'0'", "breaks": "'wire'", "old": "'{}'"}
     spans = in_time(
-        findings.selectExpr("*", *(f"{text} AS {name}" for name, text in told.items())),
+        findings.join(order.select(*LINE, "position", "rank"), [*LINE, "position"]).selectExpr(
+            "*", *(f"{text} AS {name}" for name, text in told.items())
+        ),
         stepped.selectExpr("*", *(f"{text} AS {name}" for name, text in {**told, **more}.items())),
-        placed := frame(spark, PLACE, sets),
+        order,
         frame(spark, RENAMES, []),
     ).cache()
     made = with_releases(spans, shipped(spans, placed), placed).toArrow().to_pylist()

@@ -2,10 +2,18 @@
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from kiplint.cli import suggesting
-from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
+from kiplint.cli.groups import (
+    Choosing,
+    Configuring,
+    FailOnOption,
+    Reporting,
+    RepositoryOption,
+    StatisticsOption,
+    chosen,
+)
 from kiplint.cli.options import Argument, Group, Option
 
 if TYPE_CHECKING:
@@ -35,10 +43,7 @@ class Options(Group, frozen=True):
         ),
     ] = ()
     choosing: Choosing = Choosing()
-    fail_on: Annotated[
-        Literal["error", "warning", "info", "never"] | None,
-        Option("The lowest severity that makes the exit code 1.", usual="error"),
-    ] = None
+    fail_on: FailOnOption = None
     only_failing: Annotated[bool, Option("Report only the findings that make the exit code 1.")] = False
     reporting: Reporting = Reporting()
     fix: Annotated[bool, Option("Put right what is certain, in the files; report what is left.")] = False

@@ -1,8 +1,16 @@
 """`kiplint kip`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from kiplint.cli.groups import Choosing, Configuring, Reporting, RepositoryOption, StatisticsOption, chosen
+from kiplint.cli.groups import (
+    Choosing,
+    Configuring,
+    FailOnOption,
+    Reporting,
+    RepositoryOption,
+    StatisticsOption,
+    chosen,
+)
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
@@ -28,10 +36,7 @@ class Options(Group, frozen=True):
     )
     repo: RepositoryOption = None
     choosing: Choosing = Choosing()
-    fail_on: Annotated[
-        Literal["error", "warning", "info", "never"] | None,
-        Option("The lowest severity that makes the exit code 1.", usual="error"),
-    ] = None
+    fail_on: FailOnOption = None
     reporting: Reporting = Reporting()
     configuring: Configuring = Configuring()
     statistics: StatisticsOption = False

@@ -17,6 +17,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.pipeline.bundles import chunks, trees_of, with_texts
 from kiplint.pipeline.columns import Columns, batch, ddl, text
+from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.engine import CHANGES, Engine
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
@@ -46,7 +47,7 @@ def run(work: Work, context: Context) -> None:
     compared = work.read(COMPARED, staged)
     for frame in (
         Changes(compared.where("rule is not null").select(*Changes.COLUMNS).coalesce(work.few)),
-        Pairs(wanted.select("old_root", "root").coalesce(1)),
+        Pairs(wanted.select("old_root", "root").coalesce(work.few)),
     ):
         (work.replace if anew else work.append)(frame)
     work.note(NAME, work.problems_in(staged, "subject"), anew=anew)
@@ -68,7 +69,7 @@ def _compared(work: Work, engine: Engine, pairs: DataFrame) -> DataFrame:
     folders = rooted.groupBy("chunk").agg(f.collect_list(f.struct("root", "directory", "tree")).alias("folders"))
     texts = with_texts(rooted.select("chunk", "tree"), files, blobs)
     bundled = steps.join(folders, "chunk", "left").join(texts, "chunk", "left")
-    return work.spread(bundled).mapInArrow(compare_in_arrow(engine), ddl(COMPARED))
+    return work.spread(bundled, rows_in(work.parts(Sets.NAME))).mapInArrow(compare_in_arrow(engine), ddl(COMPARED))
 
 
 def compare_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[pa.RecordBatch]]:

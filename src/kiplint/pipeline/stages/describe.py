@@ -18,6 +18,7 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.columns import Columns, array, batch, ddl, number, struct, text
+from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.fields import Fields
@@ -49,7 +50,7 @@ def run(work: Work, context: Context) -> None:
     """Describe the definitions that are new, or all when the model has changed."""
     parts, anew = work.unseen(NAME, STAGE.ids(context)[NAME], Blobs.NAME)
     blobs = work.read(Blobs.COLUMNS, parts).where("data is not null").select("blob", "data")
-    staged = work.stage("described", work.spread(blobs).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
+    staged = work.stage("described", work.spread(blobs, rows_in(parts)).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
     described = work.read(DESCRIBED, staged)
     told = described.where("message is not null")
     own = ["blob", "message.message_name"]

@@ -6,7 +6,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as f
 
 from kiplint.pipeline.stage import Context, Stage
-from kiplint.pipeline.tables.drift import Drift, drift_of, laid_out
+from kiplint.pipeline.tables.drift import Drift, drift_of, laid_out, last_laid_out
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.layouts import Layouts
 from kiplint.pipeline.tables.messages import Messages
@@ -26,8 +26,8 @@ def run(work: Work, context: Context) -> None:
     newest = f.row_number().over(Window.partitionBy(*LINE).orderBy(f.desc("position")))
     forks = sets.where(f.col("source") != context.upstream).withColumn("rank", newest).where("rank = 1").drop("rank")
     parts = (work.frame(Trees).df, work.frame(Files).df, work.frame(Layouts).df, work.frame(Messages).df)
-    drift = drift_of(laid_out(forks, *parts), laid_out(sets.where(f.col("source") == context.upstream), *parts))
-    work.replace(Drift(drift.coalesce(1)))
+    upstream = last_laid_out(sets.where(f.col("source") == context.upstream), *parts)
+    work.replace(Drift(drift_of(laid_out(forks, *parts), upstream).coalesce(work.few)))
 
 
 STAGE = Stage(

@@ -102,7 +102,7 @@ def _read(work: Work, walked: DataFrame, lines: Sequence[Line]) -> DataFrame:
     wanted = wanted_blobs(walked, work.frame(Blobs).df).join(kinds, "location")
     pile = f.pmod(f.hash("blob"), f.lit(work.parallelism * 2))
     tasks = wanted.groupBy("kind", "location", pile.alias("pile")).agg(f.collect_list("blob").alias("blobs"))
-    return work.spread(tasks.select(*TO_READ)).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS))
+    return tasks.select(*TO_READ).repartition(work.parallelism).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS))
 
 
 def _settle(work: Work, walked: DataFrame) -> None:

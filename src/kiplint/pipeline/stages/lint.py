@@ -23,7 +23,7 @@ from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings
 from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
-from kiplint.pipeline.texts import A_TASK, Use, first_uses, join_texts, near, sets_in, texts_by_chunk
+from kiplint.pipeline.texts import Use, first_uses, join_texts, near, sets_in, texts_by_chunk
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
 
@@ -67,7 +67,7 @@ def _files(work: Work, engine: Engine, parts: Parts, seen: Parts) -> DataFrame:
     wanted = files.select(*PAIR).distinct().join(_pairs(work, seen), PAIR, "anti")
     rows = rows_in(parts)
     texts = join_texts(wanted, work.frame(Blobs).df, rows, _tasks(work, rows)).select(*PAIR, "data")
-    return work.spread(texts).mapInArrow(files_in_arrow(engine), ddl(FOUND))
+    return work.spread(texts, rows).mapInArrow(files_in_arrow(engine), ddl(FOUND))
 
 
 def _sets(work: Work, engine: Engine, parts: Parts, fresh: Parts, seen: Parts) -> DataFrame:
@@ -101,7 +101,7 @@ def _pairs(work: Work, parts: Parts) -> DataFrame:
 def _tasks(work: Work, files: int) -> int:
     """How many tasks share the texts of so many files: enough for all cores, and each of a bounded size."""
     texts = min(files, rows_in(work.parts(Blobs.NAME)))
-    return max(work.parallelism, -(-texts // A_TASK))
+    return work.tasks(texts)
 
 
 def files_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[pa.RecordBatch]]:

@@ -11,7 +11,7 @@ from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.changes import Changes, changes_in_sets
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings, found_in_sets
-from kiplint.pipeline.tables.sets import LINE, PLACE, Sets
+from kiplint.pipeline.tables.sets import LINE, PLACE, Sets, runs
 from kiplint.pipeline.tables.spans import (
     CHANGE,
     FINDING,
@@ -32,15 +32,16 @@ def run(work: Work, _: Context) -> None:
     """Make the spans anew: that is columns only, and cheap beside what it is made of."""
     sets = work.frame(Sets).df.select(*PLACE)
     changes = changes_in_sets(work.frame(Changes).df, sets)
-    found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, sets)
-    spans = in_time(found, changes, sets, work.local(RENAMES, _last_names(changes)))
+    order = runs(sets)
+    found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, order)
+    spans = in_time(found, changes, order, work.local(RENAMES, _last_names(changes)))
     staged = work.read({**dict(spans.dtypes)}, work.stage("in-time", spans))
     work.replace(Spans(with_releases(staged, shipped(staged, sets), sets).coalesce(work.few)))
 
 
-def in_time(found: DataFrame, changes: DataFrame, sets: DataFrame, renames: DataFrame) -> DataFrame:
-    """The spans of findings and of changes on each line, without the releases of other lines."""
-    findings = finding_spans(found, sets, renames)
+def in_time(found: DataFrame, changes: DataFrame, order: DataFrame, renames: DataFrame) -> DataFrame:
+    """The spans of findings and of changes on each line, without the releases of other lines; see `finding_spans`."""
+    findings = finding_spans(found, order, renames)
     findings = findings.withColumns({"what": f.lit(FINDING), "breaks": f.lit(None).cast("string"), "field": f.lit("")})
     never = {"fixed_position": "int", "fixed_commit": "string", "fixed_time": "timestamp", "fixed_release": "string"}
     nulls = {name: f.lit(None).cast(kind) for name, kind in {**never, "open": "boolean"}.items()}

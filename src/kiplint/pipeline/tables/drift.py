@@ -61,18 +61,46 @@ def laid_out(sets: DataFrame, trees: DataFrame, files: DataFrame, layouts: DataF
     path = f.expr("if(directory = '', name, concat(directory, '/', name))").alias("path")
     placed = sets.join(trees, "root").join(files, "tree").select(*sets.columns, "blob", path)
     keys = messages.select("blob", "api_key")
+    return placed.join(layouts, "blob").join(keys, "blob").select("*", _claim().alias("claim")).drop("blob", "root")
+
+
+def _claim() -> Column:
     rpcs = f.when(f.col("type").isin(*RPC), f.col("api_key").cast("string"))
-    claim = f.coalesce(rpcs, "message_name").alias("claim")
-    return placed.join(layouts, "blob").join(keys, "blob").select("*", claim).drop("blob", "root")
+    return f.coalesce(rpcs, "message_name")
 
 
-def drift_of(forks: DataFrame, upstream: DataFrame) -> DataFrame:
-    """The drift of the forks' layouts from upstream's, both as `laid_out` gives them."""
-    known = upstream.groupBy(*MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags").agg(
-        f.max_by(f.struct("lineage", "commit"), f.struct("time", "lineage", "commit")).alias("where"),
-        f.max_by("release", f.when(f.col("release").isNotNull(), f.struct("time", "release"))).alias("release"),
-        f.max("time").alias("last"),
+def last_laid_out(
+    sets: DataFrame, trees: DataFrame, files: DataFrame, layouts: DataFrame, messages: DataFrame
+) -> DataFrame:
+    """The layouts that sets have or had, each with the last of them that has it: no more rows than definitions have."""
+    roots = _last(
+        sets.select(
+            "root",
+            f.struct("lineage", "commit").alias("where"),
+            "release",
+            f.when(f.col("release").isNotNull(), f.col("time")).alias("released"),
+            f.col("time").alias("last"),
+        ),
+        "root",
     )
+    blobs = _last(_last(trees.join(roots, "root"), "tree").join(files, "tree"), "blob")
+    claims = messages.select("blob", "api_key")
+    told = blobs.join(layouts, "blob").join(claims, "blob").select("*", _claim().alias("claim"))
+    return _last(told, *MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags")
+
+
+def _last(rows: DataFrame, *columns: str) -> DataFrame:
+    """For each value of columns the last place that has it, and the last release."""
+    return rows.groupBy(*columns).agg(
+        f.max_by("where", f.struct("last", "where")).alias("where"),
+        f.max_by("release", f.struct("released", "release")).alias("release"),
+        f.max("released").alias("released"),
+        f.max("last").alias("last"),
+    )
+
+
+def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
+    """The drift of the forks' layouts from upstream's: as `laid_out` and `last_laid_out` give them."""
     theirs = known.select(
         *MESSAGE,
         *(f.col(name).alias(f"up_{name}") for name in ("message_name", "lowest", "highest", "layout", "names", "tags")),

@@ -55,17 +55,26 @@ class Matrix(Frame):
 PAIR = ("client_root", "broker_root")
 
 
-def matrix_of(sets: DataFrame, offers: DataFrame) -> DataFrame:
-    """The matrix of the released sets; pairs with the same contents are worked out once."""
-    released = sets.where("release is not null").select("source", "release", "root").distinct()
+RELEASES: Columns = {"source": "string", "release": "string", "root": "string", "fresh": "boolean"}
+
+
+def matrix_of(releases: DataFrame, offers: DataFrame, *, across: bool) -> DataFrame:
+    """The matrix of releases (`RELEASES`) with those that are fresh; pairs with the same contents are worked out once.
+
+    A source's releases are held against each other, `across` sources too if that is asked for.
+    """
     clients, brokers = (
-        released.select(
-            f.col("source").alias(f"{side}_source"), f.col("release").alias(side), f.col("root").alias(f"{side}_root")
+        releases.select(
+            f.col("source").alias(f"{side}_source"),
+            f.col("release").alias(side),
+            f.col("root").alias(f"{side}_root"),
+            f.col("fresh").alias(f"{side}_fresh"),
         )
         for side in ("client", "broker")
     )
-    pairs = clients.select("client_root").distinct().crossJoin(brokers.select("broker_root").distinct())
-    return clients.crossJoin(brokers).join(agreements(pairs, offers), list(PAIR)).select(*Matrix.COLUMNS)
+    inside = f.lit(True) if across else f.col("client_source") == f.col("broker_source")
+    asked = clients.crossJoin(brokers).where(inside & (f.col("client_fresh") | f.col("broker_fresh")))
+    return asked.join(agreements(asked.select(*PAIR).distinct(), offers), list(PAIR)).select(*Matrix.COLUMNS)
 
 
 def agreements(pairs: DataFrame, offers: DataFrame) -> DataFrame:

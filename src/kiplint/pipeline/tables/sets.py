@@ -52,6 +52,13 @@ class Roots(Frame):
     COLUMNS: ClassVar[Columns] = {"key": "string", "root": "string"}
 
 
+def runs(sets: DataFrame) -> DataFrame:
+    """Of neighbours on a line with the same content the first, counted by `rank`: most commits change no definition."""
+    line = Window.partitionBy(*LINE).orderBy("position")
+    begun = sets.withColumn("before", f.lag("root").over(line)).where("before is null or before <> root").drop("before")
+    return begun.withColumn("rank", f.row_number().over(line))
+
+
 def steps(sets: DataFrame) -> DataFrame:
     """Each revision beside the one before it on its line: the columns of `sets`, those of the old one as `old_*`."""
     line = Window.partitionBy(*LINE).orderBy("position")

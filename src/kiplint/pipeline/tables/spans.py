@@ -55,18 +55,15 @@ RENAMES: Columns = {"source": "string", "lineage": "string", "old": "string", "l
 """By line of history: the name that a message has in the end, for each that it once had."""
 
 
-def ranked(sets: DataFrame) -> DataFrame:
-    """The revisions counted without gaps, as a revision that could not be read leaves one in `position`."""
-    return sets.withColumn("rank", f.row_number().over(Window.partitionBy(*LINE).orderBy("position")))
+def finding_spans(found: DataFrame, order: DataFrame, renames: DataFrame) -> DataFrame:
+    """The islands of each finding on each line of history.
 
-
-def finding_spans(found: DataFrame, sets: DataFrame, renames: DataFrame) -> DataFrame:
-    """The islands of each finding on each line of history; `found` are the findings of every revision."""
-    order = ranked(sets)
+    `order` are the revisions whose content is another than that of the one before, with a `rank` that counts them
+    without gaps (`tables.sets.runs`), `found` what is found in each of these.
+    """
     named = found.join(renames.withColumnRenamed("old", "message_name"), [*LINE, "message_name"], "left")
     key = _key("rule", f.coalesce("last", "message_name"), "place")
-    seen = named.withColumn("key", key).join(order.select(*LINE, "position", "rank"), [*LINE, "position"])
-    once = seen.groupBy(*LINE, "key", "rank").agg(f.min(f.struct(*_TOLD)).alias("told"))
+    once = named.withColumn("key", key).groupBy(*LINE, "key", "rank").agg(f.min(f.struct(*_TOLD)).alias("told"))
     run = Window.partitionBy(*LINE, "key").orderBy("rank")
     islands = once.withColumn("island", f.col("rank") - f.row_number().over(run))
     spans = islands.groupBy(*LINE, "key", "island").agg(

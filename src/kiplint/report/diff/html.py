@@ -14,7 +14,7 @@ from kiplint.report.diff.json import change_object
 from kiplint.report.diff.lanes import Proof, proofs
 from kiplint.report.diff.sides import Pair, sides
 from kiplint.report.diff.text import heading, summary_line
-from kiplint.report.kit.page import anchors, set_title, write_page
+from kiplint.report.kit.page import Tally, anchors, set_title, write_page
 from kiplint.report.kit.strip import Strip
 from kiplint.runs.diff import DiffResult
 from kiplint.versions import VersionRange
@@ -65,7 +65,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
         new=set_title(result.sets[1]),
         told=summary_line(result.changes, result.messages) if result.changes else "",
         compared=result.messages,
-        counts=[(TITLES.get(what, what), counts[what], MARKS[what], what) for what in BREAKS],
+        tallies=[Tally(what, TITLES.get(what, what), counts[what], MARKS[what]) for what in BREAKS],
         entries=entries,
         marks=MARKS,
         titles=TITLES,

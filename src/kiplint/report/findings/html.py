@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 
 from kiplint.engine.finding import SEVERITIES
 from kiplint.report.findings.json import as_json
-from kiplint.report.kit.page import anchors, set_title, write_page
+from kiplint.report.kit.page import Tally, anchors, set_title, write_page
 from kiplint.runs.result import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
@@ -50,9 +50,8 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         command=report.command,
         title=", ".join(map(set_title, report.sets)) or WITHOUT_SETS.get(report.command, report.command),
         told=report.told,
-        summary=tiles(report),
-        counts=report.counts,
-        severities=SEVERITIES,
+        summary=tallies(report),
+        severities=[Tally(name, name, report.counts[name], name) for name in SEVERITIES],
         groups=groups,
         numbers={path: str(at) for at, (_, path, _) in enumerate(groups)},
         choices=[(str(at), name) for at, (name, _, _) in enumerate(groups)],
@@ -63,12 +62,12 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     )
 
 
-def tiles(report: Report) -> list[tuple[str, int, str]]:
-    """The numbers of a report: label, number, mark."""
+def tallies(report: Report) -> list[Tally]:
+    """The numbers of a report."""
     counts = report.counts
-    found = [(f"{name}s", counts[name], name) for name in SEVERITIES]
+    found = [Tally(name, f"{name}s", counts[name], name) for name in SEVERITIES]
     rest = {name: number for name, number in report.summary.items() if name not in ("errors", "warnings", "infos")}
-    return [*found, *((name.replace("_", " "), number, "") for name, number in rest.items())]
+    return [*found, *(Tally(name, name.replace("_", " "), number) for name, number in rest.items())]
 
 
 def groups_of(items: list[Item]) -> list[tuple[str, str, list[Item]]]:

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
@@ -25,6 +25,15 @@ from kiplint.text.words import plural
 _PAGES = files("kiplint.report") / "pages"
 _IN_TEXT = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+class Tally(NamedTuple):
+    """How many there are of one kind: what a filter calls it, its title, and its mark."""
+
+    value: str
+    title: str
+    number: int
+    mark: str = ""
 
 
 class _Shipped(BaseLoader):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TextIO
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.newest import LakeReport
-from kiplint.report.kit.page import anchors, write_page
+from kiplint.report.kit.page import Tally, anchors, write_page
 from kiplint.report.lake.chart import Axis, Chart, chart, day, moment
 
 STATES = {"break": "breaks", "open": "open", "fixed": "fixed"}
@@ -39,11 +39,12 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         "lake.html",
         out,
         sources=found["sources"],
-        counts=found["counts"],
+        summary=[Tally(label, label, number) for label, number in found["counts"].items()],
         charts=list(_charts(lines)),
         events=events,
         states=[
-            (state, title, sum(one.state == state for one in events), MARKS[state]) for state, title in STATES.items()
+            Tally(state, title, sum(one.state == state for one in events), MARKS[state])
+            for state, title in STATES.items()
         ],
         severities=[(name, name) for name in SEVERITIES if any(one.row["severity"] == name for one in events)],
         lines=[(name, name) for name in names],

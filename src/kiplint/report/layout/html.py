@@ -9,7 +9,7 @@ import msgspec
 
 from kiplint.model.field import Field
 from kiplint.model.message import Message
-from kiplint.report.kit.page import anchors, write_page
+from kiplint.report.kit.page import Tally, anchors, write_page
 from kiplint.report.kit.strip import Strip, strip
 from kiplint.report.layout.json import document
 from kiplint.runs.show import LayoutResult, LayoutsResult
@@ -76,7 +76,7 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
         entries=sorted(entries, key=lambda one: (one.message["set"], one.message["message_name"])),
         whole=isinstance(result, LayoutsResult),
         title=messages[0]["message_name"] if len(messages) == 1 else "Messages",
-        kinds=[(kind, sum(one["message_type"] == kind for one in messages)) for kind in kinds],
+        kinds=[Tally(kind, kind, sum(one["message_type"] == kind for one in messages)) for kind in kinds],
         sets=[(one, one or "this set") for one in sets],
         layouts=sum(len(one["layouts"]) for one in messages),
         broken=result.broken,

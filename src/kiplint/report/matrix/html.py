@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 from kiplint.compat.negotiation.releases import Cell, ReleaseMatrix
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
-from kiplint.report.kit.page import set_title, write_page
+from kiplint.report.kit.page import Tally, set_title, write_page
 from kiplint.runs.negotiate import MatrixResult
 from kiplint.text.show import printable
 
@@ -61,6 +61,11 @@ def write(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         note=matrix.note,
         trouble=len(matrix.trouble),
         pairs=len(matrix.pairs),
+        tallies=[
+            Tally("releases", "releases", len(names)),
+            Tally("pairs", "pairs", len(matrix.pairs)),
+            Tally("trouble", "in trouble", len(matrix.trouble), "warning"),
+        ],
         rpcs=[(str(at), f"{name} ({key})") for at, (key, name) in enumerate(_rpcs(matrix))],
         broken=result.broken,
     )

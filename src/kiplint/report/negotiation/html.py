@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 import msgspec
 
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.report.kit.page import anchors, set_title, write_page
+from kiplint.report.kit.page import Tally, anchors, set_title, write_page
 from kiplint.report.negotiation.exchange import steps
 from kiplint.report.negotiation.json import document
 from kiplint.runs.negotiate import NegotiationResult
@@ -56,18 +56,19 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     names = anchors([rpc["name"] for rpc in rpcs])
     lines = [Line(*one) for one in zip(rpcs, names, states, strict=True)]
     counts = Counter(states)
+    tallies = [Tally(state, title, counts[state], MARKS.get(state, "")) for state, title in TITLES.items()]
     write_page(
         "negotiate.html",
         out,
         client=set_title(found.client),
         brokers=list(map(set_title, found.brokers)),
-        summary=found.summary,
+        summary=[Tally("", "RPCs", found.summary.rpcs), *(one for one in tallies if one.number)],
         connections=[
             Connection(set_title(begun.broker), _grouped(steps(begun, ids, mode)))
             for begun, ids, mode in zip(found.exchanges, found.telemetry, found.modes, strict=True)
         ],
         lines=sorted(lines, key=lambda line: (order.index(line.state), line.rpc["api_key"])),
-        states=[(state, title, counts[state], MARKS.get(state, "")) for state, title in TITLES.items()],
+        states=tallies,
         titles=TITLES,
         marks=MARKS,
         features=found.features,

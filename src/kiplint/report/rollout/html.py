@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TextIO
 
 from kiplint.compat.adoption import STATUSES
-from kiplint.report.kit.page import anchors, set_title, write_page
+from kiplint.report.kit.page import Tally, anchors, set_title, write_page
 from kiplint.report.kit.strip import Strip, strip
 from kiplint.report.rollout.json import document
 from kiplint.report.rollout.text import closing
@@ -38,8 +38,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
         base=set_title(result.sets[1]) if len(result.sets) > 1 else "",
         told=closing(result.rows, result.header),
         header=found["header"],
-        summary=found["summary"],
-        statuses=[status for status in STATUSES if found["summary"][status]],
+        tallies=[Tally(status, status, found["summary"][status], MARKS[status]) for status in STATUSES],
         marks=MARKS,
         lines=[Line(one, name, _strip(one, found["header"])) for one, name in zip(rpcs, names, strict=True)],
         longest=min(longest, 40),

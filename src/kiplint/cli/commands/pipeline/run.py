@@ -41,6 +41,9 @@ class Options(Group, frozen=True):
     upstream: Annotated[
         str | None, Option("The source that the others are held against.", "NAME", usual="the first")
     ] = None
+    across: Annotated[
+        bool, Option("Hold the releases of each source against those of the others too, in the matrix.")
+    ] = False
     config: Annotated[str | None, Option("A kiplint.toml with the rules to run.", "FILE", usual="the defaults")] = None
     cluster: Cluster = Cluster()
     quiet: Annotated[bool, Option("Print nothing but errors.", short="-q")] = False
@@ -77,6 +80,7 @@ def run(options: Options) -> int:
         resume=options.resume,
         add=options.add,
         remove=options.remove,
+        across=options.across,
     )
     console = Console(options.quiet)
     try:
