@@ -39,7 +39,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install lint lock release-check precision new-rule laws witnesses bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
+.PHONY: help check test test-oldest test-install lint lock release-check precision new-rule laws witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -79,6 +79,9 @@ laws: $(VENV)/installed-dev $(VENV)/packs ## hold the two readers of command lin
 
 witnesses: $(VENV)/installed-dev $(VENV)/packs ## hold breaks of bytes and their proofs to be the same, over 5,000 generated evolutions
 	@KIPLINT_WITNESS_EXAMPLES=5000 $(BIN)/pytest -q -s tests/compat/test_witness.py -k breaks_and_witnesses $(PYTEST_ARGS)
+
+equality: $(VENV)/installed-dev $(VENV)/packs ## hold a lake of Kafka's history to what check, diff and negotiate say, of every revision
+	@KIPLINT_EQUALITY_SAMPLE=1000 $(BIN)/pytest -q -s tests/pipeline/spark/test_equality.py $(PYTEST_ARGS)
 
 precision: $(VENV)/installed-dev $(VENV)/packs ## measure what the rules find over Kafka's releases and forks, and write docs/precision.json
 	@$(BIN)/python scripts/precision.py

@@ -1,7 +1,8 @@
 """`make precision`: what each rule finds over Kafka's releases and three forks, and what became of it.
 
 Writes `docs/precision.json`, out of which the reference is made, from the bundles of real definitions that lie where
-`KIPLINT_CORPUS` says, or in `../shared/corpus`. Each distinct directory is checked once.
+`KIPLINT_CORPUS` says, or in `../shared/corpus`. Each distinct directory is checked once. `docs/judged.json` is what a
+reader made of the findings that no later release mended.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
@@ -31,12 +34,33 @@ FILES = dict[str, str]
 """By name of a file of one directory: its blob."""
 
 
+FrozenFiles = tuple[tuple[str, str], ...]
+Element = tuple[str, str]
+"""A message and the path of a field of it; empty for the message itself."""
+FATES = ("mended", "gone", "stand", "forks")
+
+
 class Key(NamedTuple):
     """What makes findings of several releases the same one."""
 
     rule: str
     message: str
     place: str
+
+    @property
+    def field(self) -> str:
+        """The path of the field that it is about, empty for a message."""
+        return ".".join(re.findall(r"\[([^\]]*)\]", self.place)) if self.place.startswith("/") else ""
+
+    @property
+    def told(self) -> str:
+        """How a judge names the place: the path of the field, or what a note or a word was told."""
+        return self.field if self.place.startswith("/") else self.place
+
+
+def frozen(files: FILES) -> FrozenFiles:
+    """What makes two directories the same one."""
+    return tuple(sorted(files.items()))
 
 
 class Repository:
@@ -89,13 +113,13 @@ class Checker:
 
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
-        self._done: dict[tuple[tuple[str, str], ...], dict[Key, Finding]] = {}
+        self._done: dict[FrozenFiles, dict[Key, Finding]] = {}
 
     def findings(self, repository: Repository, revision: str) -> dict[Key, Finding]:
         """The findings of a revision."""
         found: dict[Key, Finding] = {}
         for directory, files in repository.directories(revision).items():
-            known = tuple(sorted(files.items()))
+            known = frozen(files)
             if known not in self._done:
                 inputs = [Input(name, data) for name, data in sorted(repository.contents(files).items())]
                 result = check_set(inputs, self._rules, directory=directory)
@@ -110,24 +134,67 @@ def key_of(one: Finding) -> Key:
     return Key(rule, message, place or one.message)
 
 
-def elements(repository: Repository, revision: str) -> Iterator[tuple[str, str]]:
-    """The live messages of a revision, and their fields: names of message and path."""
-    for files in repository.directories(revision).values():
-        for name, data in repository.contents(files).items():
-            message = load(name, data).message
-            if message and message.valid:
-                yield message.name, ""
-                for field in message.all_fields:
-                    if field.present:
-                        yield message.name, field.path
+def elements(repository: Repository, directory: FILES) -> Iterator[tuple[Element, str]]:
+    """The live messages of a directory, and their fields; with what tells whether they were changed."""
+    for name, data in repository.contents(directory).items():
+        message = load(name, data).message
+        if message and message.valid:
+            yield (message.name, ""), directory[name]
+            for field in message.all_fields:
+                if field.present:
+                    yield (message.name, field.path), f"{field.spec} {message.valid}"
 
 
-def fate(key: Key, newest: dict[Key, Finding], alive: set[tuple[str, str]]) -> str:
-    """What became of a finding: it stands, was mended, or is gone with what it was about."""
-    if key in newest:
-        return "stand"
-    path = ".".join(re.findall(r"\[([^\]]*)\]", key.place)) if key.place.startswith("/") else ""
-    return "mended" if (key.message, path) in alive else "gone"
+class History:
+    """The findings over the revisions of a repository, oldest first, and what became of each."""
+
+    def __init__(self, repository: Repository, revisions: list[str], checker: Checker) -> None:
+        self._repository = repository
+        self._revisions = revisions
+        self._alive: dict[FrozenFiles, dict[Element, str]] = {}
+        self.last: dict[Key, int] = {}
+        for number, revision in enumerate(revisions):
+            self.last |= dict.fromkeys(checker.findings(repository, revision), number)
+
+    def fate(self, key: Key) -> str:
+        """It stands, was mended, or is gone, with what it was about or for what others do."""
+        following = self.last[key] + 1
+        if following == len(self._revisions):
+            return "stand"
+        before, after = (
+            self._elements(self._revisions[n]).get((key.message, key.field)) for n in (following - 1, following)
+        )
+        return "mended" if after and before != after else "gone"
+
+    def _elements(self, revision: str) -> dict[Element, str]:
+        """What is there in a revision."""
+        found: dict[Element, str] = {}
+        for files in self._repository.directories(revision).values():
+            known = frozen(files)
+            if known not in self._alive:
+                self._alive[known] = dict(elements(self._repository, files))
+            found |= self._alive[known]
+        return found
+
+
+class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a reader made of a finding: whether it is true, and why; without a message, of all that the rule finds."""
+
+    rule: str
+    true: bool
+    reason: str
+    message: str = ""
+    place: str = ""
+
+    def is_about(self, key: Key) -> bool:
+        """Whether the finding is the one, or one of those, that was judged."""
+        return self.rule == key.rule and (not self.message or (self.message, self.place) == (key.message, key.told))
+
+
+def verdict_on(key: Key, judged: list[Verdict]) -> str:
+    """How a finding was judged: right, wrong, or unread; what is said of it alone counts before what is said of all."""
+    found = sorted((one for one in judged if one.is_about(key)), key=lambda one: not one.message)
+    return "unread" if not found else "right" if found[0].true else "wrong"
 
 
 def measure(corpus: Path, folder: Path) -> dict[str, Any]:
@@ -137,31 +204,33 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
     checker = Checker(rules)
     kafka, forks = Repository(corpus / HISTORY, folder / "kafka"), Repository(corpus / FORKS, folder / "forks")
     tags, heads = kafka.tags(), forks.heads()
-    seen: dict[Key, Finding] = {}
-    newest: dict[Key, Finding] = {}
-    for tag in tags:
-        newest = checker.findings(kafka, tag)
-        seen = newest | seen
-    alive = set(elements(kafka, tags[-1]))
-    fates = {key: fate(key, newest, alive) for key in seen}
-    only_forks = {key for head in heads for key in checker.findings(forks, head)} - seen.keys()
-    judged = json.loads(JUDGED.read_text("utf-8"))
+    history = History(kafka, [*tags, "trunk"], checker)
+    fates = {key: history.fate(key) for key in history.last}
+    fates |= {key: "forks" for head in heads for key in checker.findings(forks, head) if key not in fates}
+    judged = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
+    stale = [one for one in judged if not any(one.is_about(key) for key in fates)]
+    if stale:
+        raise SystemExit(f"nothing is found that {stale[0]} is about; take it out of docs/judged.json")
     records: dict[str, dict[str, int | str]] = {}
     for rule in rules.rules:
-        if rule.each in ("change", "reading"):
-            continue
-        counts = Counter(value for key, value in fates.items() if key.rule == rule.id)
-        elsewhere = sum(key.rule == rule.id for key in only_forks)
-        total = counts.total() + elsewhere
-        wrong = sum(
-            key.rule == rule.id and any(one["message"] == key.message and one["rule"] == rule.id for one in judged)
-            for key in (*seen, *only_forks)
-        )
-        records[rule.id] = {
-            "severity": rule.severity, "findings": total, "mended": counts["mended"], "gone": counts["gone"],
-            "stand": counts["stand"], "forks": elsewhere, "wrong": wrong,
-        }  # fmt: skip
+        if rule.each not in ("change", "reading"):
+            found = {key: value for key, value in fates.items() if key.rule == rule.id}
+            counts = Counter(found.values())
+            read = Counter(verdict_on(key, judged) for key, value in found.items() if value != "mended")
+            records[rule.id] = {
+                "severity": rule.severity, "findings": len(found), **{part: counts[part] for part in FATES},
+                "right": read["right"], "wrong": read["wrong"], "unread": read["unread"],
+            }  # fmt: skip
     return {"tags": len(tags), "forks": heads, "rules": records}
+
+
+def complaints(rules: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """The warnings that are true less than four times in five, or that nobody has judged."""
+    for name, one in rules.items():
+        if one["severity"] == "warning" and 5 * one["wrong"] > one["findings"]:
+            yield f"{name} is a warning, and true less than four times in five"
+        if one["severity"] == "warning" and one["unread"]:
+            yield f"{name} is a warning, and {one['unread']} of its findings are neither mended nor judged"
 
 
 def main() -> int:
@@ -170,15 +239,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         found = measure(corpus, Path(folder))
     TARGET.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    bad = [
-        name
-        for name, one in found["rules"].items()
-        if one["severity"] == "warning" and one["findings"] and 5 * one["wrong"] > one["findings"]
-    ]
-    for name in bad:
-        print(f"{name} is a warning, and true less than four times in five")
-    print(f"wrote {TARGET.relative_to(ROOT)}: {found['tags']} tags, {len(found['forks'])} forks")
-    return 1 if bad else 0
+    wrong = list(complaints(found["rules"]))
+    print(*wrong, f"wrote {TARGET.relative_to(ROOT)}: {found['tags']} tags, {len(found['forks'])} forks", sep="\n")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -33,10 +33,7 @@ WARNINGS = """
 clients/AlterPartitionRequest.json  notes/note-version
 clients/AlterShareGroupOffsetsResponse.json /fields/3/fields/2/name style/about-missing
 clients/ApiVersionsRequest.json /fields/3/name conventions/entity-by-peers
-clients/BrokerHeartbeatRequest.json /name notes/heading
-clients/BrokerHeartbeatResponse.json /name notes/heading
-clients/BrokerRegistrationRequest.json /name notes/heading
-clients/BrokerRegistrationResponse.json /name notes/heading
+clients/BrokerRegistrationResponse.json  notes/note-version
 clients/CreateDelegationTokenRequest.json /fields/0/name conventions/later-without-default
 clients/CreateDelegationTokenRequest.json /fields/1/name conventions/later-without-default
 clients/CreateDelegationTokenResponse.json /fields/3/name conventions/later-without-default
@@ -85,8 +82,6 @@ group-coordinator/ConsumerGroupRegularExpressionValue.json /fields/2/name style/
 group-coordinator/StreamsGroupCurrentMemberAssignmentValue.json /commonStructs/0/fields/2/default fields/default-json-null
 group-coordinator/StreamsGroupMetadataValue.json /fields/3 versions/versions-missing
 group-coordinator/StreamsGroupMetadataValue.json /fields/3/default fields/default-json-null
-metadata/BrokerRegistrationChangeRecord.json /name notes/heading
-metadata/RegisterBrokerRecord.json /name notes/heading
 streams/SubscriptionInfoData.json /commonStructs/1/fields/3/ignorable shape/coerced-value
 transaction-coordinator/TransactionLogValue.json /fields/1 versions/versions-missing
 transaction-coordinator/TransactionLogValue.json /fields/10 versions/versions-missing

@@ -7,9 +7,9 @@ there already, so tests about imports and about starting the command do without.
 from __future__ import annotations
 
 import atexit
-import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -30,14 +30,25 @@ MODULES = os.pathsep.join(map(str, (SOURCE, GUARD)))
 """Where processes find kiplint, and what keeps them from the network."""
 IMPORTED = (
     "kiplint.cli.app",
-    "kiplint.runs.check",
+    *(
+        f"kiplint.runs.{name}"
+        for name in ("check", "diff", "negotiate", "upgrade", "rollout", "show", "readers", "kip")
+    ),
+    *(f"kiplint.runs.bytes.{name}" for name in ("encode", "decode")),
+    "kiplint.cli.bytes",
     "kiplint.cli.output",
     "kiplint.cli.process",
+    "kiplint.text.diagnose",
+    "jinja2",
     "jsonschema",
+    "networkx",
+    "pyspark.sql",  # and nothing that begins threads, such as pyarrow
 )
 SECONDS, BYTES = 10, 4 << 30
 """What a run may take at most when it is asked to be limited."""
 STREAMS = ("stdin", "stdout", "stderr")
+REDIRECTED = "ZYGOTE_STREAMS"
+"""Streams that are redirected, as a shell is told it: `2>&-`, `>/dev/full`."""
 
 
 class Zygote:
@@ -98,10 +109,13 @@ def _run(request: dict[str, Any]) -> NoReturn:
     if "ZYGOTE_LIMITS" in os.environ:  # a run that may wait without end, or read without end
         signal.alarm(SECONDS)
         resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    redirect(os.environ.pop(REDIRECTED, ""))
     encoding, _, errors = os.environ.get("PYTHONIOENCODING", "utf-8").partition(":")
-    sys.stdin = io.TextIOWrapper(io.FileIO(0), encoding)
-    sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), encoding, errors or "strict")
-    sys.stderr = io.TextIOWrapper(io.FileIO(2, "w"), encoding, "backslashreplace")
+    sys.stdin = _stream(0, "r", encoding)
+    sys.stdout = _stream(1, "w", encoding, errors or "strict")
+    sys.stderr = _stream(2, "w", encoding, "backslashreplace")
+    if sys.stderr:
+        sys.stderr.reconfigure(line_buffering=True)
     sys.argv = ["kiplint", *request["words"]]
     code: object = 1
     try:
@@ -116,6 +130,24 @@ def _run(request: dict[str, Any]) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def redirect(words: str) -> None:
+    """Do with this process's streams what a shell does with a command's."""
+    for number, way, place in re.findall(r"([0-2]?)([<>])(\S+)", words):
+        stream = int(number or way == ">")
+        if place == "&-":
+            os.close(stream)
+        else:
+            os.dup2(os.open(place, os.O_RDONLY if way == "<" else os.O_WRONLY), stream)
+
+
+def _stream(number: int, mode: str, encoding: str, errors: str = "strict") -> Any:
+    """A stream as Python has it when it begins: None where there is none."""
+    try:
+        return open(number, mode, encoding=encoding, errors=errors, closefd=False)
+    except OSError:
+        return None
 
 
 if __name__ == "__main__":

@@ -7,18 +7,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.markdown import anchor, page, table
+from generator.markdown import anchor, page, prose, table
 
 DATA = Path(__file__).resolve().parent.parent / "precision.json"
+JUDGED = DATA.with_name("judged.json")
 
 INTRODUCTION = """\
-What each rule finds in {tags} releases of Kafka, from 2.2 on, and at the heads of {count} forks ({forks}), and what
-history says of it. A finding counts once, however many releases have it. `make precision` measures it anew.
+What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks
+({forks}), and what history says of it. A finding counts once, however many releases have it.
+`make precision` measures it anew.
 
-- *mended*: a later release put it right. *gone*: what it was about was removed. *stands*: the newest release has it.
-- *forks*: only a fork has it; its later history is not known.
-- *false*: read by a person and found to be no mistake; each is in `docs/judged.json`, with the reason. A rule that is
-  right less than four times in five is no warning, and `make precision` fails where one is.
+- *mended*: the next release without it has what it was about, changed. *gone*: what it was about went with it, was
+  renamed, or stayed as it is. *stands*: Kafka's trunk of 2026-08 has it. *forks*: only a fork has it; its later history
+  is not known.
+- *true* and *false*: of those that were not mended, how they were judged, one by one, [below](#judged). What was mended
+  is true. A rule that is right less than four times in five is no warning, and `make precision` fails where one is, and
+  where a finding of a warning is neither mended nor judged.
 
 Rules that are not listed found nothing: no release has made the mistake.
 """
@@ -40,11 +44,18 @@ def make() -> str:
     ]
     forks = ", ".join(data()["forks"])
     about = INTRODUCTION.format(tags=data()["tags"], count=len(data()["forks"]), forks=forks)
-    return page("Precision", about, table(["rule", "severity", "findings", *COLUMNS], rows))
+    judged = table(["rule", "where", "", "reason"], [verdict(one) for one in json.loads(JUDGED.read_text("utf-8"))])
+    return page("Precision", about, table(["rule", "severity", "findings", *COLUMNS], rows), f"## Judged\n\n{judged}")
 
 
-PARTS = ("findings", "mended", "gone", "stand", "forks", "wrong")
-COLUMNS = ("mended", "gone", "stands", "forks", "false")
+def verdict(one: dict[str, Any]) -> list[str]:
+    """The row of a finding that was judged."""
+    where = f"{one['message']}: {one['place']}" if "place" in one else one.get("message", "all")
+    return [one["rule"], prose(where), "true" if one["true"] else "false", prose(one["reason"])]
+
+
+PARTS = ("findings", "mended", "gone", "stand", "forks", "right", "wrong")
+COLUMNS = ("mended", "gone", "stands", "forks", "true", "false")
 
 
 def record(rule: str) -> str:

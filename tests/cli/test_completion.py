@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,16 +20,22 @@ IDS = [rule.id for rule in shipped_rules()]
 PACKS = [*dict.fromkeys(rule.pack for rule in shipped_rules())]
 SET = "fixtures/sets/broker/clients"
 PRESS_TAB = """
-eval "$(kiplint --show-completion bash)"
+eval "$SCRIPT"
 COMP_WORDS=(kiplint "$@") COMP_CWORD=$#
 _kiplint_completion kiplint
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
+@cache
+def script() -> str:
+    """What bash is to read when it starts."""
+    return subprocess.check_output([COMMAND, "--show-completion", "bash"], env=environment(), text=True)
+
+
 def offered(*words: str, cwd: Path = ROOT) -> list[str]:
     """What bash offers for the last of these words."""
-    env = environment()
+    env = environment(SCRIPT=script())
     env["PATH"] = f"{COMMAND.parent}:{env['PATH']}"
     command = ["bash", "--norc", "-c", PRESS_TAB, "bash", *words]
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)

@@ -17,7 +17,7 @@ import pytest
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.text.limits import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
-from tools import QUIET, check, definition, document, environment, field, ids, kiplint
+from tools import QUIET, Ran, check, definition, document, environment, field, ids, kiplint
 
 
 class Case(NamedTuple):
@@ -159,6 +159,9 @@ CASES = [
     Case("python", b"{'name': None, 'validVersions': True}", "syntax/invalid-json"),
     Case("binary", bytes(range(256)) * 100, "syntax/not-utf8"),
 ]  # fmt: skip
+MUCH = "many-wrong-fields.json"
+"""The case of which more is said than a pipe holds."""
+
 SEVERITIES = ("error", "warning", "info")
 SMALL = Config(ignore=QUIET)
 
@@ -202,13 +205,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
+@pytest.fixture(scope="module")
+def told(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
+    """What a check of the directory writes in formats; one run writes them all, as it takes seconds."""
+    top = tmp_path_factory.mktemp("told")
+    formats = ("concise", "json", "jsonl")
+    files = (f"--output-format={form}={top / form}" for form in formats)
+    ran = kiplint("check", ".", "--output-format", "text", *files, cwd=folder)
+    return {"text": ran} | {form: ran._replace(out=(top / form).read_text("utf-8")) for form in formats}
+
+
 def raw(text: str) -> set[str]:
     """The characters that a terminal or a parser of lines could take for more than text."""
     return {char for char in text if not (char.isprintable() or char == "\n")}
 
 
-def test_a_directory_of_all_of_them_as_text(folder: Path) -> None:
-    ran = kiplint("check", ".", cwd=folder)
+def test_a_directory_of_all_of_them_as_text(told: dict[str, Ran]) -> None:
+    ran = told["text"]
     assert (ran.code, ran.err) == (1, "")
     assert raw(ran.out) == set()
     # What begins a line is ours: no name of a file or field has broken one.
@@ -216,8 +229,8 @@ def test_a_directory_of_all_of_them_as_text(folder: Path) -> None:
     assert f" --> {SHOWN}:10:" in ran.out
 
 
-def test_a_directory_of_all_of_them_in_one_line_each(folder: Path) -> None:
-    ran = kiplint("check", ".", "--output-format", "concise", cwd=folder)
+def test_a_directory_of_all_of_them_in_one_line_each(told: dict[str, Ran]) -> None:
+    ran = told["concise"]
     assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
     names = {f"{case.name}.json" for case in CASES} | {SHOWN}
     assert {line.partition(".json:")[0] + ".json" for line in ran.out.splitlines()} <= names
@@ -225,8 +238,8 @@ def test_a_directory_of_all_of_them_in_one_line_each(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl"])
-def test_a_directory_of_all_of_them_as_json(folder: Path, output: str) -> None:
-    ran = kiplint("check", ".", "--output-format", output, cwd=folder)
+def test_a_directory_of_all_of_them_as_json(told: dict[str, Ran], output: str) -> None:
+    ran = told[output]
     assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
     rows = json.loads(ran.out)["findings"] if output == "json" else [json.loads(line) for line in ran.out.splitlines()]
     assert {one["path"] for one in rows} >= {f"{case.name}.json" for case in CASES if case.rule and is_walked(case)}
@@ -277,7 +290,7 @@ def test_options_in_errors(tmp_path: Path, words: list[str]) -> None:
 
 
 def test_a_reader_that_goes_away(folder: Path) -> None:
-    command = [sys.executable, "-m", "kiplint", "check", ".", "--output-format", "jsonl"]
+    command = [sys.executable, "-m", "kiplint", "check", MUCH, "--output-format", "jsonl"]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     ) as process:
@@ -290,7 +303,7 @@ def test_a_reader_that_goes_away(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
-@pytest.mark.parametrize("words", [["check", "."], ["rules"], ["schema", "config"], ["explain", "tags/gap"]])
+@pytest.mark.parametrize("words", [["check", MUCH], ["rules"], ["schema", "config"], ["explain", "tags/gap"]])
 def test_a_disk_that_is_full(folder: Path, words: list[str]) -> None:
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "kiplint", *words]

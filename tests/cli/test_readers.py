@@ -74,6 +74,19 @@ def test_only_what_a_change_brought_about(place: Path) -> None:
     assert document(place, "readers", "set", "--since", "HEAD")["findings"] == []
 
 
+def test_the_repository_may_be_elsewhere(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    away = tmp_path_factory.mktemp("away")
+    found = document(away, "readers", str(place / "set"), "--since", "HEAD", "--repo", str(place))
+    assert (found["summary"]["older"], len(found["readers"][0]["misreads"])) == (1, 1)
+    git(place, "bundle", "create", "-q", "all.bundle", "--all")
+    for where, says in (
+        (str(away), "no such revision: HEAD"),
+        (str(place / "all.bundle"), "set is not in the work tree of"),
+    ):
+        ran = run(away, "readers", str(place / "set"), "--since", "HEAD", "--repo", where)
+        assert (ran.code, says in ran.err) == (2, True)
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_tells_it(form: str, place: Path) -> None:
     ran = run(place, "readers", "set", "--select", "readers/kio", "--output-format", form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import translate
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,44 @@ def test_a_diff_heeds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     ignores = {"new/X*": ["compat/default-changed"]}
     assert [one.rule for one in kiplint.diff("old", "new").changes] == ["compat/default-changed"]
     assert kiplint.diff("old", "new", config={"per-file-ignores": ignores}).changes == ()
+
+
+def test_a_chain_has_an_end(tmp_path: Path) -> None:
+    files = {f"{n}.toml": f'extend = "{n + 1}.toml"\n' for n in range(2_000)} | {"2000.toml": ""}
+    write(tmp_path, {name: text.encode() for name, text in files.items()})
+    assert read_config(str(tmp_path / "1981.toml")) == Config(extend="1982.toml")
+    said = complaint(lambda: read_config(str(tmp_path / "0.toml")))
+    place = tmp_path / "20.toml"
+    assert said == f"{place}:1: extend: {place} is the end of more than 20 files that each extend the next"
+
+
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        (r"\u006biplint.toml", "{0}/kiplint.toml extends itself, by way of 1 files"),
+        (r"no\u0041", "there is no file {0}/noA"),
+    ],
+)
+def test_a_base_that_is_spelt_with_escapes(tmp_path: Path, base: str, said: str) -> None:
+    file = tmp_path / "kiplint.toml"
+    file.write_text(f'\nextend = "{base}"\n')
+    assert complaint(lambda: read_config(str(file))) == f"{file}:2: extend: {said.format(tmp_path)}"
+
+
+def test_many_globs_are_each_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def noted(glob: str) -> str:
+        made.append(glob)
+        return translate(glob)
+
+    monkeypatch.setattr("kiplint.text.globs.translate", noted)
+    globs = [f"**/*{n}*/x*" for n in range(900)]
+    ignores = {glob: ["*/*"] for glob in globs}
+    for name in ("A", "B", "C"):
+        (tmp_path / f"{name}Request.json").write_bytes(
+            definition(*[field(f"f{n}") for n in range(9)], name=f"{name}Request")
+        )
+    found = kiplint.check(tmp_path, config={"exclude": globs, "per-file-ignores": ignores}, select=["style"])
+    assert len(found.findings) >= 27
+    assert sorted(set(globs)) == sorted(one for one in made if one in set(globs))

@@ -20,7 +20,7 @@ from pipeline.support import surroundings
 
 SPARK = Path(pyspark.__file__).parent
 MARK = "KIPLINT_TEST_SERVERS"
-LONGEST = 120
+LONGEST = 600
 """Seconds to wait for anything before a test gives up."""
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import ssl
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kiplint.runs.probe.connection import ProbeError, Tls
+from kiplint.runs.probe.connection import MOST_ANSWER, ProbeError, Tls
 from kiplint.runs.probe.probe import probe
 from kiplint.runs.probe.sasl import Sasl, _scram
-from probe.support import SET, answering, ask, framed, server
+from probe.support import SET, answering, ask, framed, offer, server, speaking
 from tools import complaint, kiplint
 
 HEAD = b"\0\0\0\1"
@@ -106,6 +109,26 @@ def test_an_answer_that_is_malformed() -> None:
         ("codec/trailing-bytes", 12),
         ("codec/answered-not-offered", 6),
     ]
+
+
+def test_a_broker_that_goes_on_naming_versions(tmp_path: Path) -> None:
+    for file in SET.glob("*.json"):
+        text = file.read_text("utf-8")
+        if file.name.startswith("ApiVersions"):
+            text = re.sub('"validVersions": "[^"]*"', '"validVersions": "0-32767"', text)
+        (tmp_path / file.name).write_text(text, "utf-8")
+
+    def answers(_name: str, version: int, _values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"errorCode": 35, **offer((18, 0, version - 1))} if version else offer((18, 0, 0))
+
+    with server(speaking(answers, str(tmp_path))) as address:
+        found = ask(address, client=tmp_path)
+    assert (found.error, found.tried) == (None, (32767, 32766, 32765, 32764, 32763, 0))
+
+
+def test_an_answer_that_is_too_long() -> None:
+    with server(answering((MOST_ANSWER + 1).to_bytes(4, "big") + b"\0" * 64, close=False)) as address:
+        assert (ask(address).error or "").endswith("a length of 1048577 bytes")
 
 
 def test_the_mock_cluster_of_librdkafka(tmp_path: Path) -> None:

@@ -40,7 +40,9 @@ LATER, INFORM, TAGGED = (
 NULL, ID, USELESS = (
     f"conventions/{name}" for name in ("response-null-not-ignorable", "id-default", "useless-ignorable")
 )
-TYPE, ENTITY, TOPICS = (f"conventions/{name}" for name in ("type-by-peers", "entity-by-peers", "entity-topics"))
+TYPE, ENTITY, TOPICS, NAMED = (
+    f"conventions/{name}" for name in ("type-by-peers", "entity-by-peers", "entity-topics", "entity-by-name")
+)
 NULLABLE = {"nullableVersions": "0+"}
 BROKER = {"entityType": "brokerId"}
 
@@ -88,6 +90,9 @@ IGNORABLE = (
     _mistake("CreateTopicsResponse", "0-5", "ReplicationFactor int16 5+", None, default="-1"),
     _mistake("BrokerRegistrationRequest", "0-3", "PreviousBrokerEpoch int64 3+", None, default="-1"),
     _mistake("FetchRequest", "0-11", "IsolationLevel int8 4+", None, default="0"),
+    _mistake("FetchRequest", "0-11", "SessionId int32 7+", None, default="0"),
+    _mistake("FetchRequest", "0-11", "SessionEpoch int32 7+", None, default="-1"),
+    _mistake("SaslAuthenticateResponse", "0-1", "SessionLifetimeMs int64 1+", None, default="0"),
     _mistake("ShareFetchRequest", "0", "MaxBytes int32 0+", USELESS, ignorable=True),
     _mistake("ShareFetchResponse", "0", "ThrottleTimeMs int32 0+", USELESS, ignorable=True),
     _mistake("ShareFetchResponse", "0", "ErrorCode int16 0+", USELESS, ignorable=True),
@@ -113,7 +118,20 @@ ENTITIES = (
     _mistake("BeginQuorumEpochRequest", "0", "LeaderId int32 0+", ENTITY, peers={"type": "int32", **BROKER}),
     _mistake("StreamsGroupHeartbeatResponse", "0", "Topic string 0+", TOPICS),
     _mistake("ElectLeadersRequest", "0", "Topic string 0+", TOPICS),
-    _mistake("AlterPartitionReassignmentsRequest", "0", "Replicas []int32 0+", None),
+    _mistake("AlterPartitionReassignmentsRequest", "0", "Replicas []int32 0+", NAMED),
+    _mistake("MetadataResponse", "0-9", "IsrNodes []int32 0+", NAMED),
+    _mistake("FetchRequest", "0-12", "ReplicaId int32 0+", NAMED),
+    _mistake("FetchResponse", "0-12", "PreferredReadReplica int32 11+", NAMED, ignorable=True, default="-1"),
+    _mistake("VoteRequest", "0", "CandidateId int32 0+", NAMED),
+    _mistake("DescribeQuorumResponse", "0", "ReplicaId int32 0+", NAMED),
+    _mistake("AlterIsrRequest", "0", "NewIsr []int32 0+", NAMED),
+    _mistake("ListPartitionReassignmentsResponse", "0", "RemovingReplicas []int32 0+", NAMED),
+    _mistake("ConsumerGroupDescribeResponse", "0", "SubscribedTopicNames []string 0+", NAMED),
+    _mistake("StreamsGroupHeartbeatRequest", "0", "SourceTopics []string 0+", NAMED),
+    _mistake("MetadataResponse", "0-9", "ControllerId int32 1+", None, default="-1", ignorable=True),
+    _mistake("FindCoordinatorResponse", "0-3", "NodeId int32 0+", None),
+    _mistake("ListTransactionsRequest", "0", "ProducerIdFilters []int64 0+", None),
+    _mistake("DescribeGroupsRequest", "0-3", "Groups []string 0+", None),
 )
 TEXTS = (
     _mistake("InitProducerIdRequest", "0-3", "ProducerEpoch int16 2+", "notes/note-version", default="-1", ignorable=True,

@@ -405,8 +405,8 @@ def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], M
 DETAILS = {
     "check": ".code mark",
     "diff": ".changes li",
-    "rollout": ".facts",
-    "negotiate": "table",
+    "small rollout": ".facts",
+    "small negotiate": "table",
     "pipeline report": ".facts",
 }
 

@@ -12,6 +12,7 @@ from msgspec import Meta
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level
 from kiplint.text.files import read_file, read_text
+from kiplint.text.limits import MAX_DEPTH
 from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
 
@@ -47,7 +48,7 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
         list[str], Meta(description="Globs of files to leave out, relative to this file.", max_length=MOST)
     ] = []
     per_file_ignores: Annotated[
-        dict[str, list[str]],
+        dict[str, Annotated[list[str], Meta(max_length=MOST)]],
         Meta(description="By glob of files, relative to this file: rules not to run on them.", max_length=MOST),
     ] = {}
     severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.", max_length=MOST)] = {}
@@ -81,22 +82,27 @@ def _whole(file: str, chain: tuple[str, ...]) -> dict[str, Any]:
     """The values of a file over those of the file that it extends."""
     values = _read(file)
     base = values.get("extend")
-    return _over_base(values, base, file, place_of(base, file), chain) if base else values
+    return _over_base(values, base, file, chain) if base else values
 
 
 def make_config(values: Mapping[str, Any]) -> Config:
     """The configuration that is given as such, what it extends included; its paths are relative to where we are."""
     base = values.get("extend")
     file = os.path.join(os.getcwd(), FILES[0])
-    return msgspec.convert(_over_base(dict(values), base, file, "the configuration", ()) if base else values, Config)
+    return msgspec.convert(_over_base(dict(values), base, file, ()) if base else values, Config)
 
 
-def _over_base(values: dict[str, Any], base: str, file: str, place: str, chain: tuple[str, ...]) -> dict[str, Any]:
+def _over_base(values: dict[str, Any], base: str, file: str, chain: tuple[str, ...]) -> dict[str, Any]:
     from kiplint.engine.extending import once, over
 
-    chain, below = once(chain, file, place), os.path.join(os.path.dirname(file), base)
-    if not os.path.lexists(below):
-        raise UsageError(f"{place}: extend: there is no file {printable(below)}")
+    below = os.path.join(os.path.dirname(file), base)
+    try:
+        chain = once(chain, file)
+        if not os.path.lexists(below):
+            raise UsageError(f"there is no file {printable(below)}")
+    except UsageError as error:
+        place = f"{file}:{_line(read_text(file), 'extend')}" if os.path.lexists(file) else "the configuration"
+        raise UsageError(f"{place}: extend: {error}") from None
     return over(values, _whole(below, chain), os.path.dirname(os.path.realpath(below)), file)
 
 
@@ -107,6 +113,8 @@ def _read(file: str) -> dict[str, Any]:
     try:
         text = read_text(file)
         values = tomllib.loads(text)
+        if _is_deep(values):
+            raise RecursionError
     except RecursionError:
         raise UsageError(f"{file}: not TOML: values stand too deep inside one another") from None
     except ValueError as error:  # tomllib's own, and int's for a number of thousands of digits
@@ -129,13 +137,24 @@ def _read(file: str) -> dict[str, Any]:
     return dict(values)
 
 
+def _is_deep(value: object) -> bool:
+    """Whether values stand deeper inside one another than those of a definition may."""
+    row = [value]
+    for _ in range(MAX_DEPTH):
+        parts = (one.values() if isinstance(one, dict) else one for one in row if isinstance(one, (dict, list)))
+        row = [part for several in parts for part in several]
+    return bool(row)
+
+
 def place_of(word: str, file: str) -> str:
-    """Where a configuration has a word, as `file:line`; it may be in the file that this one extends."""
+    """Where a configuration that could be read has a word, as `file:line`; maybe in the file that this one extends."""
     import re
 
     text = read_text(file)
     escaped = re.escape(word)
-    match = re.search(rf"(?m)[\"']{escaped}[\"']|^[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text)
+    match = re.search(
+        rf"(?m)[\"']{escaped}[\"']|(?:^|[{{,])[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text
+    )
     if not match and (base := _read(file).get("extend")):
         return place_of(word, os.path.join(os.path.dirname(file), base))
     return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"

@@ -11,6 +11,9 @@ from kiplint.text.show import printable
 LISTS: Final = ("rule-packs", "exclude")
 """The keys whose values are lists of paths or globs."""
 
+LONGEST: Final = 20
+"""How many files may extend one another."""
+
 Values = dict[str, Any]
 
 
@@ -56,9 +59,11 @@ def _path(path: str, folder: str, here: str) -> str:
     return whole if inside.startswith("../") else inside
 
 
-def once(chain: tuple[str, ...], file: str, place: str) -> tuple[str, ...]:
-    """The chain of files with one more; raises UsageError for one that is there already."""
+def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """The chain of files with one more; raises UsageError for one that is there already, and for one too many."""
     whole = os.path.realpath(file)
     if whole in chain:
-        raise UsageError(f"{place}: extend: {printable(file)} extends itself, by way of {len(chain)} files")
+        raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
+    if len(chain) >= LONGEST:
+        raise UsageError(f"{printable(file)} is the end of more than {LONGEST} files that each extend the next")
     return (*chain, whole)

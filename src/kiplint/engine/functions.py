@@ -12,7 +12,7 @@ from kiplint.versions import VersionRange
 
 
 def _quoted(text: str) -> str:
-    return msgspec.json.encode(text).decode()
+    return msgspec.json.encode(text.encode(errors="replace").decode()).decode()
 
 
 def _joined(items: Iterable[object]) -> str:

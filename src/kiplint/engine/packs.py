@@ -15,6 +15,7 @@ from kiplint.engine.rule import PackSpec, Rule, RuleSpec
 from kiplint.engine.stamps import stamp_of
 from kiplint.text.comments import blank_comments
 from kiplint.text.files import read_file, read_text
+from kiplint.text.strings import join_surrogates
 
 _DECODER = msgspec.json.Decoder(PackSpec)
 GROUP = "kiplint.packs"
@@ -147,4 +148,9 @@ def _parse(text: str) -> Any:
     except msgspec.DecodeError:
         import json5
 
-        return json5.loads(text)
+        value = json5.loads(join_surrogates(text))
+        try:
+            msgspec.json.encode(value)
+        except UnicodeEncodeError:
+            raise ValueError("it has half of a surrogate pair, which is no character") from None
+        return value

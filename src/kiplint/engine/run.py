@@ -35,12 +35,16 @@ class Input(NamedTuple):
 
 
 class Result(msgspec.Struct):
-    """What a check came to: its findings, in the order of files and lines, how much was read, and the texts."""
+    """What a check came to: its findings, in the order of files and lines, how much was read, and the texts.
+
+    `names` are those of all messages, as far as they could be read, also of files that are only context.
+    """
 
     findings: list[Finding] = msgspec.field(default_factory=list)
     files: int = 0
     messages: int = 0
     sources: dict[str, bytes] = msgspec.field(default_factory=dict)
+    names: frozenset[str] = frozenset()
 
 
 def check_set(
@@ -70,6 +74,7 @@ def check_set(
         breaches += rules.breaches("reading", rules.readings(definitions))
     by_file: dict[str, list[Breach]] = {}
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
+    result.names = unread.union(message.name for message in messages)
     for breach in (at_reported_half(one, reported) for one in breaches):
         if breach.anchor.file in reported:
             by_file.setdefault(breach.anchor.file, []).append(breach)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import LEVELS, Level, Rule, type_of
+from kiplint.text.globs import WILDCARDS, fits
 from kiplint.text.suggest import did_you_mean, nearest
 from kiplint.versions import InvalidRange, VersionRange
-
-WILDCARDS: Final = "*?["
 
 
 def matches(selector: str, rule_id: str) -> bool:
     """Whether a selector means a rule: its id, its pack, or a glob over ids."""
-    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fnmatchcase(rule_id, selector)
+    return selector in (rule_id, "all") or rule_id.startswith(f"{selector}/") or fits(rule_id, selector)
 
 
 def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -31,7 +29,7 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
     by_name |= {rule_id: frozenset((rule_id,)) for rule_id in ids}
     nothing: frozenset[str] = frozenset()
     return {
-        selector: frozenset(one for one in ids if fnmatchcase(one, selector))
+        selector: frozenset(one for one in ids if fits(one, selector))
         if any(sign in selector for sign in WILDCARDS)
         else by_name.get(selector, nothing)
         for selector in selectors
@@ -111,6 +109,10 @@ def _check_param(rule: Rule, name: str, value: object) -> None:
     wanted, found = type_of(rule.params[name]), type_of(value)
     if wanted.partition("[")[0] != found.partition("[")[0]:
         raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}", name)
+    from kiplint.engine.param_words import misspelt
+
+    if wrong := misspelt(rule, name, value):
+        raise UsageError(f"the parameter {name} of {rule.id}: {wrong[1]}", wrong[0])
     usual = rule.params[name]
     if isinstance(usual, dict) and isinstance(value, dict) and usual and all(map(_is_range, usual.values())):
         for key, one in value.items():

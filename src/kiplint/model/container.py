@@ -96,15 +96,12 @@ class Container:
 
     @fact
     def skipped_tags(self) -> dict[int, int]:
-        """By index of a field: the lowest unused tag, when this field has the lowest tag above a gap.
-
-        A field whose tag another has too is meant to have an unused one, so each such field fills a gap.
-        """
+        """By index of a field: the lowest unused tag, where it has the lowest tag above a gap that no twin fills."""
         if any((field.tag or 0) < 0 for field in self.tagged_fields) or any(
             field.tag is None and field.tagged for field in self.fields
         ):
             return {}  # which tag is missing is not known
-        expected, spare = 0, len(self.tag_twins)
+        expected, spare = 0, len(self.tag_twins)  # a tag that is given twice is meant to be an unused one
         for field in sorted(self.tagged_fields, key=lambda one: one.tag or 0):
             missing = max((field.tag or 0) - expected, 0)
             if missing > spare:

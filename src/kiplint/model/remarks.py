@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
 _OPENING = b"\n{"
+_EMPTY_LINE = re.compile(rb"\n[ \t\r]*\n")
 
 
 class Paragraph(NamedTuple):
@@ -25,21 +27,29 @@ class Paragraph(NamedTuple):
 
 
 def body_start(data: bytes) -> int:
-    """Where the definition begins, behind the heading of the file."""
+    """Where the heading ends: the comments before the definition, down to those that name a licence; 0 without one.
+
+    What stands between the licence and the definition are notes, as Kafka writes some there.
+    """
     opening = data.find(_OPENING)
-    return opening + 1 if opening >= 0 and data[:1] != b"{" else 0
+    if opening < 0 or data[:1] == b"{":
+        return 0
+    before = data[:opening].lower()
+    named = max(before.rfind(b"icen"), before.rfind(b"copyright"))
+    if named < 0:
+        return 0
+    gap = _EMPTY_LINE.search(before, named)
+    return gap.start() + 1 if gap else opening + 1
 
 
 def heading(data: bytes) -> str:
-    """The comments before the definition, without the blanks around them."""
+    """The licence before the definition, without the blanks around it."""
     return data[: body_start(data)].decode(errors="replace").strip()
 
 
 def paragraphs(data: bytes) -> Iterator[Paragraph]:
-    """The comments inside the definition; with a heading that names no licence, that too."""
+    """The comments behind the heading."""
     start = body_start(data)
-    if start and b"icen" not in data[:start]:
-        start = 0
     lines: list[tuple[int, int]] = []
     for begin, end in _comment_lines(data, start):
         between = data[lines[-1][1] : begin] if lines else b""

@@ -67,17 +67,18 @@ class _Told(NamedTuple):
     notes: tuple[str, ...]
 
 
-def check_sets(names: tuple[str, ...], configuration: Configuration, asked: Asked) -> CheckResult:
+def check_sets(sets: tuple[str, ...], configuration: Configuration, asked: Asked) -> CheckResult:
     """Check what the names stand for."""
     if asked.mending == "fix":
         from kiplint.runs.changing import refuse_what_is_fixed
 
-        refuse_what_is_fixed(names)
-    run = _Run(names, configuration, asked)
+        refuse_what_is_fixed(sets)
+    run = _Run(sets, configuration, asked)
     checked, mended = run.examined()
     found = tuple(sorted((one for result in checked for one in result.findings), key=lambda one: one.path))
     sources = {path: data for result in checked for path, data in result.sources.items()}
     told = run.told(located(found, run.seen.paths), sources, mended)
+    names = frozenset().union(*(result.names for result in checked))
     failing = at_least(told.findings, asked.fail_on or configuration.config.fail_on)
     shown = failing if asked.only_failing else told.findings
     return CheckResult(
@@ -86,14 +87,14 @@ def check_sets(names: tuple[str, ...], configuration: Configuration, asked: Aske
         messages=sum(result.messages for result in checked),
         sources=sources,
         status="findings" if failing else "ok",
-        sets=names,
+        sets=sets,
         rules=rule_infos([*run.rules.known, *run.rules.rules], shown, IGNORE),
         paths=tuple(run.seen.paths),
         stale=told.stale,
-        notes=(*run.seen.empty, *told.notes),
+        notes=(*run.seen.empty, *configuration.misnamed(run.rules, names), *told.notes),
         left_out=tuple(run.seen.left_out),
         older=told.older,
-        patch=mended.change.patch(names) if mended else None,
+        patch=mended.change.patch(sets) if mended else None,
     )
 
 

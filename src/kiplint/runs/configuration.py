@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any, TypedDict, Unpack
 
 import msgspec
@@ -12,8 +12,10 @@ import msgspec
 from kiplint.engine.config import Config, find_config, make_config, place_of, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet, Spares, load_rules, make_ruleset
 from kiplint.engine.selection import check_selector, matches
+from kiplint.text.globs import fits
+from kiplint.text.show import printable
 from kiplint.text.suggest import did_you_mean
 
 Path = str | os.PathLike[str]
@@ -50,37 +52,59 @@ class Configuration(msgspec.Struct, frozen=True):
         known = self.known()
         ignores = self.config.per_file_ignores
         try:
-            for selector in (one for several in ignores.values() for one in several):
+            for selector in dict.fromkeys(one for several in ignores.values() for one in several):
                 check_selector(selector, known)
             made = make_ruleset(self.config, known)
-            return RuleSet(made.rules, made.known, self._spares) if ignores else made
+            return RuleSet(made.rules, made.known, self._spared()) if ignores else made
         except UsageError as error:
             if not self.file or not error.word or error.word in self.asked:
                 raise
-            raise UsageError(f"{place_of(error.word, self.file)}: {error}") from None
+            raise UsageError(f"{self._place(error.word)}{error}") from None
+
+    def misnamed(self, rules: RuleSet, names: Collection[str]) -> tuple[str, ...]:
+        """A line for each RPC or message that a parameter of a rule names, and that none of these messages is."""
+        if not self.config.rules:
+            return ()
+        from kiplint.engine.param_words import misnamed
+
+        return tuple(
+            printable(f"warning: {self._place(one.word)}the parameter {one.param} of {one.rule}: {one.told}")
+            for one in misnamed(rules.known, names)
+        )
+
+    def _place(self, word: str) -> str:
+        return f"{place_of(word, self.file)}: " if self.file else ""
 
     def keeps(self, path: str) -> bool:
         """Whether a path is not excluded."""
-        return not self._fits(path, self.config.exclude)
+        globs = self.config.exclude
+        return not (globs and any(_fits(self._names(path), glob) for glob in globs))
 
-    def _spares(self, path: str, rule: str) -> bool:
-        """Whether a file is spared a rule."""
+    def _spared(self) -> Spares:
+        """Whether a file is spared a rule; every path and every rule is looked at once."""
         ignores = self.config.per_file_ignores
-        chosen = [glob for glob, names in ignores.items() if any(matches(name, rule) for name in names)]
-        return self._fits(path, chosen)
 
-    def _fits(self, path: str, globs: Collection[str]) -> bool:
-        """Whether one of the globs, which are relative to the configuration, fits a path."""
-        if not globs:
-            return False
+        @cache
+        def names_for(path: str) -> frozenset[str]:
+            known = self._names(path)
+            return frozenset(name for glob, names in ignores.items() if _fits(known, glob) for name in names)
+
+        @cache
+        def fits_one(names: frozenset[str], rule: str) -> bool:
+            return any(matches(name, rule) for name in names)
+
+        return lambda path, rule: fits_one(names_for(path), rule)
+
+    def _names(self, path: str) -> tuple[str, str]:
+        """A path as globs may mean it: relative to the configuration, if it is below that, and in full."""
         full = os.path.realpath(path)
         inner = os.path.relpath(full, self.base) if full.startswith(os.path.join(self.base, "")) else full
-        inner, full = inner.replace(os.sep, "/"), full.replace(os.sep, "/")
-        return any(
-            fnmatchcase(one, glob)
-            for glob in globs
-            for one in ((inner, f"/{inner}", full) if os.path.isabs(glob) else (inner, f"/{inner}"))
-        )
+        return inner.replace(os.sep, "/"), full.replace(os.sep, "/")
+
+
+def _fits(names: tuple[str, str], glob: str) -> bool:
+    inner, full = names
+    return fits(inner, glob) or fits(f"/{inner}", glob) or (os.path.isabs(glob) and fits(full, glob))
 
 
 def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:

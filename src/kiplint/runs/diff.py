@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from typing import Unpack
 
+from msgspec.structs import replace
+
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import BREAKS, GRAVE, Judged, judge
 from kiplint.compat.tree import Tree
@@ -57,7 +59,8 @@ def diff(
     names = (old, new, *also)
     before = load_base(old, repository, configuration.keeps)
     trees = [before, *(load(name, repository, configuration.keeps) for name in names[1:])]
-    return _compare(names, trees, rules, fail_on_breaks, messages)
+    notes = configuration.misnamed(rules, {one.name for tree in trees for one in tree.messages})
+    return replace(_compare(names, trees, rules, fail_on_breaks, messages), notes=notes)
 
 
 def diff_all(old: Path, new: Path, *, messages: Collection[str] = (), repository: Path | None = None) -> DiffResult:

@@ -154,8 +154,8 @@ def _before(
     revision = since.removesuffix(":")
     top = ""
     if os.path.lexists(name):
-        top = home_of(os.curdir)
-        named = list(places(revision, [name], top, "--since"))
+        top = (home_of(repository) if os.path.isdir(repository) else "") if repository else home_of(os.curdir)
+        named = list(places(revision, [name], top, "--since", repository))
     elif ":" in name:
         named = [f"{revision}:{name.partition(':')[2]}"]
     else:

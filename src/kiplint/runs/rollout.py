@@ -43,7 +43,8 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     configuration = configure(os.fspath(sets[-1]))
     head = load(sets[-1], repository, configuration.keeps)
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
-    rules = rollout_rules(header, configuration.config, configuration.rules().known)
+    asked = configuration.rules()
+    rules = rollout_rules(header, configuration.config, asked.known)
     rows = tuple(map(_shown, rows_of(head.main, base.main if base else None, header, rules)))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
@@ -61,6 +62,7 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
         broken=unread,
         rows=rows,
         header=header,
+        notes=configuration.misnamed(asked, {one.name for tree in (head, base) if tree for one in tree.messages}),
     )
 
 

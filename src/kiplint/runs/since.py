@@ -69,16 +69,24 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
     return tuple(kept)
 
 
-def places(revision: str, names: Iterable[str], top: str, option: str = "--changed-since") -> Iterator[str]:
+def places(
+    revision: str, names: Iterable[str], top: str, option: str = "--changed-since", repository: str | None = None
+) -> Iterator[str]:
     """Where in the revision the directories and files are that were named; files by their directory.
 
-    The `option` is what asks for it. Raises as `read_base` does.
+    `option` is what asks for it, `top` the work tree that they are in, of the `repository` if it is not the one around
+    the working directory. Raises as `read_base` does.
     """
-    if not top:
+    where = (
+        f"in the work tree of {repository}; name it as REV:path"
+        if repository
+        else "in the repository around the working directory"
+    )
+    if not top and not repository:
         raise SourceError(f"{option} needs a git repository around the working directory")
-    if is_unborn(revision):
+    if is_unborn(revision, repository):
         return
-    if not is_revision(revision):
+    if not is_revision(revision, repository):
         raise SourceError(f"no such revision: {revision}")
     seen = set()
     for name in names:
@@ -86,16 +94,16 @@ def places(revision: str, names: Iterable[str], top: str, option: str = "--chang
             raise UsageError(f"{option} is about directories and files, not {name}")
         folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
         inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top)).replace(os.sep, "/")
-        if inner.startswith("../"):
-            raise UsageError(f"{option}: {name} is not in the repository around the working directory")
+        if not top or inner.startswith("../"):
+            raise UsageError(f"{option}: {name} is not {where}")
         place = f"{revision}:{'' if inner == '.' else inner}"
         if place not in seen:
             seen.add(place)
-            if inner == "." or _is_there(place):
+            if inner == "." or _is_there(place, repository):
                 yield place
 
 
-def _is_there(place: str) -> bool:
+def _is_there(place: str, repository: str | None) -> bool:
     from kiplint.sources.repository import open_repository
 
-    return open_repository(None).find(place) is not None
+    return open_repository(repository).find(place) is not None

@@ -69,6 +69,7 @@ class _Scan:
         self.stack: list[_Frame] = []
         self.closed: list[tuple[int, int]] = []
         self.loose: list[int] = []
+        self.last_closing = text.rfind("*/")
         at = 0
         while match := _TOKEN.search(text, at):
             at = self._token(match)
@@ -77,8 +78,8 @@ class _Scan:
         """Take in a token; where to go on."""
         kind, start, end = match.lastgroup, match.start(), match.end()
         if kind == "block":
-            closing = self.text.find("*/", end) if self.stack else -1
-            return end if closing < 0 else closing + 2
+            closes = self.stack and end <= self.last_closing  # asked first: each search that fails reads all the rest
+            return self.text.find("*/", end) + 2 if closes else end
         if kind == "line":
             return end
         if kind:

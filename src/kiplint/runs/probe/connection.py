@@ -7,8 +7,11 @@ import ssl
 import time
 from typing import NamedTuple
 
-MOST_ANSWER = 16 * 2**20
-"""The longest answer that is read, in bytes; those of the handshake have some kilobytes."""
+MOST_ANSWER = 2**20
+"""The longest answer that is read, in bytes; those of the handshake have some kilobytes.
+
+What is read of it takes two hundred times as much memory where its author means it to.
+"""
 
 
 class ProbeError(Exception):

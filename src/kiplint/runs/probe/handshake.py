@@ -18,6 +18,9 @@ METADATA, SASL_HANDSHAKE, SASL_AUTHENTICATE = 3, 17, 36
 SOFTWARE = "kiplint"
 INSTANCE = "clientInstanceId"
 NO_NODE = -1
+MOST_TRIED = 5
+"""After how many versions of ApiVersions that the broker names and then refuses it is asked in version 0."""
+
 ERRORS = {
     31: "CLUSTER_AUTHORIZATION_FAILED",
     33: "UNSUPPORTED_SASL_MECHANISM",
@@ -98,18 +101,26 @@ class Talker:
 
 
 def api_versions(talker: Talker, version: int, asked: Asked, tried: tuple[int, ...] = ()) -> Offer:
-    """Ask for versions, beginning with one; on UNSUPPORTED_VERSION with the one that the broker names, else with 0."""
-    tried = (*tried, version)
-    frame, data = talker.ask(API_VERSIONS, version, _said(talker.message(API_VERSIONS), version, asked))
-    if data[4:6] != UNSUPPORTED_VERSION.to_bytes(2, "big") or version == 0:
-        return Offer(tried, version, frame, frame.problems)
+    """Ask for versions, beginning with one; on UNSUPPORTED_VERSION with the one that the broker names, else with 0.
+
+    A broker that goes on naming versions that it then refuses is asked in version 0 at last.
+    """
+    problems: tuple[Problem, ...] = ()
+    while True:
+        tried = (*tried, version)
+        frame, data = talker.ask(API_VERSIONS, version, _said(talker.message(API_VERSIONS), version, asked))
+        problems = (*problems, *frame.problems)
+        if data[4:6] != UNSUPPORTED_VERSION.to_bytes(2, "big") or version == 0:
+            return Offer(tried, version, frame, problems)
+        version = _named(frame, version) if len(tried) < MOST_TRIED else 0
+
+
+def _named(frame: Frame, refused: int) -> int:
+    """The version to ask next, below the one that was refused."""
     # The error code is all that can be relied upon (KIP-511); what follows may name the highest version.
-    named = 0
-    for one in (frame.value or {}).get("apiKeys") or []:
-        if one.get("apiKey") == API_VERSIONS:
-            named = min(one.get("maxVersion", 0), version - 1)
-    answer = api_versions(talker, max(named, 0), asked, tried)
-    return answer._replace(problems=(*frame.problems, *answer.problems))
+    rows = (frame.value or {}).get("apiKeys") or []
+    named = [one.get("maxVersion", 0) for one in rows if one.get("apiKey") == API_VERSIONS]
+    return max(min(named[-1], refused - 1), 0) if named else 0
 
 
 def error_text(code: int) -> str:

@@ -1,0 +1,91 @@
+"""Names that a configuration gives to parameters of rules, and that nobody has."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiplint
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.param_words import WHOLE, misnamed
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from tools import complaint
+
+FEW = ["FetchRequest", "FetchResponse", "SaslHandshakeRequest"]
+MANY = [*FEW, *(f"Number{n}Request" for n in range(WHOLE))]
+RULES = load_rules(Config(), "")
+
+
+def config(rule: str, **params: Any) -> Config:
+    return Config(rules={rule: RuleTable(params)})
+
+
+def told(names: list[str], rule: str, **params: Any) -> list[str]:
+    return [one.told for one in misnamed(make_ruleset(config(rule, **params), RULES).known, names)]
+
+
+@pytest.mark.parametrize(
+    ("word", "few", "many"),
+    [
+        ("Fetch", "", ""),
+        ("SaslHandshake", "", ""),
+        ("SaslHandshak", "; did you mean SaslHandshake?", "; did you mean SaslHandshake?"),
+        ("saslhandshake", "; did you mean SaslHandshake?", "; did you mean SaslHandshake?"),
+        ("FetchRequest", "; did you mean Fetch?", "; did you mean Fetch?"),
+        ("FetchSnapshot", "", " here"),
+        ("SaslHndshk", "", " here; did you mean SaslHandshake?"),
+    ],
+)
+def test_rpcs(word: str, few: str, many: str) -> None:
+    for names, said in ((FEW, few), (MANY, many)):
+        expected = [f"there is no RPC {word}{said}"] if said else []
+        assert told(names, "rpc/versions-differ", frozen=[word]) == expected
+        assert told(names, "kip-1313/frozen-rpc", frozen={word: "0-1"}) == expected
+
+
+def test_messages() -> None:
+    said = told(FEW, "kip-1313/telemetry-fields", messages=["FetchRequst", "FetchRequest", "PushTelemetryReqest"])
+    assert said == [
+        "there is no message FetchRequst; did you mean FetchRequest?",
+        "there is no message PushTelemetryReqest; did you mean PushTelemetryRequest?",
+    ]
+
+
+def test_what_a_rule_comes_with_is_no_mistake() -> None:
+    assert list(misnamed(RULES, MANY)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "params", "said"),
+    [
+        ("kip-1313/request-header-v3", {"tagged": "maybe"}, "maybe is none of either, yes, no"),
+        ("rpc/listeners-unknown", {"known": ["contoller"]}, "did you mean controller?"),
+        ("fields/unknown-type", {"primitives": ["strng"]}, "did you mean string?"),
+        ("fields/entity-type-missing", {"types": {"transactionlId": "string"}}, "did you mean transactionalId?"),
+        ("fields/entity-type-missing", {"types": {"brokerId": "int3"}}, "did you mean int32?"),
+        ("rpc/dead-message-properties", {"kept": ["apiKye"]}, "did you mean apiKey?"),
+    ],
+)
+def test_words(rule: str, params: dict[str, Any], said: str) -> None:
+    assert said in complaint(lambda: make_ruleset(config(rule, **params), RULES))
+
+
+def test_words_of_a_fork() -> None:
+    make_ruleset(config("fields/unknown-type", primitives=["int128", "varint", "decimal"]), RULES)
+    make_ruleset(config("rpc/listeners-unknown", known=["broker", "raftBroker"]), RULES)
+
+
+def test_commands_say_it(repo: Path, tmp_path: Path) -> None:
+    shutil.copytree(repo / "fixtures/sets/broker/clients", tmp_path / "set")
+    text = '[rules."kip-1313/frozen-rpc".params]\nfrozen = { Metdata = "0-1" }\n'
+    (tmp_path / "set/kiplint.toml").write_text(text)
+    word = "there is no RPC Metdata; did you mean Metadata?"
+    said = (f"warning: {tmp_path}/set/kiplint.toml:2: the parameter frozen of kip-1313/frozen-rpc: {word}",)
+    folder = str(tmp_path / "set")
+    assert kiplint.check(folder).notes == said
+    assert kiplint.check(f"{folder}/FindCoordinatorRequest.json").notes == said
+    assert kiplint.diff(folder, folder).notes == said
+    assert kiplint.rollout(folder).notes == said
