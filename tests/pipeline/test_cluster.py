@@ -88,9 +88,11 @@ def test_a_worker_dies(
     submit = f"{as_printed('spark-submit', places)} --quiet --stages ingest,lint"
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(said, submit, tmp_path, cache, **env)
-        wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
-        assert reached.exists(), running.result()
-        started.kill("doomed")
+        try:
+            wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
+            assert reached.exists(), running.result()
+        finally:
+            started.kill("doomed")  # what it was given would never end
         assert "[Stage " not in running.result()
     assert "ExecutorLostFailure" in reasons(events)
     command = as_printed("kiplint pipeline run --master", places)
