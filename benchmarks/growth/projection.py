@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.pipeline.stages import events
 from benchmarks.pipeline.watch import Watched
+from kiplint.pipeline.listing import list_source, read_source
 
 REPOSITORIES, MACHINES, CORES = 10_000, 20, 16
 _STAGE = re.compile(r"(?P<stage>\w+) +(?P<seconds>[\d.]+) s  ")
@@ -40,6 +42,17 @@ def projected(done: Watched, log: Path, repositories: int) -> str:
         lines.append((one.name, str(one.tasks), *figures))
     told = f"{REPOSITORIES:,} repositories on {MACHINES} machines of {CORES} cores, from a run over {repositories}:\n\n"
     return told + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def held(source: str) -> str:
+    """What the driver holds of each revision that it has listed, and of those of so many repositories."""
+    tracemalloc.start()
+    line = list_source(read_source(source), ())
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    count = len(line.revisions)
+    whole = size * REPOSITORIES / 2**30
+    return f"The driver holds {size / count:,.0f} bytes for each of {count} revisions, {whole:.1f} GiB for all of them."
 
 
 def _stages(done: Watched, log: Path) -> Iterator[Stage]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.demo import FORKS
-from benchmarks.growth.projection import projected
+from benchmarks.growth.projection import held, projected
 from benchmarks.growth.repositories import clone, fork, git, small
 from benchmarks.growth.table import Row, cpu
 from benchmarks.pipeline.watch import Watched, watch
@@ -43,7 +43,7 @@ def increment(_: Path | None) -> list[Row]:
     one = _run(where / "lake", "--resume")
     none = _run(where / "lake", "--resume")
     beside = cpu(whole)
-    print(projected(whole, where / "events", 1), end="\n\n", flush=True)
+    print(projected(whole, where / "events", 1), held(sources[0]), sep="\n\n", end="\n\n", flush=True)
     return [
         Row("everything", whole),
         Row("one new commit", one, beside, 0.2),
