@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.notes import has_licence, is_in_flux, names_version, trailing_spaces
+from kiplint.model.notes import has_licence, is_in_flux, names_plainly, told_versions, trailing_spaces
 
 LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
+
+
+def names_version(data: bytes, version: int) -> bool:
+    """Whether a comment speaks of the version, as both rules about undocumented versions read it."""
+    told = told_versions(data).covers(version)
+    assert told or not names_plainly(data, version)
+    return told
 
 
 @pytest.mark.parametrize(
@@ -24,6 +31,9 @@ LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
         "versions 1 through 3",
         "Version 2 & 3",
         "Version  3",
+        "Versions 1 to version 4",
+        "v1 or v3",
+        "Versions 2+",
     ],
 )
 def test_a_note_names_a_version(note: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import judge
 from kiplint.compat.tree import make_tree
@@ -18,13 +20,20 @@ def test_columns_are_the_fields_of_the_json_output() -> None:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     (one,) = judge(compare_trees(old, new), rules, old.sources, new.sources)
     shown = change_object(one)
-    row = dict(zip(Changes.COLUMNS, _row(("old", "new"), one), strict=False))
+    row = dict(zip(Changes.COLUMNS, _row(("old", "new"), one, "https://example.com/#rule"), strict=False))
     assert {name: value for name, value in row.items() if name in shown} == {
-        **{name: value for name, value in shown.items() if name in row},
+        **shown,
         "old": '{"layout": "A int32"}',
         "new": '{"layout": "A int64"}',
+        "proof": json.dumps(shown["proof"]),
     }
-    assert row.keys() - shown.keys() == {"old_root", "root"}
+    assert len(shown["proof"]) > 0
+    assert {name: row[name] for name in row.keys() - shown.keys()} == {
+        "old_root": "old",
+        "root": "new",
+        "url": "https://example.com/#rule",
+        "unproven": False,
+    }
 
 
 TEXTS = (definition(field("A")), definition(field("A", "int64")))

@@ -46,6 +46,17 @@ def test_a_branch_from_its_first_commit(history: Path, tmp_path: Path) -> None:
     assert _listed(f"a={history}", tmp_path) == told
 
 
+def test_tags_by_several_globs(history: Path, tmp_path: Path) -> None:
+    def releases(globs: str) -> list[str | None]:
+        return [release for _, release in _listed(f"a={history}#tags={globs}", tmp_path)]
+
+    assert releases("1.1.*,2.*") == ["1.1.0", "2.0.0"]
+    assert releases("!1.1.*") == ["1.0.0", "1.2.0", "2.0.0"]
+    assert releases("1.*,!*.2.0") == ["1.0.0", "1.1.0"]
+    with pytest.raises(SourceError, match=r"no tag with a version like 1\.\*,!1\.\* in "):
+        releases("1.*,!1.*")
+
+
 def test_tags_in_the_order_of_versions(history: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "-C", history, "tag", "1.10.0-rc1", "main"], check=True)
     subprocess.run(["git", "-C", history, "tag", "nightly", "main"], check=True)

@@ -101,7 +101,7 @@ class Container:
             field.tag is None and field.tagged for field in self.fields
         ):
             return {}  # which tag is missing is not known
-        expected, spare = 0, len(self.tag_twins)
+        expected, spare = 0, len(self.tag_twins)  # a tag that is given twice is meant to be an unused one
         for field in sorted(self.tagged_fields, key=lambda one: one.tag or 0):
             missing = max((field.tag or 0) - expected, 0)
             if missing > spare:

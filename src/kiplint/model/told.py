@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
+from kiplint.model import notes
 from kiplint.model.fact import fact, set_fact
-from kiplint.model.note_text import read_versions
 from kiplint.model.remarks import Paragraph, heading, paragraphs
 from kiplint.model.written import WrittenMessage
 from kiplint.versions import NONE, VersionRange
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from kiplint.model.message import Message
     from kiplint.model.note import Note
     from kiplint.model.word import Word
-
-_TOLD: Final = re.compile(
-    r"\b[Vv](?:ersions?)?\s*(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?v?\d{1,5})*\+?)"
-)
 
 
 class ToldMessage(WrittenMessage):
@@ -68,8 +63,15 @@ class ToldMessage(WrittenMessage):
     @fact
     def told_versions(self) -> VersionRange:
         """The versions that some comment speaks of."""
-        numbers = (found for paragraph in self.paragraphs for found in _TOLD.findall(paragraph.text))
-        return read_versions(" ".join(numbers).replace("v", ""))
+        return notes.told_versions(self.data)
+
+    @fact
+    def undocumented_version(self) -> int | None:
+        """The highest valid version, above 0, when no comment of the file speaks of it; else None."""
+        highest = self._me.valid.highest
+        if highest <= 0 or notes.names_plainly(self.data, highest) or self.told_versions.covers(highest):
+            return None
+        return highest
 
     @fact
     def untold_versions(self) -> VersionRange:

@@ -35,12 +35,6 @@ class WrittenMessage(Container):
         return self.name == self.file_stem or _plain(self.name) == _plain(self.file_stem)
 
     @fact
-    def undocumented_version(self) -> int | None:
-        """The highest valid version, above 0, when no comment of the file names it; else None."""
-        highest = self.versions.highest
-        return highest if highest > 0 and not notes.names_version(self.data, highest) else None
-
-    @fact
     def has_escapes(self) -> bool:
         """Whether the file has a backslash, without which no text in it can hold a quote."""
         return b"\\" in self.data or not self.data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from hashlib import sha1
 from typing import Any
 
@@ -15,6 +16,7 @@ from kiplint.pipeline.listing import GIT
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.trees import WALKED
 from kiplint.sources.cleanup import close
+from kiplint.sources.following import Folders, followed
 from kiplint.sources.history import Folder, Walker
 from kiplint.sources.objects import Objects
 from kiplint.sources.open import open_sets
@@ -77,43 +79,62 @@ def _closing(work: Callable[[Batches], Iterator[pa.RecordBatch]]) -> Callable[[B
 
 def _walk(task: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[Row]:
     told: set[str] = set()
-    look = _look_into_git(task["location"]) if task["kind"] == GIT else _look_into_files(task["location"])
-    for revision in task["revisions"]:
+    before: tuple[str, Folders] | None = None
+    location = task["location"]
+    trees = [revision["tree"] for revision in task["revisions"]]
+    looks = _look_into_git(location, trees) if task["kind"] == GIT else [_look_into_files(location)] * len(trees)
+    for revision, look in zip(task["revisions"], looks, strict=True):
         try:
-            folders = [_chosen(one, patterns) for one in look(revision["tree"])]
+            found = look()
         except SourceError as error:
-            yield revision["key"], task["location"], None, f"{task['source']}: {text(str(error))}"
+            yield revision["key"], location, None, f"{task['source']}: {text(str(error))}", None
             continue
+        if before and found is before[1]:
+            yield revision["key"], location, None, None, before[0]
+            continue
+        before = revision["key"], found
         rows = []
-        for folder in folders:
+        for folder in (_chosen(one, patterns) for one in found):
             files = None
             if folder.id not in told:
                 told.add(folder.id)
                 files = [{"name": printable(name), "blob": blob} for name, blob in folder.files]
             rows.append({"directory": printable(folder.path), "folder": folder.id, "files": files})
-        yield revision["key"], task["location"], rows, None
+        yield revision["key"], location, rows, None, None
 
 
-def _look_into_git(location: str) -> Callable[[str], Iterable[Folder]]:
-    walker: list[Walker] = []
-
-    def look(tree: str) -> Iterable[Folder]:
-        if not walker:
-            walker.append(Walker(_repository(location)))
-        try:
-            return list(walker[0].folders(tree))
-        except SourceError:
-            walker.clear()  # what failed has stopped its git
-            raise
-
-    return look
+def _look_into_git(location: str, trees: list[str]) -> Iterator[Callable[[], Folders]]:
+    """What looks into each tree: by what follows what; where git cannot say that, each is walked by itself."""
+    try:
+        known = list(followed(_repository(location), trees))
+    except SourceError:
+        walker: list[Walker] = []
+        yield from (partial(_look, location, tree, walker) for tree in trees)
+        return
+    yield from (partial(_known, one) for one in known)
 
 
-def _look_into_files(location: str) -> Callable[[str], Iterable[Folder]]:
-    def look(_: str) -> Iterable[Folder]:
+def _known(folders: Folders) -> Folders:
+    return folders
+
+
+def _look(location: str, tree: str, walker: list[Walker]) -> Folders:
+    if not walker:
+        walker.append(Walker(_repository(location)))
+    try:
+        return tuple(walker[0].folders(tree))
+    except SourceError:
+        walker.clear()  # what failed has stopped its git
+        raise
+
+
+def _look_into_files(location: str) -> Callable[[], Folders]:
+    def look() -> Folders:
+        found = []
         for one in open_sets([on_this_machine(location)], lambda path: True):
             files = tuple((file.path.rpartition("/")[2], blob_id(file.data)) for file in one.files)
-            yield Folder(one.relative, _digest(files), files)
+            found.append(Folder(one.relative, _digest(files), files))
+        return tuple(found)
 
     return look
 

@@ -52,20 +52,30 @@ def branch(objects: Objects, name: str) -> list[Revision]:
 def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
     """The tagged commits in the order of `version_key`; tags without a version are no releases.
 
-    Raises SourceError when there is none.
+    `pattern` is one or several globs, with commas between them; a tag is chosen that one of them matches, but none of
+    those that begin with `!`. Raises SourceError when there is none.
     """
+    globs = [one for one in pattern.split(",") if one]
+    wanted, unwanted = (
+        ([one for one in globs if not one.startswith("!")] or ["*"]),
+        [g[1:] for g in globs if g[0] == "!"],
+    )
     inner, outer = ("%(*objectname) %(*tree) %(*committerdate:unix)", "%(objectname) %(tree) %(committerdate:unix)")
     shown = objects.run("for-each-ref", f"--format=%(refname:strip=2)%00{inner}%00{outer}", "refs/tags")
     found = []
     for line in shown.splitlines():
         name, *places = line.split("\0")
         words = next((place.split() for place in places if len(place.split()) == 3), None)
-        if words and version_key(name)[0] and fnmatchcase(name, pattern):
+        if words and version_key(name)[0] and _is_one(name, wanted) and not _is_one(name, unwanted):
             found.append(Revision(words[0], words[1], int(words[2]), name))
     if not found:
         like = "" if pattern == "*" else f" like {pattern}"
         raise SourceError(f"no tag with a version{like} in {objects.where}")
     return sorted(found, key=lambda one: version_key(one.release))
+
+
+def _is_one(name: str, globs: list[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:

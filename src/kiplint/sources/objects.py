@@ -159,6 +159,33 @@ class Objects:
         out, _ = finish(process)
         return "" if process.returncode else out.decode("utf-8", "surrogateescape")
 
+    def tell(self, command: Sequence[str], given: bytes, most: int, seconds: float) -> bytes:
+        """What another git command prints that reads some bytes, no more of these than fit into a pipe.
+
+        Raises SourceError when it fails, prints more than that, or takes longer.
+        """
+        from threading import Timer
+
+        process = start([*self._options, *command], self._env)
+        timer = Timer(seconds, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(given)
+            process.stdin.close()
+            out: bytes = process.stdout.read(most + 1)
+        except OSError:
+            out = b""
+        finally:
+            timer.cancel()
+            if process.poll() is None and len(out) > most:
+                process.kill()
+            process.stdout.close()
+            process.stderr.close()
+            process.wait()
+        if process.returncode or len(out) > most:
+            raise SourceError(f"git cannot say what is in {self.where}")
+        return out
+
     def _missing(self, name: str) -> SourceError:
         if "true" in self.run("config", "--get-regexp", r"^remote\..*\.promisor$"):
             said = f"the clone {self.where} is partial, and object {name} is not in it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,9 +107,13 @@ def test_nothing_went_wrong(reader: Reader) -> None:
     assert reader.rows(Problems) == []
 
 
-def test_commits_say_who_made_them_and_what_for(reader: Reader) -> None:
+def test_commits_say_who_made_them_and_what_for(reader: Reader, history: Path) -> None:
     rows = [row for row in reader.rows(Sets) if row["lineage"] == "main"]
-    assert {row["author"] for row in rows} == {"kiplint"}
+    command = ["git", "-C", str(history), "log", "--reverse", "--format=%an", "main"]
+    assert [row["author"] for row in rows] == subprocess.run(
+        command, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
     assert all(row["subject"] for row in rows)
     assert [row["parents"] for row in rows] == [[], *([row["commit"]] for row in rows[:-1])]
-    assert {kip for row in rows for kip in row["kips"]} <= {"KIP-1313"}
+    assert [kip for row in rows for kip in row["kips"]] == ["KIP-9001", "KIP-9002", "KIP-1313"]
+    assert [row["pull_request"] for row in rows if row["pull_request"]] == [17, 21, 34, 40]

@@ -65,13 +65,16 @@ def _tag(chance: random.Random, at: Revision, before: list[Revision], name: str)
 
 
 def naive(one: History, source: str) -> list[tuple[Any, ...]]:
-    """The spans by hand: source, line, what, key, from, to, first release, release without it, before the first."""
+    """The spans by hand: source, line, what, key, from, to, first release, release without it, before the first,
+    from the beginning.
+    """
     rows = []
     for lineage, line in (("main", one.branch), ("tags", one.tags)):
         for what, key, begin, end in _lives(line):
             first, gone = _releases(one, line, what, key, begin)
             early = what == CHANGE and first is None and bool(one.tags) and _by_then(line, begin, one.tags[0])
-            rows.append((source, lineage, what, key, begin, end, first, gone, early))
+            since = what == FINDING and begin == 0
+            rows.append((source, lineage, what, key, begin, end, first, gone, early, since))
     return rows
 
 
@@ -125,12 +128,13 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
     order = runs(placed)
     place_columns = {name: kind for name, kind in PLACE.items() if name != "root"}
     told = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
+    text = {"blob": "'b'"}
     findings = frame(spark, {**place_columns, "place": "string"}, found)
     stepped = frame(spark, {**place_columns, "field": "string"}, changes)
     more = {"kind": "'k'", "versions": "'0'", "breaks": "'wire'", "old": "'{}'"}
     spans = in_time(
         findings.join(order.select(*LINE, "position", "rank"), [*LINE, "position"]).selectExpr(
-            "*", *(f"{text} AS {name}" for name, text in told.items())
+            "*", *(f"{text} AS {name}" for name, text in {**told, **text}.items())
         ),
         stepped.selectExpr("*", *(f"{text} AS {name}" for name, text in {**told, **more}.items())),
         order,
@@ -147,7 +151,7 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
 
 _ORDER = (
     *("source", "lineage", "what", "key", "introduced_position", "fixed_position"),
-    *("first_release", "fixed_release", "before_first_release"),
+    *("first_release", "fixed_release", "before_first_release", "from_beginning"),
 )
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
@@ -27,6 +28,7 @@ from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
+from kiplint.runs.documented import url_of
 
 NAME = "compare"
 COMPARED: Columns = {**Changes.COLUMNS, "subject": "string", "problem": "string"}
@@ -91,6 +93,7 @@ def _changes(bundle: Mapping[str, Any], engine: Engine) -> Iterator[Row]:
     for one in bundle["folders"] or ():
         folders.setdefault(one["root"], []).append((one["directory"], one["tree"]))
     held: dict[str, Tree] = {}
+    urls = {rule.id: url_of(rule) for rule in engine.rules.whole.rules if rule.spec.each == "change"}
     for step in bundle["steps"]:
         pair = step["old_root"], step["root"]
         for root in held.keys() - pair:
@@ -105,7 +108,7 @@ def _changes(bundle: Mapping[str, Any], engine: Engine) -> Iterator[Row]:
         except (UsageError, RecursionError) as error:
             yield (*NO_CHANGE, f"{pair[0]} to {pair[1]}", str(error))
             continue
-        yield from (_row(pair, one) for one in judged)
+        yield from (_row(pair, one, urls.get(one.rule, "")) for one in judged)
 
 
 def _tree(root: str, folders: Iterable[tuple[str, str]], sets: Mapping[str, list[tuple[str, str, bytes]]]) -> Tree:
@@ -118,10 +121,15 @@ def _paths(directory: str, files: Iterable[tuple[str, str, bytes]]) -> Iterator[
     return ((before + name, data) for name, _, data in files)
 
 
-def _row(pair: tuple[str, str], one: Judged) -> Row:
+def _row(pair: tuple[str, str], one: Judged, url: str = "") -> Row:
     what = (one.rule, one.severity, one.breaks, one.kind, one.message_name, one.message_type, one.versions, one.field)
     proof = (json.dumps(dict(side), default=str) for side in (one.old, one.new))
-    values = (*pair, *what, one.path, one.span.line, one.span.column, *proof, one.message, None, None)
+    span, old = one.span, one.old_span
+    witnesses = [{"reader": witness.reader, **msgspec.to_builtins(witness)} for witness in one.proof]
+    where = (one.path, span.line, span.column, *proof, one.message, span.end_line, span.end_column)
+    shown = (json.dumps(witnesses, default=str), one.is_unproven, url or None)
+    before = (one.old_path or None, old.line if old else None, old.column if old else None)
+    values = (*pair, *what, *where, *shown, *before, None, None)
     return tuple(text(value) if isinstance(value, str) else value for value in values)
 
 

@@ -14,6 +14,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.model.header_map import header_map
 from kiplint.model.layout import Body, intervals, layout, ranges_of, slot_tokens, tokens
+from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -133,7 +134,16 @@ def _layout(message: Message, versions: VersionRange) -> Mapping[str, Any]:
         "layout": _digest(tokens(body)),
         "names": _digest(_names(body)),
         "tags": list(_tags(body, ())),
+        "shape": [text(one) for one in _shape(body, "")],
     }
+
+
+def _shape(body: Body, path: str) -> Iterator[str]:
+    for one in (*body.slots, *(body.tags or ())):
+        tag = f", tag {one.field.tag}" if body.tags and one in body.tags else ""
+        yield f"{path}{one.field.name} {describe_slot(one)}{tag}"
+        if one.body:
+            yield from _shape(one.body, f"{path}{one.field.name}.")
 
 
 def _names(body: Body) -> tuple[Any, ...]:

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.columns import ddl, text
+from kiplint.pipeline.delta import Parts
 from kiplint.pipeline.listing import Line, Listed, Source, list_source
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs, wanted_blobs
@@ -72,7 +74,7 @@ def run(work: Work, context: Context) -> None:
         walked = work.read(WALKED, walks)
         blobs = work.stage(Blobs.NAME, _read(work, walked, lines))
         work.add(Blobs.NAME, blobs)
-        _settle(work, walked)
+        _settle(work, walked, walks)
         problems = [*work.problems_in(walks, "key"), *work.problems_in(blobs, "blob")]
     put_lines(work, context)
     work.note("sources", context.problems, anew=True)
@@ -105,7 +107,7 @@ def _read(work: Work, walked: DataFrame, lines: Sequence[Line]) -> DataFrame:
     return tasks.select(*TO_READ).repartition(work.parallelism).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS))
 
 
-def _settle(work: Work, walked: DataFrame) -> None:
+def _settle(work: Work, walked: DataFrame, walks: Parts) -> None:
     """Add the contents that are new: what folders hold is only known now that their files are."""
     definitions = definitions_of(folder_files(walked), work.frame(Blobs).df)
     contents = work.read(CONTENTS, work.stage("contents", with_trees(definitions)))
@@ -116,7 +118,10 @@ def _settle(work: Work, walked: DataFrame) -> None:
     known = {row["root"] for row in work.gather({"root": "string"}, work.parts(Trees.NAME))}
     trees = {(row["root"], row["directory"], row["tree"]) for row in rows if row["tree"] and row["root"] not in known}
     work.put(Trees, sorted(trees), more=True)
-    work.put(Roots, sorted({(row["key"], row["root"]) for row in rows}), more=True)
+    roots = {row["key"]: row["root"] for row in rows}
+    same = work.gather({"key": "string", "same": "string"}, walks, pc.field("same").is_valid())
+    roots |= {row["key"]: roots[row["same"]] for row in same}
+    work.put(Roots, sorted(roots.items()), more=True)
 
 
 def put_lines(work: Work, context: Context) -> None:

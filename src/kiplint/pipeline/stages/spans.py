@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from kiplint.pipeline.columns import Columns, text
+from kiplint.pipeline.delta import Parts
 from kiplint.pipeline.stage import Context, Stage
+from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.changes import Changes, changes_in_sets
+from kiplint.pipeline.tables.endings import LIFE, endings, places
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings, found_in_sets
+from kiplint.pipeline.tables.messages import Messages
 from kiplint.pipeline.tables.sets import LINE, PLACE, Sets, runs
 from kiplint.pipeline.tables.spans import (
     CHANGE,
@@ -23,29 +29,65 @@ from kiplint.pipeline.tables.spans import (
 )
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.work import Work
+from kiplint.sources.inner import inner_commit
+from kiplint.sources.repository import open_repository
 
 NAME = "spans"
 LONGEST_CHAIN = 1000
+ON = ("source", "lineage", "introduced_commit", "path")
+INNER: Columns = dict.fromkeys((*ON, "inner_commit", "inner_author", "inner_subject"), "string")
 
 
-def run(work: Work, _: Context) -> None:
+def run(work: Work, context: Context) -> None:
     """Make the spans anew: that is columns only, and cheap beside what it is made of."""
     sets = work.frame(Sets).df.select(*PLACE)
     changes = changes_in_sets(work.frame(Changes).df, sets)
     order = runs(sets)
     found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, order)
     spans = in_time(found, changes, order, work.local(RENAMES, _last_names(changes)))
-    staged = work.read({**dict(spans.dtypes)}, work.stage("in-time", spans))
-    work.replace(Spans(with_releases(staged, shipped(staged, sets), sets).coalesce(work.few)))
+    parts = work.stage("in-time", spans)
+    staged = work.read({**dict(spans.dtypes)}, parts)
+    there = places(work.frame(Trees).df, work.frame(Files).df, work.frame(Messages).df)
+    ended = staged.join(endings(staged, order, there, changes, work.frame(Blobs).df), list(LIFE), "left")
+    whole = with_releases(_with_inner(work, context, ended, parts), shipped(staged, sets), sets)
+    work.replace(Spans(whole.select(*Spans.COLUMNS).coalesce(work.few)))
+
+
+def _with_inner(work: Work, context: Context, spans: DataFrame, parts: Parts) -> DataFrame:
+    """The spans with the commits behind the merges that brought them, as far as the sources can be read here."""
+    merges = _merges(work)
+    asked = {name: INNER[name] for name in ON}
+    rows = work.gather(asked, parts, pc.field("introduced_commit").isin(list(merges))) if merges else []
+    found: list[tuple[object, ...]] = []
+    for line in context.lines:
+        mine = {(row["introduced_commit"], row["path"]) for row in rows if (row["source"], row["lineage"]) == line[:2]}
+        if mine:
+            objects = open_repository(line.location)
+            told = ((one, inner_commit(objects, *one)) for one in sorted(mine))
+            found += [(*line[:2], *one, *map(text, inner)) for one, inner in told if inner]
+            objects.close()
+    return spans.join(work.local(INNER, found), list(ON), "left")
+
+
+def _merges(work: Work) -> set[str]:
+    rows = work.gather({"commit": "string", "parents": "array<string>"}, work.parts(Sets.NAME))
+    return {row["commit"] for row in rows if len(row["parents"] or ()) > 1}
 
 
 def in_time(found: DataFrame, changes: DataFrame, order: DataFrame, renames: DataFrame) -> DataFrame:
     """The spans of findings and of changes on each line, without the releases of other lines; see `finding_spans`."""
     findings = finding_spans(found, order, renames)
     findings = findings.withColumns({"what": f.lit(FINDING), "breaks": f.lit(None).cast("string"), "field": f.lit("")})
-    never = {"fixed_position": "int", "fixed_commit": "string", "fixed_time": "timestamp", "fixed_release": "string"}
+    never = {
+        "blob": "string",
+        "fixed_position": "int",
+        "fixed_commit": "string",
+        "fixed_time": "timestamp",
+        "fixed_release": "string",
+    }
     nulls = {name: f.lit(None).cast(kind) for name, kind in {**never, "open": "boolean"}.items()}
-    return findings.unionByName(change_spans(changes).withColumns({"what": f.lit(CHANGE), **nulls}))
+    since = {"what": f.lit(CHANGE), "from_beginning": f.lit(False), **nulls}
+    return findings.unionByName(change_spans(changes).withColumns(since))
 
 
 def shipped(spans: DataFrame, sets: DataFrame) -> DataFrame:
@@ -88,7 +130,7 @@ def _last_names(changes: DataFrame) -> Iterator[tuple[str, str, str, str]]:
 
 STAGE = Stage(
     NAME,
-    (Sets.NAME, Files.NAME, Trees.NAME, Findings.NAME, Changes.NAME),
+    (Sets.NAME, Files.NAME, Trees.NAME, Blobs.NAME, Messages.NAME, Findings.NAME, Changes.NAME),
     (Spans.NAME,),
     run,
 )

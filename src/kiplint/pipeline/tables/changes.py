@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Changes(Frame):
-    """The columns from `rule` on are the fields of `diff`'s JSON output; `old` and `new` are JSON text."""
+    """The columns from `rule` on are the fields of `diff`'s JSON output; `old`, `new` and `proof` are JSON text."""
 
     NAME = "changes"
     ABOUT = "What diff tells of each distinct pair of neighbouring contents."
@@ -34,6 +34,14 @@ class Changes(Frame):
         "old": "string",
         "new": "string",
         "message": "string",
+        "end_line": "int",
+        "end_column": "int",
+        "proof": "string",
+        "unproven": "boolean",
+        "url": "string",
+        "old_path": "string",
+        "old_line": "int",
+        "old_column": "int",
     }
 
 

@@ -13,7 +13,8 @@ from kiplint.pipeline.tables.sets import LINE
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_WON = ("same", "renamed", "new_tags", "where", "release", "up_message_name", "untagged")
+_DIFFERS = ("field", "layout_text", "up_layout_text")
+_WON = ("same", "renamed", "new_tags", "where", "release", "up_message_name", "untagged", *_DIFFERS)
 SAME, ONLY, COLLISION = "same", "only-in-fork", "collision"
 
 
@@ -21,7 +22,8 @@ class Drift(Frame):
     """One row for each range of versions of a message in the newest set of a fork's line of history.
 
     Requests and responses meet by the API key that they claim, others by their names, so `upstream_name` may be
-    another one; `difference` says what collides. `same`: upstream has, or had, these versions with this layout.
+    another one; `difference` says what collides, `field` the first that travels otherwise, `layout` and
+    `upstream_layout` all that travels. `same`: upstream has, or had, these versions with this layout.
     `collision`: it has them with other layouts only, and never had this one. `only-in-fork`: it never had these
     versions. `renamed` says of the same bytes that fields have other names, `new_tags` are tags that upstream's layout
     has not, which breaks nobody. The upstream columns name the last revision, and the last release, that has the
@@ -48,6 +50,9 @@ class Drift(Frame):
         "api_key": "int",
         "upstream_name": "string",
         "difference": "string",
+        "field": "string",
+        "layout": "string",
+        "upstream_layout": "string",
     }
 
 
@@ -86,7 +91,7 @@ def last_laid_out(
     blobs = _last(_last(trees.join(roots, "root"), "tree").join(files, "tree"), "blob")
     claims = messages.select("blob", "api_key")
     told = blobs.join(layouts, "blob").join(claims, "blob").select("*", _claim().alias("claim"))
-    return _last(told, *MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags")
+    return _last(told, *MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags", "shape")
 
 
 def _last(rows: DataFrame, *columns: str) -> DataFrame:
@@ -103,7 +108,10 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
     """The drift of the forks' layouts from upstream's: as `laid_out` and `last_laid_out` give them."""
     theirs = known.select(
         *MESSAGE,
-        *(f.col(name).alias(f"up_{name}") for name in ("message_name", "lowest", "highest", "layout", "names", "tags")),
+        *(
+            f.col(name).alias(f"up_{name}")
+            for name in ("message_name", "lowest", "highest", "layout", "names", "tags", "shape")
+        ),
         "where",
         "release",
         "last",
@@ -120,6 +128,9 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
             "renamed": f.col("names") != f.col("up_names"),
             "new_tags": _new_tags(),
             "untagged": f.col("layout") == f.col("up_layout"),
+            "field": _field(),
+            "layout_text": f.concat_ws("; ", "shape"),
+            "up_layout_text": f.concat_ws("; ", "up_shape"),
         }
     )
     certain = "where", "up_message_name", "up_layout"
@@ -146,7 +157,9 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
             _api_key().alias("api_key"),
             f.col("won.up_message_name").alias("upstream_name"),
             _difference().alias("difference"),
+            *(f.when(~f.col("won.same"), f.col(f"won.{name}")) for name in _DIFFERS),
         )
+        .toDF(*Drift.COLUMNS)
     )
 
 
@@ -162,10 +175,18 @@ def _difference() -> Column:
     return f.when(~f.col("won.same"), f.when(other, f.concat_ws("", *words)).otherwise(what))
 
 
+def _field() -> Column:
+    """The first field that does not travel as upstream's in its place: a shape has its path, a blank, and how."""
+    how = "substring(one.{side}, instr(one.{side}, ' '))"
+    ours, theirs = how.format(side="shape"), how.format(side="up_shape")
+    differs = f.expr(f"get(filter(arrays_zip(shape, up_shape), one -> NOT ({ours} <=> {theirs})), 0)")
+    return f.substring_index(f.coalesce(differs["shape"], differs["up_shape"]), " ", 1)
+
+
 def _pieces(forks: DataFrame, theirs: DataFrame) -> DataFrame:
     """The forks' ranges, cut where upstream's begin or end, so that no piece is met halfway."""
     cuts = theirs.select(*MESSAGE, f.explode(f.array("up_lowest", f.col("up_highest") + 1)).alias("cut")).distinct()
-    own = [*FORK, "lowest", "highest", "layout", "names", "tags"]
+    own = [*FORK, "lowest", "highest", "layout", "names", "tags", "shape"]
     inner = forks.join(cuts, list(MESSAGE), "left").where("cut is null or (cut > lowest and cut <= highest)")
     starts = forks.select(*own, f.col("lowest").alias("cut")).unionByName(
         inner.where("cut is not null").select(*own, "cut")
@@ -174,7 +195,9 @@ def _pieces(forks: DataFrame, theirs: DataFrame) -> DataFrame:
     return (
         starts.withColumn("next", f.lead("cut").over(along))
         .withColumn("piece_end", f.coalesce(f.col("next") - 1, f.col("highest")))
-        .select(*FORK, f.col("cut").alias("lowest"), f.col("piece_end").alias("highest"), "layout", "names", "tags")
+        .select(
+            *FORK, f.col("cut").alias("lowest"), f.col("piece_end").alias("highest"), "layout", "names", "tags", "shape"
+        )
     )
 
 

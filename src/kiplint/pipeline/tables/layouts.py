@@ -14,7 +14,8 @@ class Layouts(Frame):
     """One row for each largest range of versions with one layout.
 
     `layout` is equal where the bytes are, tagged fields aside; `names` where the fields are called the same as well;
-    `tags` has the tagged fields, the path being that of the struct.
+    `tags` has the tagged fields, the path being that of the struct. `shape` is for people: each field's
+    path, and how it travels.
     """
 
     NAME = "layouts"
@@ -28,4 +29,5 @@ class Layouts(Frame):
         "layout": "string",
         "names": "string",
         "tags": array(TAGS),
+        "shape": "array<string>",
     }

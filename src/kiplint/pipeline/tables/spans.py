@@ -22,6 +22,10 @@ class Spans(Frame):
     without `fixed_commit` it is still open. A change has no end. `first_release` is the first release of the source
     that has it, `fixed_release` the first one after without it; both null when it was never released. A change that
     came `before_first_release` is in all releases, and between no two of them.
+
+    `ended` says how a finding ended: `mended`, `suppressed` by a comment, `message gone`, or `version gone` where the
+    step dropped versions of its message. `from_beginning` is true for what the line's first revision had. The inner
+    columns name, where a merge brought it, the last commit behind that merge that touched the file.
     """
 
     NAME = "spans"
@@ -48,6 +52,11 @@ class Spans(Frame):
         "first_release": "string",
         "fixed_release": "string",
         "before_first_release": "boolean",
+        "from_beginning": "boolean",
+        "ended": "string",
+        "inner_commit": "string",
+        "inner_author": "string",
+        "inner_subject": "string",
     }
 
 
@@ -72,12 +81,13 @@ def finding_spans(found: DataFrame, order: DataFrame, renames: DataFrame) -> Dat
     begun = _places(order, "first", "introduced")
     ended = _places(order, "after", "fixed")
     placed = spans.join(begun, [*LINE, "first"]).join(ended, [*LINE, "after"], "left")
-    return placed.select(*LINE, "key", "told.*", "introduced.*", "fixed.*").withColumn(
+    first = (f.col("first") == 1).alias("from_beginning")
+    return placed.select(*LINE, "key", "told.*", "introduced.*", "fixed.*", first).withColumn(
         "open", f.col("fixed_position").isNull()
     )
 
 
-_TOLD = ("path", "rule", "severity", "message_name", "message")
+_TOLD = ("path", "rule", "severity", "message_name", "message", "blob")
 
 
 def change_spans(changes: DataFrame) -> DataFrame:
@@ -111,7 +121,8 @@ def with_releases(spans: DataFrame, shipped: DataFrame, sets: DataFrame) -> Data
         f.any_value("gone_release").alias("fixed_release"),
     )
     first = f.min(f.struct("at_position", "at_lineage", "first_release", "fixed_release")).alias("shipped")
-    told = [name for name in Spans.COLUMNS if name not in ("first_release", "fixed_release", "before_first_release")]
+    made = ("first_release", "fixed_release", "before_first_release")
+    told = [name for name in Spans.COLUMNS if name in spans.columns and name not in made]
     whole = spans.join(owner.groupBy(*life).agg(first), life, "left").join(
         _first_releases(sets, places), [*LINE], "left"
     )

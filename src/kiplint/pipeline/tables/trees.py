@@ -18,8 +18,12 @@ WALKED: Columns = {
     "location": "string",
     "folders": array({"directory": "string", "folder": "string", "files": WALKED_FILES}),
     "problem": "string",
+    "same": "string",
 }
-"""What a walk finds in one revision; `files` is null for a folder that an earlier row of the same walk has told."""
+"""What a walk finds in one revision; `files` is null for a folder that an earlier row of the same walk has told.
+
+`same` is the key of an earlier revision that has the same folders, which are left out then.
+"""
 
 CONTENTS: Columns = {"folder": "string", "top": "boolean", "name": "string", "blob": "string", "tree": "string"}
 """The definitions of folders; the same folder is another at the top, where more counts as a definition."""
@@ -70,7 +74,7 @@ def with_trees(definitions: DataFrame) -> DataFrame:
 
 def roots_and_trees(walked: DataFrame, contents: DataFrame) -> DataFrame:
     """The schema sets of each revision: key, root, directory, tree; the last two null where it has none."""
-    folders = walked.where("problem is null").select("key", f.explode_outer("folders").alias("one"))
+    folders = walked.where("problem is null and same is null").select("key", f.explode_outer("folders").alias("one"))
     placed = folders.select("key", "one.directory", "one.folder", (f.col("one.directory") == "").alias("top"))
     ids = contents.select("folder", "top", "tree").distinct()
     trees = placed.join(ids, ["folder", "top"], "left").select("key", "directory", "tree")

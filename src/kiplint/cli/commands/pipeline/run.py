@@ -19,7 +19,7 @@ class Options(Group, frozen=True):
     source: Annotated[
         tuple[str, ...],
         Option(
-            "A git repository or bundle with a branch, `tags` or `tags=GLOB`; a directory or archive. Repeatable.",
+            "A git repository or bundle with a branch, `tags`, `tags=GLOB,!GLOB`; a directory, an archive. Repeatable.",
             "NAME=PATH[#REF]",
         ),
     ] = ()
