@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from kiplint.model import notes
 from kiplint.model.fact import fact, set_fact
+from kiplint.model.message_versions import VersionedMessage
 from kiplint.model.remarks import Paragraph, heading, paragraphs
-from kiplint.model.written import WrittenMessage
 from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kiplint.model.word import Word
 
 
-class ToldMessage(WrittenMessage):
+class ToldMessage(VersionedMessage):
     """The part of a message that is about the texts of its file."""
 
     @property
@@ -68,7 +68,7 @@ class ToldMessage(WrittenMessage):
     @fact
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment of the file speaks of it; else None."""
-        highest = self._me.valid.highest
+        highest = self.valid.highest
         if highest <= 0 or notes.names_plainly(self.data, highest) or self.told_versions.covers(highest):
             return None
         return highest
@@ -76,7 +76,7 @@ class ToldMessage(WrittenMessage):
     @fact
     def untold_versions(self) -> VersionRange:
         """The valid versions between the lowest and the highest that no comment speaks of."""
-        valid = self._me.valid
+        valid = self.valid
         if valid.highest - valid.lowest < 2:
             return NONE
         return VersionRange.of(valid.lowest + 1, valid.highest - 1) & valid - self.told_versions
