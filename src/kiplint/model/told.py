@@ -79,7 +79,7 @@ class ToldMessage(VersionedMessage):
         valid = self.valid
         if valid.highest - valid.lowest < 2:
             return NONE
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) & valid - self.told_versions
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.told_versions & valid
 
     @set_fact
     def fields_of_both_halves(self) -> dict[str, list[Field]]:
@@ -93,9 +93,9 @@ class ToldMessage(VersionedMessage):
     @set_fact
     def odd_words(self) -> tuple[Word, ...]:
         """The words that are rare in the set and nearly another, and those that stand twice in a row."""
-        vocabulary = self._me.schemas.vocabulary
-        if not vocabulary.has_rare(self._me) and not vocabulary.has_doubled(self._me):
+        oddness = self._me.schemas.vocabulary.oddness(self._me)
+        if not any(oddness):
             return ()
-        from kiplint.model.word import words_of
+        from kiplint.model.word import odd_words
 
-        return tuple(words_of(self._me, vocabulary))
+        return tuple(odd_words(self._me, *oddness))
