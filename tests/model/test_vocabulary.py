@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kiplint.model import dictionary
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.vocabulary import corrections, edit, is_one_edit, nearly
+from kiplint.model.vocabulary import Near, Vocabulary, edit, is_one_edit, nearly
 from tools import field, message
 
 words = st.text("abc", min_size=1, max_size=6)
@@ -42,23 +42,35 @@ def test_edits(one: str, two: str, kind: str) -> None:
 @given(st.sampled_from(["partition", "leader", "transaction"]), st.integers(0, 20), st.sampled_from("xq"))
 def test_whatever_letter_is_too_many_is_found(word: str, place: int, letter: str) -> None:
     wrong = word[:place] + letter + word[place:]
-    assert nearly({word: 40, wrong: 1})[wrong].word == word
+    assert near({word: 40, wrong: 1})[wrong].word == word
+
+
+def near(counts: dict[str, int]) -> dict[str, Near]:
+    """By word: what is meant, where words are there so often."""
+    return nearly(counts, counts, counts.__getitem__)
 
 
 def test_what_is_not_rare_is_no_slip() -> None:
-    assert nearly({"leader": 40, "header": 11}) == {}
-    assert nearly({"leader": 7, "leeader": 1}) == {}
+    assert near({"leader": 40, "header": 11}) == {}
+    assert near({"leader": 7, "leeader": 1}) == {}
 
 
-def test_words_of_a_set() -> None:
-    first = message(*[field(f"BrokerRack{n}", about="The broker's rack.") for n in range(8)], name="ARequest")
-    second = message(field("Rackk", about="The brokre and and its rack"), name="BRequest")
-    SchemaSet((first, second))
-    assert first.odd_words == ()
-    assert [(one.word, one.is_doubled, one.meant_word, one.meant_count) for one in second.odd_words] == [
-        ("brokre", False, "broker", 16),
-        ("and", True, "", 0),
-    ]
+def test_words_of_names_are_counted_too() -> None:
+    one = message(field("BrokerRack", about="Racks, the rack; BROKER, broker.rack"), name="RackRequest")
+    words = Vocabulary([one])
+    assert [words.count(word) for word in ("rack", "racks", "broker", "roker")] == [4, 1, 2, 0]
+
+
+def test_only_what_is_wanted_is_looked_at() -> None:
+    fields = [field(f"BrokerRack{n}", about="The broker's rack.") for n in range(8)]
+    first = message(*fields, field("Brokre", about="The the rack is is."), name="ARequest")
+    second = message(field("Other"), name="BRequest")
+    SchemaSet((first, second), wanted=frozenset(["BRequest.json"]))
+    assert first.schemas.vocabulary.near == {}
+    assert second.odd_words == ()
+    SchemaSet((first, second), wanted=frozenset(["ARequest.json"]))
+    vars(first).pop("odd_words", None)
+    assert [one.word for one in first.odd_words] == ["brokre", "the", "is"]
 
 
 def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,10 +79,11 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
     file.write_text("abandonned->abandoned\nclas->class, disabled because\nthier->their, there,\n", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     dictionary.misspellings.cache_clear()
+    one = message(field("Thier", about="Clas of the right."))
     try:
-        assert corrections(["thier", "clas", "right"]) == {"thier": "their, there"}
+        assert Vocabulary([one]).corrections == {"thier": "their, there"}
         monkeypatch.setattr(sys, "path", [])
         dictionary.misspellings.cache_clear()
-        assert corrections(["thier"]) == {}
+        assert Vocabulary([one]).corrections == {}
     finally:
         dictionary.misspellings.cache_clear()

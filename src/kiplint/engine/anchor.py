@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 from kiplint.model.field import Field
 from kiplint.model.header import HeaderRange
 from kiplint.model.message import Message
-from kiplint.model.note import Note
 from kiplint.model.problem import Problem
 from kiplint.model.reading import Reading
+from kiplint.model.remarks import Spoken
 from kiplint.model.rpc import Rpc
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.struct import Struct
-from kiplint.model.word import Word
 
 
 class Anchor(NamedTuple):
@@ -36,7 +35,7 @@ def anchor(element: Any, wanted: str) -> Anchor:
     if isinstance(element, Problem):
         noted = element.noted
         return Anchor(element.file, noted.pointer, "", element.message_name, noted.start, noted.end)
-    if isinstance(element, (Note, Word)):
+    if isinstance(element, Spoken):
         return _in_text(element)
     if isinstance(element, Reading):
         return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
@@ -48,18 +47,13 @@ def anchor(element: Any, wanted: str) -> Anchor:
     return Anchor(message.file, getattr(element, "pointer", ""), wanted, message.name)
 
 
-def _in_text(element: Note | Word) -> Anchor:
+def _in_text(element: Spoken) -> Anchor:
     message = element.message
-    start, end = _bytes_of(element)
+    start, end = element.place_in_file
     first = len(message.data[:start].decode("utf-8", "surrogateescape"))
     return Anchor(
         message.file, "", "", message.name, first, first + len(message.data[start:end].decode(errors="replace"))
     )
-
-
-def _bytes_of(element: Note | Word) -> tuple[int, int]:
-    place = element.said if isinstance(element, Note) else element.found
-    return place.start, place.end
 
 
 def message_of(element: Any) -> Message | None:

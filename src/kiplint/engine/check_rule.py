@@ -11,9 +11,9 @@ from contextlib import suppress
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import Words, translate
 from kiplint.engine.functions import FUNCTIONS
-from kiplint.engine.language import FIXERS, KINDS, NARROWER, OWN, facts, kind_name, own_condition, properties, words_of
+from kiplint.engine.language import FIXERS, KINDS, NARROWER, facts, kind_name, properties, words_of
 from kiplint.engine.parse import parse, parse_lets, written_out
-from kiplint.engine.rule import Case, Rule, Wanted, type_of
+from kiplint.engine.rule import OWN, Case, Rule, Wanted, own_condition, type_of
 from kiplint.engine.template import Piece, pieces, split_place
 from kiplint.model.types import nearest_primitive, parse_type, respelt
 from kiplint.text.show import printable

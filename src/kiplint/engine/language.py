@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+from kiplint.engine.rule import OWN
 from kiplint.model.container import Container
 from kiplint.model.fact import Fact, facts_of
 from kiplint.model.field import Field
@@ -40,8 +41,6 @@ _SPECS = {
     "Struct": (FieldSpec, StructSpec),
     "Container": (MessageSpec, FieldSpec, StructSpec),
 }
-OWN = {"problem": "kind", "change": "name", "reading": "reader"}
-"""The fact that tells which rule an element is for, of the kinds whose rules are each about their own id."""
 FIXERS: Mapping[str, str] = {
     "instead": "",
     "suggestion": "",
@@ -80,12 +79,6 @@ def register(kind: str, elements: type, narrower: Mapping[str, type] | None = No
     KINDS[kind] = elements
     NARROWER[kind] = dict(narrower or {})
     CLASSES.update({one.__name__: one for one in (elements, *NARROWER[kind].values())})
-
-
-def own_condition(kind: str, rule: str) -> str:
-    """The `when` of a rule that gives none: about a problem or a change, that it is the one with the rule's id."""
-    fact = OWN.get(kind)
-    return f"{fact} == '{rule}'" if fact else ""
 
 
 def words_of(kind: str, rule: str, when: str) -> str:

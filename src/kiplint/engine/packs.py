@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.language import own_condition
-from kiplint.engine.rule import PackSpec, Rule, RuleSpec
+from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition
 from kiplint.engine.stamps import stamp_of
 from kiplint.text.comments import blank_comments
 from kiplint.text.files import read_file, read_text

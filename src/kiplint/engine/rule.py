@@ -184,3 +184,13 @@ def pack_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a pack of rules."""
     schema = msgspec.json.schema(PackSpec)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint rule pack", **schema}
+
+
+OWN = {"problem": "kind", "change": "name", "reading": "reader"}
+"""The fact that tells which rule an element is for, of the kinds whose rules are each about their own id."""
+
+
+def own_condition(kind: str, rule: str) -> str:
+    """The `when` of a rule that gives none: about a problem or a change, that it is the one with the rule's id."""
+    fact = OWN.get(kind)
+    return f"{fact} == '{rule}'" if fact else ""

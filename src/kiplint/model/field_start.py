@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from kiplint.model.container import Container
     from kiplint.model.message import Message
 
+_ACRONYM = "[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])"
 # What is known of a field without looking further where a property is left out, as most are.
 _LEFT_OUT: dict[str, dict[str, object]] = {
     "tagged_versions": {"tagged": NONE, "tagged_problem": ""},
@@ -39,6 +42,8 @@ class FieldStart:
     name: Annotated[str, "The field's name."]
     name_is_valid: Annotated[bool, "Whether the name is an ASCII letter and then ASCII letters and digits."]
     name_is_upper: Annotated[bool, "Whether the name begins with a capital letter."]
+    acronym: Annotated[str, "Several capitals in the name that are one word, as in LastKnownELR; else empty."]
+    first_word: Annotated[str, "The name's first word, in lower case: `is` of `IsInternal`."]
     java_name: Annotated[str, "The name of the generated Java member: the first letter in lower case."]
     type: Annotated[str, "The type as written: a primitive, a struct name, or `[]` and one of these."]
     element_type: Annotated[str, "The type without `[]`."]
@@ -88,11 +93,15 @@ def _range_facts(text: str) -> dict[str, object]:
 
 @lru_cache(maxsize=65536)
 def _name_facts(name: str) -> dict[str, object]:
+    java_name = name[:1].lower() + name[1:]
+    acronym = None if name[1:].islower() else re.search(_ACRONYM, name)
     return {
         "name": name,
         "name_is_valid": name.isascii() and name.isalnum() and name[0].isalpha(),
         "name_is_upper": name[:1].isupper(),
-        "java_name": name[:1].lower() + name[1:],
+        "acronym": acronym[0] if acronym else "",
+        "java_name": java_name,
+        "first_word": java_name[: len(java_name) - len(java_name.lstrip(ascii_lowercase))],
     }
 
 

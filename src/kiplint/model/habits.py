@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from kiplint.model import usage
 from kiplint.model.fact import fact
-from kiplint.model.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from kiplint.model.field import Field
     from kiplint.model.message import Message
+    from kiplint.model.vocabulary import Vocabulary
 
 
 class Habits:
     """The part of a schema set that is about what is usual in it."""
+
+    wanted: frozenset[str] | None
 
     @fact
     def messages(self) -> tuple[Message, ...]:
@@ -39,7 +41,9 @@ class Habits:
     @fact
     def vocabulary(self) -> Vocabulary:
         """The words of its descriptions, comments and names."""
-        return Vocabulary(self.messages)
+        from kiplint.model.vocabulary import Vocabulary
+
+        return Vocabulary(self.messages, self.wanted)
 
     @fact
     def headings(self) -> Counter[str]:
@@ -68,5 +72,5 @@ class Habits:
 
     @fact
     def spellings(self) -> dict[str, dict[str, int]]:
-        """By name of a field in lower case: the number of RPCs by spelling, where there is more than one."""
+        """By name of a field, where there is another spelling: the number of RPCs by spelling."""
         return usage.spellings(self.uses)

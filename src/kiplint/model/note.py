@@ -13,10 +13,11 @@ from kiplint.model.note_text import (
     about_of,
     like_of,
     names_of,
-    read_versions,
     statements,
     verb_of,
 )
+from kiplint.model.notes import read_versions
+from kiplint.model.remarks import Spoken
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
@@ -24,18 +25,13 @@ if TYPE_CHECKING:
     from kiplint.model.message import Message
 
 
-class Note:
+class Note(Spoken):
     """One sentence about versions, or one item of a list of errors."""
 
     def __init__(self, said: Statement, message: Message, twin: bool) -> None:
+        super().__init__(message, said.start, said.end)
         self.said = said
-        self._message = message
         self._twin = twin
-
-    @fact
-    def message(self) -> Message:
-        """The message in whose file the note stands."""
-        return self._message
 
     @fact
     def versions(self) -> VersionRange:

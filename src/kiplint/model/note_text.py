@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from kiplint.model.remarks import Paragraph
-from kiplint.versions import VersionRange
 
 _NUMBERS: Final = r"\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?\d{1,5})*\+?"
 _OPENERS: Final = ("Version", "version", "Starting", "From", "As of", "Since")
 _BEGIN: Final = re.compile(rf"(?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+({_NUMBERS})")
-_RANGE: Final = re.compile(r"(\d+)\s*(?:-|\bto\b|\bthrough\b)\s*(\d+)|(\d+)(\+?)")
 _ERROR: Final = re.compile(r"-\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?:\s*\(versions?\s+([^)\n]{1,30})\))?")
 _SAME: Final = re.compile(
     r"\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b", re.I
@@ -120,15 +118,3 @@ def _names(text: str) -> Iterator[Named]:
             if following is None:
                 break
             place = following.end()
-
-
-def read_versions(text: str) -> VersionRange:
-    """The versions that a text such as `3`, `0 and 1` or `2 through 4` names."""
-    if text.isdigit():
-        return VersionRange.of(*[min(int(text), 32767)] * 2)
-    found = []
-    for match in _RANGE.finditer(text):
-        first = min(int(match[1] or match[3]), 32767)
-        last = 32767 if match[4] else min(int(match[2] or match[3]), 32767)
-        found.append((min(first, last), max(first, last)))
-    return VersionRange(found)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiplint.model.note_text import read_versions
 from kiplint.model.remarks import body_start
 from kiplint.versions import VersionRange
 
 _COMMENT = rb"//[^\r\n]*"
+_RANGE = r"(\d+)\s*(?:-|\bto\b|\bthrough\b)\s*(\d+)|(\d+)(\+?)"
+# It begins as \b[Vv] does, which would be tried at every letter.
 _TOLD = (
-    r"\b[Vv](?i:ersions?)?\s*"
+    r"[Vv](?<!\w.)(?i:ersions?)?\s*"
     r"(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?(?:v(?:ersion)?\s*)?\d{1,5})*\+?)"
 )
 _SPACE_AT_END = rb"(?<![ \t])[ \t]++(?=\r?\n|\Z)"
@@ -32,6 +33,18 @@ def told_versions(data: bytes) -> VersionRange:
     comments = re.compile(_COMMENT).findall(data, body_start(data))
     text = b"\n".join(comments).replace(b"/", b" ").decode(errors="replace")
     return read_versions(" ".join({*re.findall(_TOLD, text)}).replace("version", "").replace("v", ""))
+
+
+def read_versions(text: str) -> VersionRange:
+    """The versions that a text such as `3`, `0 and 1` or `2 through 4` names."""
+    if text.isdigit():
+        return VersionRange.of(*[min(int(text), 32767)] * 2)
+    found = []
+    for match in re.finditer(_RANGE, text):
+        first = min(int(match[1] or match[3]), 32767)
+        last = 32767 if match[4] else min(int(match[2] or match[3]), 32767)
+        found.append((min(first, last), max(first, last)))
+    return VersionRange(found)
 
 
 def _places(data: bytes, words: bytes, start: int) -> Iterator[int]:

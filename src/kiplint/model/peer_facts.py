@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from kiplint.model.fact import fact, set_fact
 from kiplint.model.field_start import FieldStart
@@ -12,8 +10,6 @@ from kiplint.model.usage import Vote, entity, primitive, vote
 
 if TYPE_CHECKING:
     from kiplint.model.field import Field
-
-_ACRONYM: Final = re.compile("[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])")
 
 
 class PeerFacts(FieldStart):
@@ -71,24 +67,19 @@ class PeerFacts(FieldStart):
     @set_fact
     def usual_case(self) -> str:
         """The spelling of the name that most RPCs of the set have, where it differs from this one in case only."""
-        ways = self.message.schemas.spellings.get(self.name.lower(), {})
+        ways = self.message.schemas.spellings.get(self.name, {})
         usual = max(ways, key=lambda way: ways[way], default="")
         return usual if usual != self.name else ""
 
     @set_fact
     def case_votes(self) -> int:
         """How many RPCs of the set have the usual spelling."""
-        return self.message.schemas.spellings.get(self.name.lower(), {}).get(self.usual_case, 0)
+        return self.message.schemas.spellings.get(self.name, {}).get(self.usual_case, 0)
 
     @set_fact
     def own_case_votes(self) -> int:
         """How many RPCs of the set, this one included, spell the name as it is here."""
-        return self.message.schemas.spellings.get(self.name.lower(), {}).get(self.name, 0)
-
-    @fact
-    def acronym(self) -> str:
-        """Several capital letters in the name that are one word, such as ELR in LastKnownELR; else empty."""
-        return _acronym(self.name)
+        return self.message.schemas.spellings.get(self.name, {}).get(self.name, 0)
 
     @fact
     def is_later(self) -> bool:
@@ -102,9 +93,3 @@ class PeerFacts(FieldStart):
         me = cast("Field", self)
         start = 0 if self.top_level else me.owner.versions.lowest
         return me.versions.open and me.versions.lowest <= start
-
-
-@lru_cache(maxsize=65536)
-def _acronym(name: str) -> str:
-    found = _ACRONYM.search(name)
-    return found[0] if found else ""

@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from kiplint.model.fact import fact
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
 
 _OPENING = b"\n{"
 _EMPTY_LINE = re.compile(rb"\n[ \t\r]*\n")
@@ -24,6 +29,19 @@ class Paragraph(NamedTuple):
         behind = self.text.find("\n", offset)
         start = self.places[line] + len(self.text[self.starts[line] : offset].encode())
         return start, start + len(self.text[offset : behind if behind >= 0 else None].encode())
+
+
+class Spoken:
+    """An element of a comment or description: `place_in_file` are its first byte there, and the one behind its last."""
+
+    def __init__(self, message: Message, start: int, end: int) -> None:
+        self._message = message
+        self.place_in_file = start, end
+
+    @fact
+    def message(self) -> Message:
+        """The message in whose file it stands."""
+        return self._message
 
 
 def body_start(data: bytes) -> int:

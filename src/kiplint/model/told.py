@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from kiplint.model import notes
 from kiplint.model.fact import fact, set_fact
+from kiplint.model.message_versions import VersionedMessage
 from kiplint.model.remarks import Paragraph, heading, paragraphs
-from kiplint.model.written import WrittenMessage
 from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kiplint.model.word import Word
 
 
-class ToldMessage(WrittenMessage):
+class ToldMessage(VersionedMessage):
     """The part of a message that is about the texts of its file."""
 
     @property
@@ -68,7 +68,7 @@ class ToldMessage(WrittenMessage):
     @fact
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment of the file speaks of it; else None."""
-        highest = self._me.valid.highest
+        highest = self.valid.highest
         if highest <= 0 or notes.names_plainly(self.data, highest) or self.told_versions.covers(highest):
             return None
         return highest
@@ -76,10 +76,10 @@ class ToldMessage(WrittenMessage):
     @fact
     def untold_versions(self) -> VersionRange:
         """The valid versions between the lowest and the highest that no comment speaks of."""
-        valid = self._me.valid
+        valid = self.valid
         if valid.highest - valid.lowest < 2:
             return NONE
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) & valid - self.told_versions
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.told_versions & valid
 
     @set_fact
     def fields_of_both_halves(self) -> dict[str, list[Field]]:
@@ -93,9 +93,9 @@ class ToldMessage(WrittenMessage):
     @set_fact
     def odd_words(self) -> tuple[Word, ...]:
         """The words that are rare in the set and nearly another, and those that stand twice in a row."""
-        vocabulary = self._me.schemas.vocabulary
-        if not vocabulary.has_rare(self._me) and not vocabulary.has_doubled(self._me):
+        oddness = self._me.schemas.vocabulary.oddness(self._me)
+        if not any(oddness):
             return ()
-        from kiplint.model.word import words_of
+        from kiplint.model.word import odd_words
 
-        return tuple(words_of(self._me, vocabulary))
+        return tuple(odd_words(self._me, *oddness))

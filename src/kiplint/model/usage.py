@@ -87,8 +87,9 @@ def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> dict[str, 
 
 
 def spellings(uses: Uses) -> dict[str, dict[str, int]]:
-    """By name in lower case: the number of RPCs by spelling, for names that are spelt in more than one way."""
-    found: dict[str, dict[str, int]] = {}
-    for name, those in uses.items():
-        found.setdefault(name.lower(), {})[name] = len({rpc for rpc, _ in those})
-    return {name: ways for name, ways in found.items() if len(ways) > 1}
+    """By name of which there is another spelling: the number of RPCs by spelling."""
+    found: dict[str, list[str]] = {}
+    for name in uses:
+        found.setdefault(name.lower(), []).append(name)
+    ways = ({name: len({rpc for rpc, _ in uses[name]}) for name in names} for names in found.values() if len(names) > 1)
+    return {name: each for each in ways for name in each}

@@ -1,26 +1,19 @@
-"""The words of a set: of its descriptions, comments and names; which of them are rare, and nearly another.
-
-Names are taken apart at their capitals, so that `TopicId` counts for topic and for id.
-"""
+"""The words of a set: which of them are rare, and nearly another."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable
 from itertools import chain
-from operator import eq
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kiplint.model.element import given
-from kiplint.model.usage import specs
+from kiplint.model.dictionary import misspellings
+from kiplint.model.fact import fact
+from kiplint.model.known_words import KNOWN
+from kiplint.model.wording import SHORTEST, doubled, joined, texts_of, times, tokens_of, words_of
 
 if TYPE_CHECKING:
     from kiplint.model.message import Message
 
-WORD: Final = re.compile("[A-Z]?[a-z]{2,}")
-SHORTEST: Final = 5
-"""Shorter words are too often one letter away from another."""
 FEWEST: Final = 8
 """A word that stands in the set less often than this is no measure for others."""
 _VOWELS: Final = frozenset("aeiouy")
@@ -40,89 +33,107 @@ class Near(NamedTuple):
 
 
 class Vocabulary:
-    """The words of some messages: `counts` in lower case, and `near`, by rare word the common one that is meant."""
+    """The words of some messages. Only of those that are wanted is it known whether they have odd ones.
 
-    def __init__(self, messages: Iterable[Message]) -> None:
-        self._texts = {id(one): _texts(one) for one in messages}
-        texts = Counter(chain.from_iterable(self._texts.values()))
-        self.counts = _counted(texts)
-        self.near = nearly(self.counts)
-        self.corrections = corrections(self.counts)
-        odd = self.near.keys() | self.corrections.keys()
-        self._rare = {text for text in texts if any(word in text.lower() for word in odd)} if odd else set[str]()
-        self._doubled = {text for text in texts if _may_double(text)} if _may_double("\n".join(texts)) else set[str]()
+    Words are counted only where one that is wanted is not known to be right, and nearly another.
+    """
 
-    def has_rare(self, message: Message) -> bool:
-        """Whether the message has a word that is nearly another, or misspelt by the dictionary."""
-        return not self._rare.isdisjoint(self._texts[id(message)])
+    def __init__(self, messages: Iterable[Message], wanted: Collection[str] | None = None) -> None:
+        self._messages = tuple(messages)
+        self._wanted = [one for one in self._messages if wanted is None or one.file in wanted]
+        self._count: dict[str, int] = {}
 
-    def has_doubled(self, message: Message) -> bool:
-        """Whether a word may stand twice in a row in the message."""
-        return not self._doubled.isdisjoint(self._texts[id(message)])
+    @fact
+    def _texts(self) -> dict[str, list[str]]:
+        """By file, what is wanted."""
+        return {one.file: texts_of(one) for one in self._wanted}
+
+    @fact
+    def _distinct(self) -> set[str]:
+        return set(chain.from_iterable(self._texts.values()))
+
+    @fact
+    def _words(self) -> set[str]:
+        return words_of(tokens_of(joined(self._distinct)))
+
+    @fact
+    def _all(self) -> str:
+        known = self._texts
+        return joined(text for one in self._messages for text in known.get(one.file) or texts_of(one))
+
+    def count(self, word: str) -> int:
+        """How often a word is there."""
+        if word not in self._count:
+            self._count[word] = times(word, self._all)
+        return self._count[word]
+
+    @fact
+    def near(self) -> dict[str, Near]:
+        """By rare word of those that are wanted the common one that is meant."""
+        strange = {word for word in self._words - KNOWN if len(word) >= SHORTEST}
+        if not strange:
+            return {}
+        whole = len(self._wanted) == len(self._messages)
+        return nearly(strange, self._words if whole else words_of(tokens_of(self._all)), self.count)
+
+    @fact
+    def corrections(self) -> dict[str, str]:
+        """By misspelt word what the dictionary of codespell says is meant, where it is installed."""
+        known = misspellings()
+        return {word: known[word] for word in self._words - KNOWN if word in known} if known else {}
+
+    @fact
+    def _doubled(self) -> set[str]:
+        """The texts in which a word may stand twice in a row."""
+        return doubled(list(self._distinct))
+
+    @fact
+    def _slips(self) -> list[bytes]:
+        return [word.encode() for word in (*self.near, *self.corrections)]
+
+    def oddness(self, message: Message) -> Oddness:
+        """What may be odd in a message."""
+        lowered = message.data.lower() if self._slips else b""
+        return Oddness(
+            rare=any(word in lowered for word in self._slips),
+            doubled=not self._doubled.isdisjoint(self._texts.get(message.file, ())),
+        )
 
 
-def _texts(message: Message) -> list[str]:
-    """The descriptions, comments and names of a message."""
-    fields = list(specs(message.spec))
-    texts = [about for one in fields if (about := given(one.about, ""))]
-    texts += [one.name for one in fields]
-    texts += [one.text for one in message.paragraphs]
-    return texts
+class Oddness(NamedTuple):
+    """Whether there may be a word that is nearly another or misspelt by the dictionary, and one twice in a row."""
+
+    rare: bool
+    doubled: bool
 
 
-def _counted(texts: Mapping[str, int]) -> Counter[str]:
-    """How often each word is there; texts that are there equally often are searched together."""
-    groups: dict[int, list[str]] = {}
-    for text, times in texts.items():
-        groups.setdefault(times, []).append(text)
-    found: Counter[str] = Counter()
-    for times, group in groups.items():
-        for word, count in Counter(WORD.findall("\n".join(group))).items():
-            found[word.lower()] += times * count
-    return found
-
-
-def _may_double(text: str) -> bool:
-    parts = text.split()
-    return any(map(eq, parts, parts[1:]))
-
-
-def nearly(counts: Mapping[str, int]) -> dict[str, Near]:
+def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int]) -> dict[str, Near]:
     """By rare word: the most common of the words that are one edit away, and not only another ending."""
-    common = {word: count for word, count in counts.items() if count >= FEWEST and len(word) >= SHORTEST}
-    halves: dict[tuple[str, int], list[str]] = {}
-    for word in common:
+    halves: dict[str, list[str]] = {}
+    for word in rare:
+        for shared in _halves(word):
+            halves.setdefault(shared, []).append(word)
+    found: dict[str, Near] = {}
+    for word in words:
         half = len(word) // 2
-        halves.setdefault((word[:half], half), []).append(word)
-        halves.setdefault((word[half:], -len(word[half:])), []).append(word)
-    found = {}
-    most = max(common.values(), default=0)
-    for word, count in counts.items():
-        if count <= RAREST and len(word) >= SHORTEST and FACTOR * count <= most:
-            best = max(_near(word, count, common, halves), default=None)
-            if best:
-                found[word] = Near(best[1], best[0])
+        for slip in (*halves.get(f"{word[:half]}-", ()), *halves.get(f"-{word[half:]}", ())):
+            if _is_meant(word, slip, count):
+                found[slip] = max(found.get(slip, Near("", 0)), Near(word, count(word)), key=lambda one: one[::-1])
     return found
 
 
-def _near(
-    word: str, count: int, common: Mapping[str, int], halves: Mapping[tuple[str, int], list[str]]
-) -> Iterator[tuple[int, str]]:
-    """The words that share their first or second half with the word, and are one edit away."""
+def _halves(word: str) -> set[str]:
+    """The first or second halves that words one edit away share with the word."""
     sizes = range(len(word) - 1, len(word) + 2)
-    starts = {size // 2 for size in sizes}
-    ends = {size - size // 2 for size in sizes}
-    keys = [(word[:size], size) for size in starts] + [(word[-size:], -size) for size in ends]
-    for key in keys:
-        for other in halves.get(key, ()):
-            if common[other] >= FACTOR * count and is_one_edit(word, other) and _counts(word, other, count):
-                yield common[other], other
+    return {f"{word[: size // 2]}-" for size in sizes} | {f"-{word[size // 2 - size :]}" for size in sizes}
 
 
-def _counts(word: str, other: str, count: int) -> bool:
-    """Whether the edit is one that a slip makes, rather than one between two words of the language."""
-    kind = edit(word, other)
-    return kind != "ending" and (kind != "consonant" or (count == 1 and len(word) >= LONG))
+def _is_meant(word: str, slip: str, count: Callable[[str], int]) -> bool:
+    """Whether a word is one edit away, and so much more common that the other is a slip."""
+    if not is_one_edit(slip, word) or (kind := edit(slip, word)) == "ending" or count(slip) > RAREST:
+        return False
+    sure = kind != "consonant" or (count(slip) == 1 and len(slip) >= LONG)
+    return sure and count(word) >= max(FEWEST, FACTOR * count(slip))
 
 
 def is_one_edit(one: str, two: str) -> bool:
@@ -148,11 +159,3 @@ def edit(one: str, two: str) -> str:
     if one[start + 1 :] != two[start + 1 :]:
         return "traded"
     return "vowel" if {one[start], two[start]} <= _VOWELS else "consonant"
-
-
-def corrections(words: Iterable[str]) -> dict[str, str]:
-    """By misspelt word: what is meant, by the dictionary of codespell where it is installed (`kiplint[spelling]`)."""
-    from kiplint.model.dictionary import misspellings
-
-    known = misspellings()
-    return {word: known[word] for word in words if word in known} if known else {}

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kiplint.model.fact import fact, set_fact
-from kiplint.model.remarks import body_start
-from kiplint.model.vocabulary import WORD, Vocabulary, edit
+from kiplint.model.remarks import Spoken, body_start
+from kiplint.model.vocabulary import edit
+from kiplint.model.wording import WORD
 
 if TYPE_CHECKING:
     from kiplint.model.message import Message
+    from kiplint.model.vocabulary import Vocabulary
 
-_TEXTS: Final = re.compile(rb'//[^\r\n]*|"(?:about|name)"\s*:\s*("(?:[^"\\\r\n]|\\.)*")')
-_DOUBLED: Final = re.compile(
-    rb"(?<![\w.<\[-])([A-Za-z]{2,})((?:[ \t]+|[ \t]*\r?\n[ \t]*//[ \t]*))(?=\1(?![\w\]>-]|\.\w))(\1)", re.IGNORECASE
-)
+_TEXTS: Final = rb'//[^\r\n]*|"(?:about|name)"\s*:\s*("(?:[^"\\\r\n]|\\.)*")'
+_DOUBLED: Final = rb"(?<![\w.<\[-])([A-Za-z]{2,})((?:[ \t]+|[ \t]*\r?\n[ \t]*//[ \t]*))(?=\1(?![\w\]>-]|\.\w))(\1)"
 
 
 class Found(NamedTuple):
@@ -28,18 +28,16 @@ class Found(NamedTuple):
     doubled: bool = False
 
 
-class Word:
+class Word(Spoken):
     """A word that is rare in its set and nearly another, or that stands twice in a row."""
 
-    def __init__(self, found: Found, message: Message, vocabulary: Vocabulary) -> None:
+    def __init__(self, found: Found, message: Message) -> None:
+        super().__init__(message, found.start, found.end)
         self.found = found
-        self._message = message
-        self._vocabulary = vocabulary
 
-    @fact
-    def message(self) -> Message:
-        """The message in whose file the word stands."""
-        return self._message
+    @set_fact
+    def _vocabulary(self) -> Vocabulary:
+        return self._message.schemas.vocabulary
 
     @fact
     def word(self) -> str:
@@ -54,7 +52,7 @@ class Word:
     @set_fact
     def word_count(self) -> int:
         """How often it stands in the descriptions, comments and names of the set."""
-        return self._vocabulary.counts[self.word]
+        return self._vocabulary.count(self.word)
 
     @set_fact
     def meant_word(self) -> str:
@@ -65,7 +63,7 @@ class Word:
     @set_fact
     def meant_count(self) -> int:
         """How often that stands in the set."""
-        return self._vocabulary.counts[self.meant_word] if self.meant_word else 0
+        return self._vocabulary.count(self.meant_word) if self.meant_word else 0
 
     @set_fact
     def correction(self) -> str:
@@ -78,23 +76,23 @@ class Word:
         return edit(self.word, self.meant_word)
 
 
-def words_of(message: Message, vocabulary: Vocabulary) -> Iterator[Word]:
-    """The odd words of a message's file, in order."""
-    rare = _rare(message, vocabulary) if vocabulary.has_rare(message) else ()
-    twice = _twice(message) if vocabulary.has_doubled(message) else ()
-    for found in sorted((*rare, *twice), key=lambda one: one.start):
-        yield Word(found, message, vocabulary)
+def odd_words(message: Message, rare: bool, doubled: bool) -> Iterator[Word]:
+    """The words of a message's file that are rare, or stand twice in a row, in order."""
+    found = (*(_rare(message) if rare else ()), *(_twice(message) if doubled else ()))
+    for one in sorted(found, key=lambda one: one.start):
+        yield Word(one, message)
 
 
-def _rare(message: Message, vocabulary: Vocabulary) -> Iterator[Found]:
-    for text in _TEXTS.finditer(message.data, body_start(message.data)):
+def _rare(message: Message) -> Iterator[Found]:
+    data, vocabulary = message.data, message.schemas.vocabulary
+    for text in re.compile(_TEXTS).finditer(data, body_start(data)):
         begin, said = (text.start(1), text[1]) if text[1] else (text.start(), text[0])
-        for match in WORD.finditer(said.decode("latin-1")):  # a character a byte, so that offsets stay
+        for match in re.finditer(WORD, said.decode("latin-1")):  # a character a byte, so that offsets stay
             word = match[0].lower()
             if word in vocabulary.near or word in vocabulary.corrections:
                 yield Found(word, begin + match.start(), begin + match.end())
 
 
 def _twice(message: Message) -> Iterator[Found]:
-    for match in _DOUBLED.finditer(message.data, body_start(message.data)):
+    for match in re.compile(_DOUBLED, re.IGNORECASE).finditer(message.data, body_start(message.data)):
         yield Found(match[1].decode().lower(), match.start(3), match.end(3), doubled=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
-_LINE_END: Final = re.compile(r"\r\n?|\n")
+_LINE_END: Final = r"\r\n?|\n"
 BOM: Final = "\ufeff"
 """The byte order mark; at offset 0 it is part of the text, but takes up no column."""
 
@@ -26,7 +27,9 @@ class Lines:
     @cached_property
     def starts(self) -> list[int]:
         """The offset at which each line begins."""
-        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+        if "\r" in self.text:
+            return [0, *(match.end() for match in re.finditer(_LINE_END, self.text))]
+        return [0, *accumulate(map((1).__add__, map(len, self.text.split("\n"))))][:-1]
 
     def __len__(self) -> int:
         return len(self.starts)

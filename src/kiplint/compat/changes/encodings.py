@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from kiplint.compat.changes import field_kinds as kinds
+from kiplint.compat.changes import tag_kinds
 from kiplint.compat.changes.attribute_kinds import FieldRenamed
 from kiplint.compat.changes.field_kinds import FieldChange
 from kiplint.compat.changes.pairing import Both, FieldPair
@@ -120,13 +121,13 @@ def _of_pair(piece: Piece, pair: FieldPair) -> Iterator[FieldChange]:
         for one, flat in zip(pair, piece.flexible, strict=True)
     )
     if was and now and was_tagged != now_tagged:
-        yield kinds.TaggedMoved(messages, NONE, pair, around, tagged=now_tagged)
+        yield tag_kinds.TaggedMoved(messages, NONE, pair, around, tagged=now_tagged)
     elif was and now:
         yield from _of_both(piece, pair)
     elif was_tagged:
-        yield kinds.TagRemoved(messages, NONE, pair, around)
+        yield tag_kinds.TagRemoved(messages, NONE, pair, around)
     elif now_tagged:
-        yield kinds.NewTag(messages, NONE, pair, around)
+        yield tag_kinds.NewTag(messages, NONE, pair, around)
     elif (was or now) and not piece.same:
         before, after = (one.type if one and there else "" for one, there in zip(pair, (was, now), strict=True))
         yield kinds.LayoutChanged(messages, NONE, pair, around, before, after)
@@ -139,7 +140,7 @@ def _of_both(piece: Piece, pair: FieldPair) -> Iterator[FieldChange]:
     before, after = slot(old, piece.version, piece.flexible[0]), slot(new, piece.version, piece.flexible[1])
     same = slot_tokens(before) == slot_tokens(after) if new.tagged.covers(piece.version) else piece.same
     if old.tag != new.tag and old.tagged.covers(piece.version):
-        yield kinds.TagChanged(piece.messages, NONE, pair, piece.around)
+        yield tag_kinds.TagChanged(piece.messages, NONE, pair, piece.around)
     yield from _encoded(piece, pair, before, after, same=same)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kiplint.compat.changes import attribute_kinds, field_kinds, message_kinds  # noqa: F401 (the classes)
+from kiplint.compat.changes import attribute_kinds, field_kinds, message_kinds, tag_kinds  # noqa: F401 (the classes)
 from kiplint.compat.changes.change import Change, name_of
 from kiplint.engine.language import register
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kiplint.compat.changes.field_kinds import TagReused
 from kiplint.compat.changes.pairing import FieldPair, pair_fields
+from kiplint.compat.changes.tag_kinds import TagReused
 from kiplint.compat.limits import Budget
 from kiplint.model.container import Container
 from kiplint.model.field import Field

@@ -1,0 +1,69 @@
+"""The words of a definition: of its descriptions, comments and names.
+
+Names are taken apart at their capitals, so that `TopicId` counts for topic and for id.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable
+from operator import eq
+from typing import TYPE_CHECKING, Final
+
+from kiplint.model.element import given
+from kiplint.model.usage import specs
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
+
+WORD: Final = "[A-Z]?[a-z]{2,}"
+SHORTEST: Final = 5
+"""Shorter words are too often one letter away from another."""
+_KEPT: Final = string.ascii_letters + string.digits + "|"
+_TOKENS: Final = bytes(code if chr(code) in _KEPT else 32 for code in range(256))
+
+
+def texts_of(message: Message) -> list[str]:
+    """The descriptions, names and comments of a message."""
+    spec = message.spec
+    fields = list(specs(spec))
+    texts = [about for one in fields if (about := one.about).__class__ is str]
+    texts += [one.name for one in fields]
+    texts += [one.text for one in message.paragraphs]
+    texts += [spec.name, *(one.name for one in given(spec.common_structs, []))]
+    return texts
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The texts with bars between them."""
+    return " | ".join(texts)
+
+
+def tokens_of(text: str) -> list[bytes]:
+    """The words, names, numbers and bars of a text."""
+    return text.encode(errors="replace").translate(_TOKENS).split()
+
+
+def doubled(texts: list[str]) -> set[str]:
+    """The texts in which a word stands twice in a row, without a capital the second time: sentences may begin so."""
+    text = joined(texts)
+    lowered, tokens = tokens_of(text.lower()), tokens_of(text)
+    again = tokens[1:]
+    if not any(map(eq, lowered, again)):
+        return set()
+    if tokens.count(b"|") >= len(texts) > 1:  # a bar of their own: one by one
+        return {one for one in texts if doubled([one])}
+    places = (at for at, (one, two) in enumerate(zip(lowered, again, strict=False)) if one == two)
+    return {texts[tokens[:at].count(b"|")] if len(texts) > 1 else texts[0] for at in places}
+
+
+def words_of(tokens: Iterable[bytes]) -> set[str]:
+    """The words that the tokens are made of, in lower case."""
+    return set(map(str.lower, re.findall(WORD, b" ".join(set(tokens)).decode())))
+
+
+def times(word: str, text: str) -> int:
+    """How often a word, given in lower case, is among the words of a text."""
+    small = (text[max(match.start() - 1, 0) : match.start()] for match in re.finditer(f"{word}(?![a-z])", text))
+    return sum(not before.isalpha() for before in small) + len(re.findall(f"{word.capitalize()}(?![a-z])", text))
