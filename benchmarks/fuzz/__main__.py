@@ -31,7 +31,7 @@ KEPT = REPOSITORY / "tests" / "fuzz" / "corpus"
 LONGEST = 10
 """Seconds of one reading."""
 
-MADE_OF_JSON = ("decoder", "locator", "suppression", "rules", "packs", "diff", "formats")
+MADE_OF_JSON = ("decoder", "locator", "suppression", "rules", "packs", "diff", "formats", "readers")
 HEAD = ("surface", "damaged", "hypothesis", "atheris", "seconds", "grown by", "failures")
 
 

@@ -1,5 +1,6 @@
 """What is fuzzed: a way to read an input, inputs that are right to begin with, and how it may be refused."""
 
+import html
 import io
 import json
 import os
@@ -22,11 +23,15 @@ from kiplint.compat.changes.judge import judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config, read_config
 from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Span
 from kiplint.engine.packs import load_pack
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
 from kiplint.report.findings.formats import FORMATS, write
+from kiplint.runs.kip.homes import settle
+from kiplint.runs.kip.reading import read_kip
+from kiplint.runs.reading import readings_of
 from kiplint.runs.result import CheckResult
 from kiplint.sources.cleanup import close
 from kiplint.sources.open import open_sets
@@ -189,6 +194,27 @@ def capture(data: bytes) -> None:
         one.decode(catalog())
 
 
+def kip(data: bytes) -> None:
+    """A KIP: text, Markdown or a page of a wiki; every definition in it, and where that stands."""
+    found = read_kip(_file("kip.html", data))
+    for draft in settle(found, None).kip.drafts:
+        _ = (draft.name, found.span(draft.block, Span(1, 1, 1, 2)), draft.span)
+
+
+def readers(data: bytes) -> None:
+    """A definition, as other readers than Kafka's take it."""
+    known = [one for one in rules().known if one.each == "reading"]
+    made = RuleSet(known, known)
+    made.readings = readings_of(*known)
+    check_set([Input(NAME, data)], made, partial=True)
+
+
+def _kips() -> list[bytes]:
+    texts = [data.decode() for data in definitions()[:40] if data.isascii()]
+    pages = [f"<html><h1>K</h1><pre class='x'>{html.escape(one)}</pre>&nbsp;<!-- c --></html>" for one in texts]
+    return [one.encode() for one in (*(f"# K\n\n```json\n{one}\n```\n" for one in texts), *texts, *pages)]
+
+
 def _archives() -> list[bytes]:
     import tarfile
     import zipfile
@@ -268,6 +294,8 @@ SURFACES = (
     Surface("git", _expressions, repository, TOLD),
     Surface("diff", _pairs, compare, TOLD),
     Surface("formats", definitions, report),
+    Surface("kips", _kips, kip, TOLD),
+    Surface("readers", definitions, readers, TOLD),
     Surface("frames", _frames, frame),
     Surface("records", _batches, records),
     Surface("captures", _captures, capture, (UnreadableCapture,)),

@@ -156,6 +156,16 @@ def _wildcards(size: int) -> str:
     return f"// kiplint: ignore-file[{', '.join(f'*{at}' for at in range(size))}] for no reason\n{document([])}"
 
 
+def _pack(directory: Path, size: int) -> list[str]:
+    """A pack of the user's that looks at all fields for each field: quadratic, so that its steps are bounded."""
+    expression = "any(one.name == 'No' for one in message.all_fields)"
+    rule = {"id": "r", "each": "field", "when": expression, "message": "{name}", "why": "None."}
+    (directory / "mine.json5").write_text(json.dumps({"pack": "mine", "rules": [rule]}), encoding="utf-8")
+    (directory / "kiplint.toml").write_text('rule-packs = ["mine.json5"]\nselect = ["mine"]\n', encoding="utf-8")
+    (directory / "XRequest.json").write_text(document([field(f"F{at}") for at in range(size)]), encoding="utf-8")
+    return ["check", "XRequest.json"]
+
+
 # Pairs for `diff`, and what only `show` draws
 
 
@@ -214,5 +224,8 @@ PAIRS = (
     Hostile("two-branched chains, by what they unfold to", 4_000, _diff(_branches("int32"), _branches("int64")), True),
     Hostile("versions with a field each, by what is shown", 10_000, _show(lambda size: _versions(isqrt(size))), True),
 )
+
+PACK = Hostile("a pack that compares all fields with all", 3_000, _pack, True)
+"""Refused where a set is large, so that it is measured only."""
 
 INPUTS = (*CHECKS, *PAIRS)

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from kiplint.codec.cursor import Cursor
+from kiplint.report.bytes.rows import MOST_ROWS
 from tools import kiplint
 
 SET = str(ROOT / "fixtures" / "sets" / "broker")
@@ -236,3 +238,22 @@ def test_vectors_of_one_message(tmp_path: Path) -> None:
         (0, "rich-field", "000b4d656368616e69736d2d31"),
     ]
     assert rows[0]["header_hex"].startswith("00110000")
+
+
+def test_of_very_many_values_only_the_first_are_drawn(tmp_path: Path) -> None:
+    count = MOST_ROWS
+    (tmp_path / "body").write_bytes(b"\0\0" + count.to_bytes(4, "big") + b"\0\x12\0\0\0\3" * count + b"x")
+    words = ("decode", "--set", SET, "--body", "ApiVersionsResponse@0", "--input-format", "frame", "body")
+    ran = kiplint(*words, cwd=tmp_path)
+    lines = ran.out.splitlines()
+    assert (ran.code, len(lines)) == (1, 2 + MOST_ROWS + 2)
+    assert lines[-2] == "... and more: of these values only the first 10,000 are shown; JSON has all"
+    assert lines[-1].startswith("error[codec/trailing-bytes] at byte ")
+
+
+def test_places_are_kept_of_so_many_values_and_of_all_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kiplint.codec.cursor.MOST_SPANS", 2)
+    cursor = Cursor(b"", 0, spans=True)
+    for kind in ("int16", "int32", "int64", "compact nullable records"):
+        cursor.row(0, 0, "a", kind, None)
+    assert [one.type for one in cursor.spans] == ["int16", "int32", "compact nullable records"]

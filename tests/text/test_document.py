@@ -89,9 +89,28 @@ def test_fields_outside_of_definitions() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["{", '{"validVersions":', '"', "“", '{"a":"', "/*", "<!--", "<a ", "&quot;", "{/*", '"a\n']
+    "piece", ["{", '{"validVersions":', '"', "“", '{"a":"', "/*", "<!--", "<a ", "&quot;", "{/*", '"a\n', '\\"', "\\"]
 )
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     document = read_document("<p></p>" + piece * 60_000)
     find_blocks(document.plain)
     find_blocks(piece * 60_000)
+
+
+def test_the_end_of_a_comment_is_not_looked_for_where_there_is_none() -> None:
+    looked: list[int] = []
+
+    class Text(str):
+        __slots__ = ()
+
+        def find(self, part: str, *where: int) -> int:  # type: ignore[override]
+            looked.append(len(part))
+            return super().find(part, *where)
+
+    find_blocks(Text("{ /* */" + "{ /*" * 1_000))
+    assert len(looked) == 1
+
+
+def test_what_a_quote_behind_backslashes_is() -> None:
+    (block,) = find_blocks(f'C:\\\\"a" and \\"b {DEFINITION}').blocks
+    assert block.text == DEFINITION

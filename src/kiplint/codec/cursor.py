@@ -14,6 +14,9 @@ from kiplint.model.types import WIDTHS
 MOST_PROBLEMS = 100
 """How many problems of one message are told."""
 
+MOST_SPANS = 200_000
+"""Of how many values of one message it is kept where they stand: a place takes a hundred times the room of a byte."""
+
 
 class StopReading(Exception):  # noqa: N818
     """A problem after which no one can say where the next value begins."""
@@ -44,8 +47,8 @@ class Cursor:
         return StopReading()
 
     def row(self, offset: int, depth: int, path: str, kind: str, value: Any) -> None:
-        """Keep where a value stands: from `offset` to the present position."""
-        if self._keep:
+        """Keep where a value stands, from `offset` to the present position; of more than enough only records."""
+        if self._keep and (len(self.spans) < MOST_SPANS or "records" in kind):
             self.spans.append(Span(offset, self.pos - offset, depth, path, kind, value))
 
     @property

@@ -53,7 +53,7 @@ class Habits:
     @fact
     def usual_heading(self) -> str:
         """The heading that most files have, empty when they have none."""
-        return self.headings.most_common(1)[0][0] if self.headings else ""
+        return max(self.headings, key=self.headings.__getitem__, default="")
 
     @fact
     def usual_headings(self) -> int:

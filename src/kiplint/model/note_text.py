@@ -14,20 +14,17 @@ from kiplint.model.remarks import Paragraph
 
 _NUMBERS: Final = r"\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?\d{1,5})*\+?"
 _OPENERS: Final = ("Version", "version", "Starting", "From", "As of", "Since")
+# Those that nearly every definition needs are compiled at once, the others where they are.
 _BEGIN: Final = re.compile(rf"(?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+({_NUMBERS})")
 _ERROR: Final = re.compile(r"-\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?:\s*\(versions?\s+([^)\n]{1,30})\))?")
-_SAME: Final = re.compile(
-    r"\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b", re.I
-)
-_ADDS: Final = re.compile(r"\b(?:add(?:s|ed|ing)?|introduc(?:es|ed|ing)|new\s+fields?)\b")
-_REMOVES: Final = re.compile(r"\b(?:remov(?:es|ed|ing)|drops|dropped|deprecat(?:es|ed|ing))\b")
-_OF: Final = re.compile(r"\s+of\s+([A-Za-z]+(?:Request|Response))\b")
-_BEFORE: Final = re.compile(
-    r"(?:(?:the|a|an|new|optional|also|two|tagged|top-level|per-[a-z-]+|fields?|called|named)\b|[\s'\"`])*"
-)
-_NAME: Final = re.compile(r"(?=[a-z]*[A-Z])[A-Za-z][A-Za-z0-9]*\b(?![.\-_]\w|\s+[A-Z])")
-_AFTER: Final = re.compile(r"['\"`]*\s*\b(fields?\b)?")
-_NEXT: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)")
+_SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
+_ADDS: Final = r"\b(?:add(?:s|ed|ing)?|introduc(?:es|ed|ing)|new\s+fields?)\b"
+_REMOVES: Final = r"\b(?:remov(?:es|ed|ing)|drops|dropped|deprecat(?:es|ed|ing))\b"
+_OF: Final = r"\s+of\s+([A-Za-z]+(?:Request|Response))\b"
+_BEFORE: Final = r"(?:(?:the|a|an|new|optional|also|two|tagged|top-level|per-[a-z-]+|fields?|called|named)\b|[\s'\"`])*"
+_NAME: Final = r"(?=[a-z]*[A-Z])[A-Za-z][A-Za-z0-9]*\b(?![.\-_]\w|\s+[A-Z])"
+_AFTER: Final = r"['\"`]*\s*\b(fields?\b)?"
+_NEXT: Final = r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)"
 
 
 class Named(NamedTuple):
@@ -80,20 +77,20 @@ def verb_of(rest: str) -> str:
     """What a sentence tells: adds, removes, same, flexible, or other."""
     if like_of(rest) >= 0:
         return "same"
-    added, removed, place = _ADDS.search(rest), _REMOVES.search(rest), rest.find("flexible")
+    added, removed, place = re.search(_ADDS, rest), re.search(_REMOVES, rest), rest.find("flexible")
     found = [(match.start(), verb) for match, verb in ((added, "adds"), (removed, "removes")) if match]
     return min([*found, *([(place, "flexible")] if place >= 0 else [])], default=(0, "other"))[1]
 
 
 def like_of(rest: str) -> int:
     """The version that a sentence says its own are the same as, or -1."""
-    same = _SAME.search(rest) if "same" in rest or "identical" in rest else None
+    same = re.search(_SAME, rest) if "same" in rest or "identical" in rest else None
     return int(same[1]) if same else -1
 
 
 def about_of(rest: str) -> str:
     """The request or response whose versions a sentence says it is about, or empty."""
-    about = _OF.match(rest) if rest.startswith(" of ") else None
+    about = re.compile(_OF).match(rest) if rest.startswith(" of ") else None
     return about[1] if about else ""
 
 
@@ -104,17 +101,17 @@ def names_of(rest: str) -> tuple[Named, ...]:
 
 def _names(text: str) -> Iterator[Named]:
     """The names that stand right behind each verb of adding, as far as the list goes."""
-    for verb in _ADDS.finditer(text):
+    for verb in re.finditer(_ADDS, text):
         place = verb.end()
         while True:
-            before = _BEFORE.match(text, place)
-            name = _NAME.match(text, before.end() if before else place)
+            before = re.compile(_BEFORE).match(text, place)
+            name = re.compile(_NAME).match(text, before.end() if before else place)
             if name is None:
                 break
-            after = _AFTER.match(text, name.end())
+            after = re.compile(_AFTER).match(text, name.end())
             sure = bool(after and after[1]) or bool(before and "field" in before[0]) or "field" in verb[0]
             yield Named(name[0], sure or any(letter.isupper() for letter in name[0][1:]))
-            following = _NEXT.match(text, after.end() if after else name.end())
+            following = re.compile(_NEXT).match(text, after.end() if after else name.end())
             if following is None:
                 break
             place = following.end()

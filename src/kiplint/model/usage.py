@@ -61,8 +61,8 @@ def vote(uses: Iterable[tuple[str, FieldSpec]], own: str, made: Callable[[FieldS
     counts = Counter(value for values in by_rpc.values() for value in sorted(values))
     if not counts:
         return Vote()
-    value, votes = counts.most_common(1)[0]
-    return Vote(value, votes, sum(values != {value} for values in by_rpc.values()))
+    value = max(counts, key=counts.__getitem__)
+    return Vote(value, counts[value], sum(values != {value} for values in by_rpc.values()))
 
 
 def primitive(spec: FieldSpec) -> str | None:

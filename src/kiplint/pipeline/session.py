@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -95,17 +95,6 @@ def silence(session: SparkSession) -> None:
         session.sparkContext.setLogLevel("OFF")
 
 
-def read_conf(pairs: Iterable[str]) -> dict[str, str]:
-    """`K=V` settings as a mapping; raises UsageError for one without an equals sign."""
-    found = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {pair}")
-        found[name] = value
-    return found
-
-
 def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -133,6 +122,14 @@ def _require_files() -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if most != resource.RLIM_INFINITY and most < LEAST_FILES:
         raise UsageError(f"Spark does not start: `ulimit -Hn` allows {most} open files, and it needs {LEAST_FILES}")
+
+
+def complaint(error: Exception) -> str:
+    """The first line of what Spark or the JVM says; empty for an error of another kind."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    return first_line(error) if isinstance(error, PySparkException | Py4JError) else ""
 
 
 def first_line(error: Exception) -> str:

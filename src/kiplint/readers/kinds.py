@@ -19,7 +19,7 @@ def _integer(low: int, high: int) -> Callable[[Any], bool]:
 def _loose_integer(value: Any) -> bool:
     if isinstance(value, str):
         return re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", value) is not None
-    return isinstance(value, (int, float)) and value == int(value)
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
 
 
 def _loose_boolean(value: Any) -> bool:

@@ -25,6 +25,7 @@ _TOKEN: Final = re.compile(
       | (?P<curly>[{QUOTES}][^{QUOTES}"\r\n]*+(?:{_FOLD}[^{QUOTES}"\r\n]*+){{0,9}}+[{QUOTES}](?=\s*+[,:}}\]]))
       | (?P<line>//[^\r\n]*+)
       | (?P<block>/\*)
+      | (?P<escape>\\++"?+)
       | [{{}}]""",
     re.VERBOSE,
 )
@@ -80,6 +81,8 @@ class _Scan:
         if kind == "block":
             closes = self.stack and end <= self.last_closing  # asked first: each search that fails reads all the rest
             return self.text.find("*/", end) + 2 if closes else end
+        if kind == "escape":  # a quote behind an odd number of backslashes begins no string: one that is open has it
+            return end - 1 if (end - start) % 2 and self.text[end - 1] == '"' else end
         if kind == "line":
             return end
         if kind:

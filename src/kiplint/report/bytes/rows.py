@@ -14,6 +14,8 @@ from kiplint.runs.bytes.decode import Entry
 
 MOST_BYTES, MOST_TEXT = 16, 60
 """How many bytes of a value are shown, and how many characters."""
+MOST_ROWS = 10_000
+"""How many values of a frame are shown: more than anyone reads."""
 HEAD = ("offset", "bytes", "field", "encoding", "value")
 
 
@@ -24,8 +26,11 @@ def frame_lines(entry: Entry, color: bool, width: int | None = None) -> Iterator
     header = f", header {frame.header_version}" if frame.header_version is not None else ""
     yield from fold(f"{name}{header}, {frame.length} bytes{_origin(entry)}", width, color, BOLD)
     wrong = {problem.offset for problem in frame.problems}
-    cells = [_row(entry, span, wrong) for span in _spans(entry) if span.length]
+    spans = [span for span in _spans(entry) if span.length]
+    cells = [_row(entry, span, wrong) for span in spans[:MOST_ROWS]]
     yield from table(HEAD, cells, color, width)
+    if len(spans) > MOST_ROWS:
+        yield from fold(f"... and more: of these values only the first {MOST_ROWS:,} are shown; JSON has all", width)
     if not frame.spans and frame.value is not None and "batches" in frame.value:
         yield from msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode().splitlines()
     for problem in frame.problems:

@@ -61,6 +61,10 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
         """The lines of its text."""
         return Lines(self.document.text)
 
+    @cached_property
+    def _starts(self) -> dict[int, list[int]]:
+        return {}
+
     @property
     def current(self) -> tuple[Draft, ...]:
         """The definitions that count."""
@@ -68,7 +72,7 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
 
     def span(self, block: Block, inner: Span) -> Span:
         """Where a place in a definition is in the KIP."""
-        starts = Lines(block.text).starts
+        starts = self._starts.get(block.start) or self._starts.setdefault(block.start, Lines(block.text).starts)
         start = starts[min(inner.line, len(starts)) - 1] + inner.column - 1
         end = starts[min(inner.end_line, len(starts)) - 1] + inner.end_column - 1
         first, last = (min(one, len(block.text)) + block.start for one in (start, end))
