@@ -59,6 +59,19 @@ def new_rpc(
     Raises BadName for a name that is taken or cannot be one, and for a key that is taken.
     """
     name = name.removesuffix("Request").removesuffix("Response")
+    key = _free(name, api_key, schemas)
+    heading, newline = _manners(schemas)
+    extra = {"latestVersionUnstable": True} if unstable else {}
+    asked = _definition(_half(name, "request", key, listeners=list(listeners)) | extra, _header(schemas, "request"), ())
+    answered = _definition(_half(name, "response", key), _header(schemas, "response"), _RESPONSE)
+    return {
+        f"{name}{half}.json": (heading + text.replace("\n", newline)).encode()
+        for half, text in (("Request", asked), ("Response", answered))
+    }
+
+
+def _free(name: str, api_key: int | None, schemas: SchemaSet) -> int:
+    """The API key of the new RPC, by default the next one. Raises BadName where name or key cannot be taken."""
     if not _NAME.fullmatch(name):
         raise BadName(f"{name!r} is no name for an RPC: letters and digits, the first a capital letter")
     if taken := next((one for one in (f"{name}Request", f"{name}Response") if one in schemas.by_name), None):
@@ -66,36 +79,13 @@ def new_rpc(
     keys = {rpc.api_key: rpc.name for rpc in schemas.rpcs if not rpc.is_coordinator}
     if api_key in keys:
         raise BadName(f"API key {api_key} is that of {keys[api_key]}; the next free one is {max(keys) + 1}")
-    key = max(keys, default=-1) + 1 if api_key is None else api_key
-    heading, newline = _manners(schemas)
-    request = _definition(
-        {
-            "apiKey": key,
-            "type": "request",
-            "listeners": list(listeners),
-            "name": f"{name}Request",
-            "validVersions": "0",
-            "flexibleVersions": "0+",
-            **({"latestVersionUnstable": True} if unstable else {}),
-        },
-        _header(schemas, "request"),
-        (),
-    )
-    response = _definition(
-        {
-            "apiKey": key,
-            "type": "response",
-            "name": f"{name}Response",
-            "validVersions": "0",
-            "flexibleVersions": "0+",
-        },
-        _header(schemas, "response"),
-        _RESPONSE,
-    )
-    return {
-        f"{name}{half}.json": (heading + text.replace("\n", newline)).encode()
-        for half, text in (("Request", request), ("Response", response))
-    }
+    return max(keys, default=-1) + 1 if api_key is None else api_key
+
+
+def _half(name: str, kind: str, key: int, **own: Any) -> dict[str, Any]:
+    """The properties of a request or response before its fields, in their order; `own` come before the name."""
+    named = f"{name}{kind.capitalize()}"
+    return {"apiKey": key, "type": kind, **own, "name": named, "validVersions": "0", "flexibleVersions": "0+"}
 
 
 def _definition(properties: dict[str, Any], header: int | None, fields: Sequence[dict[str, Any]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -92,17 +92,6 @@ def silence(session: SparkSession) -> None:
         session.sparkContext.setLogLevel("OFF")
 
 
-def read_conf(pairs: Iterable[str]) -> dict[str, str]:
-    """`K=V` settings as a mapping; raises UsageError for one without an equals sign."""
-    found = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {pair}")
-        found[name] = value
-    return found
-
-
 def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -122,6 +111,14 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     with ending_with_us():
         return builder.getOrCreate()
+
+
+def complaint(error: Exception) -> str:
+    """The first line of what Spark or the JVM says; empty for an error of another kind."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    return first_line(error) if isinstance(error, PySparkException | Py4JError) else ""
 
 
 def first_line(error: Exception) -> str:

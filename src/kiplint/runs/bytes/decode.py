@@ -95,15 +95,7 @@ def decode(
         topic,
         spans,
     )
-    entries: list[Entry] = []
-    summary: dict[str, Any] | None = None
-    with read_together():
-        for given in read_inputs(inputs or ("-",), input_format):
-            if given.form == "capture":
-                found, summary = _capture(how, given)
-                entries += found
-            else:
-                entries += _entries(how, given)
+    entries, summary = _read(how, inputs or ("-",), input_format)
     findings = tuple(_finding(entry, problem) for entry in entries for problem in entry.frame.problems)
     unread = tuple(catalog.broken)
     rules = {one.rule: _info(one.rule) for one in findings}
@@ -117,6 +109,22 @@ def decode(
         entries=tuple(entries),
         capture=summary,
     )
+
+
+def _read(
+    how: _How, inputs: tuple[str | bytes, ...], input_format: InputFormat
+) -> tuple[list[Entry], dict[str, Any] | None]:
+    """The entries of all inputs, and the summary of the last capture among them."""
+    entries: list[Entry] = []
+    summary: dict[str, Any] | None = None
+    with read_together():
+        for given in read_inputs(inputs, input_format):
+            if given.form == "capture":
+                found, summary = _capture(how, given)
+                entries += found
+            else:
+                entries += _entries(how, given)
+    return entries, summary
 
 
 def _entries(how: _How, given: Given) -> Iterator[Entry]:
