@@ -26,7 +26,14 @@ settings.load_profile("ci")
 TOGETHER = "tests/pipeline/spark"
 """The tests that share one Spark session, and so one process."""
 
-LONGEST = (TOGETHER, "tests/pipeline/test_cluster.py", "tests/test_docs.py")
+LONGEST = (
+    TOGETHER,
+    "tests/pipeline/test_cluster.py",
+    "tests/test_docs.py",
+    "tests/report/test_pages.py",
+    "tests/test_action.py",
+)
+"""What takes half a minute and more: none of it is to begin when the other processes are about to be done."""
 
 
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]

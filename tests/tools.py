@@ -130,7 +130,7 @@ def kiplint(
         done = subprocess.run(start, cwd=cwd, input=stdin, capture_output=True, env=surroundings, check=False)
         code, out, err = done.returncode, done.stdout, done.stderr
     else:
-        code, out, err = zygote().run(shown, str(cwd), surroundings, stdin)
+        code, out, err = zygote(shown).run(shown, str(cwd), surroundings, stdin)
     ran = Ran(code, out.decode(), err.decode())
     assert "Traceback" not in ran.err, ran.err
     return ran

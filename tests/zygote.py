@@ -42,8 +42,9 @@ IMPORTED = (
     "jinja2",
     "jsonschema",
     "networkx",
-    "pyspark.sql",  # and nothing that begins threads, such as pyarrow
 )
+OF_LAKES = ("pyspark.sql", "pyarrow.dataset", "pyarrow.parquet", "duckdb", "kiplint.pipeline.run")
+"""What runs of the pipeline import besides: half a second, which no other run is to carry along."""
 SECONDS, BYTES = 10, 4 << 30
 """What a run may take at most when it is asked to be limited."""
 STREAMS = ("stdin", "stdout", "stderr")
@@ -54,9 +55,10 @@ REDIRECTED = "ZYGOTE_STREAMS"
 class Zygote:
     """The process, as a test sees it."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, str(Path(__file__).resolve())]
-        environment = {**os.environ, "PYTHONPATH": MODULES}
+    def __init__(self, *imported: str) -> None:
+        command = [sys.executable, str(Path(__file__).resolve()), *imported]
+        one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # others are not forked
+        environment = {**os.environ, **one_thread, "PYTHONPATH": MODULES}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
@@ -81,14 +83,18 @@ class Zygote:
         self._process.communicate()
 
 
+def zygote(words: Sequence[str]) -> Zygote:
+    """The process of a test session that forks for such a run."""
+    return _zygote(*(OF_LAKES if words[:1] == ["pipeline"] else ()))
+
+
 @cache
-def zygote() -> Zygote:
-    """The one process of a test session."""
-    return Zygote()
+def _zygote(*imported: str) -> Zygote:
+    return Zygote(*imported)
 
 
 def _serve() -> None:
-    for name in IMPORTED:
+    for name in (*IMPORTED, *sys.argv[1:]):
         with suppress(ImportError):
             import_module(name)
     for line in sys.stdin:

@@ -48,7 +48,7 @@ def nested(levels: int) -> bytes:
 NASTY = "X\r\n::error file=a::pwned\x1b[31m\x1b]0;t\x07\u202e\u2028<script>alert(1)</script>"
 FILE = "new\nline ::error::\x1b[31m<b>.json"
 SHOWN = r"new\u000aline ::error::\u001b[31m<b>.json"
-COMMENT = b"// " + b"x" * 77 + b"\n"
+COMMENT = b"// " + b"x" * 38 + b" " + b"y" * 38 + b"\n"
 
 CASES = [
     # depth

@@ -121,7 +121,7 @@ def shell(
     """Run a command as a shell does that redirects its streams."""
     env = environment(PYTHONUNBUFFERED="") | {"KIPLINT_DEBUG": ""}
     if forked and AVAILABLE:
-        done = zygote().run(words, str(cwd), env | {REDIRECTED: redirection}, b"")
+        done = zygote(words).run(words, str(cwd), env | {REDIRECTED: redirection}, b"")
         return subprocess.CompletedProcess(words, *done)
     line = f"{shlex.join((*START, *words))} {redirection}"
     return subprocess.run(["sh", "-c", line], cwd=cwd, env=env, capture_output=True, timeout=60, check=False)

@@ -36,12 +36,14 @@ def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
     Ctrl-C ends it in silence: Spark's own handler would ask the JVM in the midst of another call, Py4J log that, and
     the JVM complain of each task that it does not finish.
     """
-    from kiplint.pipeline.session import make_session, read_conf, silence
+    from kiplint.pipeline.request import read_conf
 
     conf = read_conf(cluster.conf)
     made: list[SparkSession] = []
 
     def session() -> SparkSession:
+        from kiplint.pipeline.session import make_session
+
         if not made:
             logging.getLogger().addHandler(logging.NullHandler())
             made.append(make_session(cluster.master, cluster.remote, conf))
@@ -51,6 +53,8 @@ def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
     try:
         yield session
     except (KeyboardInterrupt, Ended):
+        from kiplint.pipeline.session import silence
+
         while made:
             silence(made[-1])
             with suppress(Exception):  # whose answer was not awaited cannot be asked in order

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as f
+from kiplint.pipeline.late import Window, f
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 
 MOST_BYTES = 16 << 20
 """What the sets of one row may have together, each counted in full: neighbours share most of their files."""

@@ -1,4 +1,7 @@
-"""Spark's functions and windows, imported when one is first used: who only reads a lake needs the columns alone."""
+"""Spark's functions and windows, and Arrow's, imported when one is first used.
+
+Who only reads a lake needs the columns alone, and a run without anything new needs nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pyarrow.compute as pc
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 else:
@@ -21,5 +25,6 @@ else:
 
     f = _Late("pyspark.sql.functions")
     Window = _Late("pyspark.sql", "Window")
+    pc = _Late("pyarrow.compute")
 
-__all__ = ["Window", "f"]
+__all__ = ["Window", "f", "pc"]

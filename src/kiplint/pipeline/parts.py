@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
 
 from kiplint.pipeline.columns import Columns, arrow_schema, batch, ddl
 from kiplint.pipeline.delta import Part, Parts, names
 from kiplint.pipeline.storage import Storage
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 WRITTEN: Columns = {"name": "string", "rows": "bigint", "size": "bigint"}
 TO_READ: Columns = {"name": "string"}

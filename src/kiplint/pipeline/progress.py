@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from pyspark.sql import SparkSession
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 EVERY = 0.3
 """Seconds between two looks; one takes a few milliseconds."""

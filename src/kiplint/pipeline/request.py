@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake import Lake
@@ -44,6 +44,17 @@ def make_request(
         other = _difference(asked, before.sources)
         raise UsageError(f"{lake} was read from other sources ({other}): --add or --remove them")
     return Request(asked, tuple(paths), upstream, place, across)
+
+
+def read_conf(pairs: Iterable[str]) -> dict[str, str]:
+    """`K=V` settings as a mapping; raises UsageError for one without an equals sign."""
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {pair}")
+        found[name] = value
+    return found
 
 
 def _known(

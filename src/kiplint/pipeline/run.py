@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake, Seen, Snapshot
 from kiplint.pipeline.listing import read_source
-from kiplint.pipeline.session import first_line
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
 from kiplint.pipeline.upkeep import needs_upkeep, optimize
 from kiplint.pipeline.work import Work
 from kiplint.text.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -123,14 +122,18 @@ def _attend(
     for table in stage.reads:
         if table not in snapshot.tables:
             raise UsageError(f"stage {stage.name} needs the table {table}: run the stages before it first")
+    from kiplint.pipeline.session import complaint
+
     spark = session()
     watcher.begun(stage.name, spark)
     started = time.perf_counter()
     work = Work(spark, lake, snapshot)
     try:
         stage.run(work, context)
-    except (PySparkException, Py4JError) as error:
-        raise UsageError(f"stage {stage.name} fails: {first_line(error)}") from error
+    except Exception as error:
+        if said := complaint(error):
+            raise UsageError(f"stage {stage.name} fails: {said}") from error
+        raise
     snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **seen}), work.given, stage.name)
     watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
     return snapshot

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,6 +52,8 @@ EVERYWHERE = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
+LEAST_FILES = 400
+"""How many files Spark must be allowed to open: it has nearly 300 archives of its own."""
 ANSWERS_WITHIN = 30.0
 """Seconds that a Connect server has to answer; its client alone would try for ten minutes, without a word."""
 ONE_MACHINE = {
@@ -92,23 +95,13 @@ def silence(session: SparkSession) -> None:
         session.sparkContext.setLogLevel("OFF")
 
 
-def read_conf(pairs: Iterable[str]) -> dict[str, str]:
-    """`K=V` settings as a mapping; raises UsageError for one without an equals sign."""
-    found = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {pair}")
-        found[name] = value
-    return found
-
-
 def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kiplint pipeline")
     defaults = dict(EVERYWHERE)
     if not submitted:
+        _require_files()
         place = master or "local[*]"
         if place.startswith("local"):
             # A host name that nobody resolves would keep the driver from starting.
@@ -122,6 +115,21 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     with ending_with_us():
         return builder.getOrCreate()
+
+
+def _require_files() -> None:
+    """Java raises the soft limit by itself, and without enough files says so in thirty lines; raises UsageError."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if most != resource.RLIM_INFINITY and most < LEAST_FILES:
+        raise UsageError(f"Spark does not start: `ulimit -Hn` allows {most} open files, and it needs {LEAST_FILES}")
+
+
+def complaint(error: Exception) -> str:
+    """The first line of what Spark or the JVM says; empty for an error of another kind."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    return first_line(error) if isinstance(error, PySparkException | Py4JError) else ""
 
 
 def first_line(error: Exception) -> str:

@@ -7,13 +7,15 @@ by which it is checked alone. Rows of a chunk follow one another, so that a work
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as f
 
 from kiplint.pipeline.columns import Columns
+from kiplint.pipeline.late import Window, f
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 SENT_EVERYWHERE = 1 << 16
 """So many rows without texts are sent to where the texts are; more and they meet halfway."""

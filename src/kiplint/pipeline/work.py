@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, TypeVar
-
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kiplint.pipeline.columns import Columns, ddl, table
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.lake import Lake, Parts, Snapshot
+from kiplint.pipeline.late import pc
 from kiplint.pipeline.parts import read_parts, write_parts, write_table
 from kiplint.pipeline.tables.problems import Problems
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 A_HANDFUL = 8
 """So few files are not worth a task of their own."""

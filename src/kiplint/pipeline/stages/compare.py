@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from kiplint.compat.changes.compare import compare_trees
 from kiplint.compat.changes.judge import Judged, judge
@@ -20,6 +18,7 @@ from kiplint.pipeline.bundles import chunks, trees_of, with_texts
 from kiplint.pipeline.columns import Columns, batch, ddl, text
 from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.engine import CHANGES, Engine
+from kiplint.pipeline.late import f
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.changes import Changes, Pairs, pairs_of
@@ -29,6 +28,9 @@ from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
 from kiplint.runs.documented import url_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 NAME = "compare"
 COMPARED: Columns = {**Changes.COLUMNS, "subject": "string", "problem": "string"}

@@ -7,7 +7,6 @@ from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import functions as f
 
 from kiplint.compat.limits import Budget
 from kiplint.engine.errors import UsageError
@@ -20,6 +19,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.columns import Columns, array, batch, ddl, number, struct, text
 from kiplint.pipeline.delta import rows_in
+from kiplint.pipeline.late import f
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.fields import Fields

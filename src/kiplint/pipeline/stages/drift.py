@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Window
-from pyspark.sql import functions as f
-
+from kiplint.pipeline.late import Window, f
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.drift import Drift, drift_of, laid_out, last_laid_out
 from kiplint.pipeline.tables.files import Files

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any
-
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
+from typing import TYPE_CHECKING, Any
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.columns import ddl, text
 from kiplint.pipeline.delta import Parts
+from kiplint.pipeline.late import f, pc
 from kiplint.pipeline.listing import Line, Listed, Source, list_source
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs, wanted_blobs
@@ -31,6 +28,9 @@ from kiplint.pipeline.tables.trees import (
 from kiplint.pipeline.walking import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
 from kiplint.pipeline.work import Work
 from kiplint.sources.schema_files import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 NAME, WALKING = "ingest", "ingest-walking"
 """What is remembered of the revisions that were asked for, and of how contents are read."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -17,6 +16,7 @@ from kiplint.pipeline.delta import Parts, rows_in
 from kiplint.pipeline.engine import ALONE as FILES
 from kiplint.pipeline.engine import TOGETHER as SETS
 from kiplint.pipeline.engine import Engine
+from kiplint.pipeline.late import f
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.files import Files
@@ -26,6 +26,9 @@ from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.texts import Use, first_uses, join_texts, near, sets_in, texts_by_chunk
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 ALONE, TOGETHER = "lint", "lint-sets"
 FOUND: Columns = {**Findings.COLUMNS, "subject": "string", "problem": "string"}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pyarrow.compute as pc
-
 from kiplint.pipeline.delta import Parts
+from kiplint.pipeline.late import pc
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.fields import Fields
 from kiplint.pipeline.tables.files import Files

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
+from typing import TYPE_CHECKING
 
 from kiplint.pipeline.columns import Columns, text
 from kiplint.pipeline.delta import Parts
+from kiplint.pipeline.late import f, pc
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.changes import Changes, changes_in_sets
@@ -31,6 +29,9 @@ from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.work import Work
 from kiplint.sources.inner import inner_commit
 from kiplint.sources.repository import open_repository
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 NAME = "spans"
 LONGEST_CHAIN = 1000
