@@ -18,6 +18,9 @@ TAG :=
 # More for the benchmark of the pipeline, as in `make bench-pipeline BENCH_ARGS="--sizes 1000,10000"`.
 BENCH_ARGS :=
 
+# More for the benchmark of growth, as in `make bench-growth GROWTH_ARGS="demo --beside ../older"`.
+GROWTH_ARGS :=
+
 # More for the fuzzer, as in `make fuzz FUZZ_ARGS="--seconds 600 --surface decoder"`.
 FUZZ_ARGS :=
 
@@ -36,7 +39,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install lint lock release-check precision new-rule laws witnesses equality bench bench-hostile fuzz bench-pipeline pipeline-demo pipeline-faults docs editor snapshots clean
+.PHONY: help check test test-oldest test-install lint lock release-check precision new-rule laws witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -100,10 +103,13 @@ fuzz: $(VENV)/installed-dev $(VENV)/packs ## read damaged input on every surface
 bench-pipeline: $(VENV)/installed-dev $(VENV)/packs ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
 	@$(BIN)/python -m benchmarks.pipeline $(BENCH_ARGS)
 
+bench-growth: $(VENV)/installed-dev $(VENV)/packs ## measure how the pipeline's time and memory grow with commits, forks and sources
+	@$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
+
 pipeline-demo: $(VENV)/installed-dev $(VENV)/packs ## run the pipeline on a sample history, and on Kafka's own where it is
 	@$(BIN)/python -m benchmarks.demo
 
-pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 random moments, resume, and compare what comes of it
+pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 moments, also between data and commit, resume, tidy up, and compare
 	@$(BIN)/python -m benchmarks.faults
 
 docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.md and docs/, take the pictures, and build the site into ./site

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.demo import FORKS
+from benchmarks.growth.projection import held, projected
 from benchmarks.growth.repositories import clone, fork, git, small
 from benchmarks.growth.table import Row, cpu
 from benchmarks.pipeline.watch import Watched, watch
@@ -37,11 +38,12 @@ def increment(_: Path | None) -> list[Row]:
     last = git(repository, "rev-parse", "refs/heads/trunk")
     git(repository, "update-ref", "refs/heads/trunk", f"{last}~1")
     sources = (f"kafka={repository}#trunk", f"kafka={repository}#tags", *(f"{name}={forks}#{name}" for name in FORKS))
-    whole = _run(where / "lake", *arguments(sources))
+    whole = _run(where / "lake", *arguments(sources), *logging(where / "events"))
     git(repository, "update-ref", "refs/heads/trunk", last)
     one = _run(where / "lake", "--resume")
     none = _run(where / "lake", "--resume")
     beside = cpu(whole)
+    print(projected(whole, where / "events", 1), held(sources[0]), sep="\n\n", end="\n\n", flush=True)
     return [
         Row("everything", whole),
         Row("one new commit", one, beside, 0.2),
@@ -70,13 +72,20 @@ def many(_: Path | None) -> list[Row]:
     for count in SIZES:
         sources = arguments(f"source-{number}={place}#main" for number, place in enumerate(places[:count]))
         done = _run(where / f"lake-{count}", *sources, files=OPEN_FILES)
-        found.append(Row(f"{count:,} sources, ulimit -n {OPEN_FILES}", done, cpu(found[0].done) if found else 0))
+        found.append(Row(f"{count:,} sources, ulimit -S -n {OPEN_FILES}", done, cpu(found[0].done) if found else 0))
     return found
+
+
+def logging(folder: Path) -> tuple[str, ...]:
+    """What has Spark write down its tasks in a folder."""
+    folder.mkdir()
+    settings = {"enabled": "true", "compress": "false", "dir": folder.as_uri()}
+    return tuple(word for name, value in settings.items() for word in ("--conf", f"spark.eventLog.{name}={value}"))
 
 
 def _run(lake: Path, *words: str, files: int = 0) -> Watched:
     command = [sys.executable, "-m", "kiplint", "pipeline", "run", *words, "--out", str(lake)]
-    limit = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
+    limit = ["sh", "-c", f'ulimit -S -n {files} && exec "$@"', "sh"] if files else []
     return watch([*limit, *command], _nothing)
 
 

@@ -222,7 +222,7 @@ PAIRS = (
     Hostile("rollout of header ranges", 8_000, _diff(_header_ranges, _header_ranges, "rollout"), True),
     Hostile("notes in flux, compared", 20_000, _diff(_unstable_notes, lambda size: _unstable_notes(size) + "\n")),
     Hostile("two-branched chains, by what they unfold to", 4_000, _diff(_branches("int32"), _branches("int64")), True),
-    Hostile("versions with a field each, by what is shown", 10_000, _show(lambda size: _versions(isqrt(size))), True),
+    Hostile("versions with a field each, by what is shown", 20_000, _show(lambda size: _versions(isqrt(size))), True),
 )
 
 PACK = Hostile("a pack that compares all fields with all", 3_000, _pack, True)

@@ -41,7 +41,7 @@ def read_stages(directory: Path) -> list[SparkStage]:
     """The stages in the only event log below a directory that took some share of the time."""
     operators: dict[int, str] = {}
     sums: dict[int, Counter[str]] = {}
-    for event in _events(directory):
+    for event in events(directory):
         if event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
             sums.setdefault(event["Stage ID"], Counter()).update(_measures(event["Task Metrics"]))
         if event["Event"] == "SparkListenerStageCompleted":
@@ -77,7 +77,8 @@ def _operators(rdds: Iterable[Mapping[str, Any]]) -> str:
     return ", ".join(found) or "local rows"
 
 
-def _events(directory: Path) -> Iterator[Any]:
+def events(directory: Path) -> Iterator[Any]:
+    """The events of all logs below a directory."""
     for file in sorted(directory.rglob("*")):
         if file.is_file() and not file.name.startswith((".", "appstatus")):
             with open(file, encoding="utf-8") as lines:

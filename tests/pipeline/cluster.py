@@ -109,15 +109,15 @@ def start_cluster(found: Servers, cores: Mapping[str, Mapping[str, str]]) -> str
     return address
 
 
-def start_connect(found: Servers) -> str:
-    """A Connect server that works on this machine; gives its address."""
+def start_connect(found: Servers, **env: str) -> str:
+    """A Connect server that works on this machine, with more in its environment; gives its address."""
     port = free_port()
     place = {"binding.address": "127.0.0.1", "binding.port": str(port)}
     conf = [f"--conf=spark.connect.grpc.{name}={value}" for name, value in place.items()]
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
     quiet = ("--conf=spark.ui.enabled=false", "--conf=spark.sql.catalogImplementation=in-memory")
     submit = (SPARK / "bin" / "spark-submit", "--master=local[2]")
-    found.start("connect", *submit, *conf, *quiet, "--class", main, "spark-internal")
+    found.start("connect", *submit, *conf, *quiet, "--class", main, "spark-internal", **env)
     found.await_("connect", lambda log: "Spark Connect server started" in log)
     return f"sc://127.0.0.1:{port}"
 

@@ -2,23 +2,29 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from benchmarks.sample import arguments
 
-import kiplint.__main__
+from conftest import ROOT
 from kiplint.pipeline.java import java_home
-from pipeline.cluster import SPARK, Servers, servers, start_cluster, start_connect, wait_for
-from pipeline.support import Content, content, pipeline, settings
+from pipeline.cluster import Servers, servers, start_cluster, start_connect, wait_for
+from pipeline.support import QUICK, Content, content, settings, surroundings
 
-ENGINE = ("--stages", "ingest,lint,describe,compare")
+ENGINE = shlex.join(("--stages", "ingest,lint,describe,compare", *settings()))
 """The stages that put the engine to work; the others are made of columns only."""
-STAGES = ("--stages", "ingest,lint")
+GUIDE = ROOT / "docs" / "guide" / "pipeline.md"
+SOURCE, LAKE, HOST = "--source kafka=/shared/kafka.git#trunk", "/shared/lake", "host:7077"
+"""What the guide's commands name; a test puts its own in their place."""
 BLOCKING_GIT = """#!/bin/sh
 # Git that never answers who asks it for contents: its task is there until it is killed.
 case " $* " in
@@ -46,17 +52,21 @@ def started(tmp_path: Path, cache: Path) -> Iterator[Servers]:
 
 
 def test_through_connect(
-    sources: tuple[str, ...],
+    stored: str,
     undisturbed: Callable[[Content], Content],
     started: Servers,
     cache: Path,
     tmp_path: Path,
 ) -> None:
-    lake = tmp_path / "lake"
-    address = start_connect(started)
-    pipeline("run", *arguments(sources), "--out", lake, *ENGINE, "--remote", address, *settings(), cache=cache)
+    """The server's executors fetch and unpack the bundle themselves."""
+    lake, bundle = tmp_path / "lake", f"{stored}/sample.bundle"
+    remote = start_connect(started, **{name: text for name, text in os.environ.items() if name.startswith("AWS_")})
+    sources = named(f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork")
+    command = as_printed("--remote", {"sc://host:15002": remote, SOURCE: sources, LAKE: lake})
+    assert said(f"{command} --quiet {ENGINE}", tmp_path, cache) == ""
     held = content(lake)
     assert {"findings", "layouts", "changes"} < set(held)
+    assert {row[3] for row in held.pop("sources")} == {bundle}
     assert held == undisturbed(held)
 
 
@@ -67,39 +77,88 @@ def test_a_worker_dies(
     cache: Path,
     tmp_path: Path,
 ) -> None:
-    """The driver is started by `spark-submit` of the package's own entry."""
+    """The driver is started by `spark-submit` of the package's own entry, and then by kiplint itself."""
     lake, reached, events = tmp_path / "lake", tmp_path / "reached", tmp_path / "events"
     events.mkdir()
     doomed = {"PATH": f"{blocking_git(tmp_path / 'bin', reached)}:{os.environ['PATH']}"}
     address = start_cluster(started, {"survivor": {}, "doomed": doomed})
-    conf = settings(
-        spark__scheduler__minRegisteredResourcesRatio="1",
-        spark__cores__max="2",
-        spark__executor__memory="512m",
-        spark__eventLog__enabled="true",
-        spark__eventLog__compress="false",
-        spark__eventLog__dir=events.as_uri(),
-        spark__driver__bindAddress="127.0.0.1",
-    )
-    start: tuple[str | Path, ...] = (
-        SPARK / "bin" / "spark-submit",
-        "--master",
-        address,
-        *conf,
-        str(kiplint.__main__.__file__),
-    )
-    java = {"JAVA_HOME": str(java_home(cache)), "PYSPARK_PYTHON": sys.executable}
-    words: tuple[str | Path, ...] = ("run", *arguments(sources), "--out", lake, *STAGES)
+    put_environment(tmp_path)
+    places: dict[str, str | Path] = {HOST: address.removeprefix("spark://"), SOURCE: named(*sources), LAKE: lake}
+    env = {"SPARK_CONF_DIR": str(put_settings(tmp_path / "conf", events)), "JAVA_HOME": str(java_home(cache))}
+    submit = f"{as_printed('spark-submit', places)} --quiet --stages ingest,lint"
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(pipeline, *words, cache=cache, start=start, **java)
-        wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
-        assert reached.exists(), running.result()
-        started.kill("doomed")
-        running.result()
+        running = pool.submit(said, submit, tmp_path, cache, **env)
+        try:
+            wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
+            assert reached.exists(), running.result()
+        finally:
+            started.kill("doomed")  # what it was given would never end
+        assert "[Stage " not in running.result()
     assert "ExecutorLostFailure" in reasons(events)
+    command = as_printed("kiplint pipeline run --master", places)
+    assert said(f"{command} --quiet --stages describe", tmp_path, cache, **env) == ""
     held = content(lake)
-    assert set(held) == {"sources", "sets", "trees", "files", "blobs", "roots", "findings", "problems"}
+    assert {"findings", "problems", "layouts"} < set(held)
     assert held == undisturbed(held)
+
+
+def named(*sources: str) -> str:
+    """Sources as they are named to a shell."""
+    return shlex.join(arguments(sources))
+
+
+def as_printed(part: str, places: Mapping[str, str | Path]) -> str:
+    """The guide's command with a part in it, with other names and places."""
+    (block,) = (
+        one for one in re.findall(r"^```sh\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE) if part in one
+    )
+    for theirs, ours in places.items():
+        assert block.count(theirs) == 1
+        block = block.replace(theirs, str(ours))
+    return block.rstrip()
+
+
+def said(command: str, where: Path, cache: Path, **others: str) -> str:
+    """What a line for the shell prints, with the commands of this environment; raises AssertionError when it fails."""
+    env = surroundings(cache, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", **others)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=where,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = (done.stdout + done.stderr).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("NOTE: Picked up JDK_JAVA_OPTIONS"))  # of the tests
+
+
+def put_environment(where: Path) -> None:
+    """An environment beside the driver and as an archive, as the guide makes both: its Python is that of this one."""
+    python = where / "kiplint-env" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n")
+    python.chmod(0o755)
+    with tarfile.open(where / "kiplint-env.tar.gz", "w:gz") as archive:
+        archive.add(where / "kiplint-env", ".")
+
+
+def put_settings(folder: Path, events: Path) -> Path:
+    """Spark's own configuration for small runs on two workers of a core each."""
+    more = {
+        "spark.scheduler.minRegisteredResourcesRatio": "1",
+        "spark.cores.max": "2",
+        "spark.executor.memory": "512m",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": events.as_uri(),
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    folder.mkdir()
+    (folder / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in (QUICK | more).items()))
+    return folder
 
 
 def blocking_git(where: Path, reached: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -51,6 +52,8 @@ EVERYWHERE = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
+LEAST_FILES = 400
+"""How many files Spark must be allowed to open: it has nearly 300 archives of its own."""
 ANSWERS_WITHIN = 30.0
 """Seconds that a Connect server has to answer; its client alone would try for ten minutes, without a word."""
 ONE_MACHINE = {
@@ -98,6 +101,7 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder.appName("kiplint pipeline")
     defaults = dict(EVERYWHERE)
     if not submitted:
+        _require_files()
         place = master or "local[*]"
         if place.startswith("local"):
             # A host name that nobody resolves would keep the driver from starting.
@@ -111,6 +115,13 @@ def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     with ending_with_us():
         return builder.getOrCreate()
+
+
+def _require_files() -> None:
+    """Java raises the soft limit by itself, and without enough files says so in thirty lines; raises UsageError."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if most != resource.RLIM_INFINITY and most < LEAST_FILES:
+        raise UsageError(f"Spark does not start: `ulimit -Hn` allows {most} open files, and it needs {LEAST_FILES}")
 
 
 def complaint(error: Exception) -> str:
