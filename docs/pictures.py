@@ -142,16 +142,7 @@ def main() -> int:
         make_history(folder / "history")
         sandbox = [] if os.getuid() else ["--no-sandbox"]
         browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
-        words = (
-            "pipeline",
-            "run",
-            "--quiet",
-            "--out",
-            str(folder / "lake"),
-            "--source",
-            f"sample={folder / 'history'}",
-        )
-        subprocess.run([sys.executable, "-m", "kiplint", *words], check=True)
+        _make_lake(folder / "lake", folder / "history")
         for one in pictures(folder / "history", folder / "lake"):
             page = written(one).replace(str(folder), "")
             likeness = _likeness(page, one._replace(words=()))
