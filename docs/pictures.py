@@ -57,8 +57,8 @@ class Picture(NamedTuple):
     folder: str = "."
 
 
-def pictures(history: Path) -> list[Picture]:
-    """All pictures; commands run in `fixtures`."""
+def pictures(history: Path, lake: Path) -> list[Picture]:
+    """All pictures; commands run in `fixtures`. The lake is of the history."""
     repo = ("--repo", str(history))
     return [
         Picture(
@@ -71,6 +71,7 @@ def pictures(history: Path) -> list[Picture]:
         Picture("rollout", ("rollout", "1.0.0:", "main:", *repo)),
         Picture("negotiate", ("negotiate", "2.0.0:", "1.0.0:", "1.2.0:", *repo)),
         Picture("matrix", ("negotiate", "--matrix", *_NEGOTIATING), height=700, folder="negotiate"),
+        Picture("lake", ("pipeline", "report", str(lake)), height=1000),
         Picture("show", ("show", "--all", "sets/broker"), "MetadataRequest"),
     ]
 
@@ -119,6 +120,11 @@ def _shots(browser: Any, page: str, picture: Picture, folder: Path) -> Iterator[
         context.close()
 
 
+def _make_lake(lake: Path, history: Path) -> None:
+    words = ("pipeline", "run", "--quiet", "--out", str(lake), "--source", f"sample={history}")
+    subprocess.run([sys.executable, "-m", "kiplint", *words], check=True)
+
+
 def main() -> int:
     """Take those that are missing or out of date; the exit code is 1 when one is too large."""
     chromium = os.environ.get("KIPLINT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
@@ -136,7 +142,8 @@ def main() -> int:
         make_history(folder / "history")
         sandbox = [] if os.getuid() else ["--no-sandbox"]
         browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
-        for one in pictures(folder / "history"):
+        _make_lake(folder / "lake", folder / "history")
+        for one in pictures(folder / "history", folder / "lake"):
             page = written(one).replace(str(folder), "")
             likeness = _likeness(page, one._replace(words=()))
             if known.get(one.name) == likeness:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from kiplint.model.field import Field
+from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.model.usage import uses_of
 from tools import field, message
 
 
-def of(name: str, *fields: dict[str, object], half: str = "Request") -> object:
+def of(name: str, *fields: dict[str, object], half: str = "Request") -> Message:
     return message(*fields, name=f"{name}{half}", type=half.lower())
 
 
-def only(*others: object, **properties: Any) -> Field:
+def only(*others: Message, **properties: Any) -> Field:
     """The field ReaderId of the RPC Own, in a set with the others."""
     mine = message(field("ReaderId", **properties), name="OwnRequest")
-    SchemaSet((mine, *others))  # type: ignore[arg-type]
+    SchemaSet((mine, *others))
     return mine.fields[0]
 
 
@@ -81,3 +83,9 @@ def test_later_and_everywhere() -> None:
         "E": (True, False),
         "F": (False, True),
     }
+
+
+def test_of_wanted_files_only_the_names_count() -> None:
+    messages = [of("A", field("ReaderId"), field("Other")), of("B", field("readerId")), of("C", field("Third"))]
+    assert sorted(uses_of(messages, {messages[0].file})) == ["Other", "ReaderId", "readerId"]
+    assert sorted(uses_of(messages, {one.file for one in messages})) == sorted(uses_of(messages))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from kiplint.model.container import Container
     from kiplint.model.message import Message
 
+_SMALL = "abcdefghijklmnopqrstuvwxyz"
 _ACRONYM = "[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])"
 # What is known of a field without looking further where a property is left out, as most are.
 _LEFT_OUT: dict[str, dict[str, object]] = {
@@ -101,7 +101,7 @@ def _name_facts(name: str) -> dict[str, object]:
         "name_is_upper": name[:1].isupper(),
         "acronym": acronym[0] if acronym else "",
         "java_name": java_name,
-        "first_word": java_name[: len(java_name) - len(java_name.lstrip(ascii_lowercase))],
+        "first_word": java_name[: len(java_name) - len(java_name.lstrip(_SMALL))],
     }
 
 

@@ -26,8 +26,8 @@ class Habits:
 
     @fact
     def uses(self) -> usage.Uses:
-        """By name of a field: its uses in the live requests and responses."""
-        return usage.uses_of(self.messages)
+        """By name of a field of a wanted file: its uses in the live requests and responses."""
+        return usage.uses_of(self.messages, self.wanted)
 
     @fact
     def fields_by_name(self) -> dict[tuple[bool, str], list[Field]]:

@@ -7,7 +7,7 @@ for a set, and only when a rule asks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kiplint.model.element import given
@@ -32,12 +32,15 @@ class Vote(NamedTuple):
     dissent: int = 0
 
 
-def uses_of(messages: Iterable[Message]) -> Uses:
-    """Every use of every name in the live requests and responses."""
+def uses_of(messages: Iterable[Message], wanted: Collection[str] | None = None) -> Uses:
+    """Every use of every name in the live requests and responses; of names that wanted files have, in any case."""
+    live = [message for message in messages if message.is_rpc and message.valid]
+    asking = live if wanted is None else [message for message in live if message.file in wanted]
+    names = None if len(asking) == len(live) else {spec.name.lower() for one in asking for spec in specs(one.spec)}
     uses: Uses = {}
-    for message in messages:
-        if message.is_rpc and message.valid:
-            for spec in specs(message.spec):
+    for message in live:
+        for spec in specs(message.spec):
+            if names is None or spec.name.lower() in names:
                 uses.setdefault(spec.name, []).append((message.base_name, spec))
     return uses
 

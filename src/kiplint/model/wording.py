@@ -6,8 +6,7 @@ Names are taken apart at their capitals, so that `TopicId` counts for topic and 
 from __future__ import annotations
 
 import re
-import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import eq
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 WORD: Final = "[A-Z]?[a-z]{2,}"
 SHORTEST: Final = 5
 """Shorter words are too often one letter away from another."""
-_KEPT: Final = string.ascii_letters + string.digits + "|"
-_TOKENS: Final = bytes(code if chr(code) in _KEPT else 32 for code in range(256))
+_TOKENS: Final = bytes(code if (chr(code).isalnum() and code < 128) or chr(code) == "|" else 32 for code in range(256))
 
 
 def texts_of(message: Message) -> list[str]:
@@ -65,5 +63,15 @@ def words_of(tokens: Iterable[bytes]) -> set[str]:
 
 def times(word: str, text: str) -> int:
     """How often a word, given in lower case, is among the words of a text."""
-    small = (text[max(match.start() - 1, 0) : match.start()] for match in re.finditer(f"{word}(?![a-z])", text))
-    return sum(not before.isalpha() for before in small) + len(re.findall(f"{word.capitalize()}(?![a-z])", text))
+    small = (text[max(at - 1, 0) : at] for at in _places(word, text))
+    return sum(not before.isalpha() for before in small) + sum(1 for _ in _places(word.capitalize(), text))
+
+
+def _places(word: str, text: str) -> Iterator[int]:
+    """Where the letters stand, with no small one behind them."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not ("a" <= text[end : end + 1] <= "z"):
+            yield at
+        at = text.find(word, end)
