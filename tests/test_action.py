@@ -687,7 +687,8 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, schema: str)
     assert any(theirs)
     for file, (_, text) in zip(files, EXAMPLES, strict=True):
         file.write_text(text, "utf-8")
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *compress(files, theirs)]
+    names = map(str, compress(files, theirs))
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *names]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
