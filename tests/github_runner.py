@@ -16,8 +16,12 @@ import yaml
 
 from conftest import ROOT
 from tools import environment
+from zygote import AVAILABLE, zygote
 
 COMMANDS = {"error", "warning", "notice", "group", "endgroup", "add-matcher", "remove-matcher", "add-mask", "debug"}
+SCRIPT = ".github/action/run.py"
+RUN = f'python -P "$GITHUB_ACTION_PATH/{SCRIPT}"'
+"""How the last step starts the script: what a process of its own adds to it, few tests are about."""
 
 
 class Annotation(NamedTuple):
@@ -100,6 +104,7 @@ class Runner:
         self.workspace = workspace
         self.machine = machine
         self.clone = clone or ROOT
+        self.forks = AVAILABLE and not clone
         (machine / "temp").mkdir(parents=True)
         if not clone:
             for name, what in (
@@ -135,10 +140,10 @@ class Runner:
         for name in ("output", "summary"):
             files[name].write_text("", "utf-8")
         assert step["shell"] == "bash"
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", files["script.sh"]],
-            cwd=self.workspace,
-            env=environment(
+        code, printed = self._started(
+            step["run"],
+            files["script.sh"],
+            environment(
                 **{name: _evaluated(value, inputs) for name, value in step.get("env", {}).items()},
                 **env,
                 CI="true",
@@ -151,14 +156,25 @@ class Runner:
                 RUNNER_TEMP=str(self.machine / "temp"),
                 PATH=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
             ),
+        )
+        assert "Traceback" not in printed, printed
+        outputs = dict(line.split("=", 1) for line in files["output"].read_text("utf-8").splitlines())
+        return Finished(code, Log(printed), files["summary"].read_text("utf-8"), outputs)
+
+    def _started(self, run: str, script: Path, env: Mapping[str, str]) -> tuple[int, str]:
+        """The exit code and the output of a step; the action's script is forked where a test does not ask for more."""
+        if self.forks and run == RUN:
+            code, out, err = zygote(()).run((), str(self.workspace), env, script=str(self.clone / SCRIPT))
+            return code, (out + err).decode()
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
+            cwd=self.workspace,
+            env=env,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
         )
-        printed = done.stdout.decode()
-        assert "Traceback" not in printed, printed
-        outputs = dict(line.split("=", 1) for line in files["output"].read_text("utf-8").splitlines())
-        return Finished(done.returncode, Log(printed), files["summary"].read_text("utf-8"), outputs)
+        return done.returncode, done.stdout.decode()
 
 
 def _evaluated(text: str, inputs: Mapping[str, str]) -> str:

@@ -7,16 +7,18 @@ there already, so tests about imports and about starting the command do without.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import re
 import resource
+import runpy
 import signal
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -48,6 +50,8 @@ OF_LAKES = ("pyspark.sql", "pyarrow.dataset", "pyarrow.parquet", "duckdb", "kipl
 SECONDS, BYTES = 10, 4 << 30
 """What a run may take at most when it is asked to be limited."""
 STREAMS = ("stdin", "stdout", "stderr")
+STARTED = ["-P", "-m", "kiplint"]
+"""How a script starts kiplint; when it is run here, that is one more fork."""
 REDIRECTED = "ZYGOTE_STREAMS"
 """Streams that are redirected, as a shell is told it: `2>&-`, `>/dev/full`."""
 
@@ -65,22 +69,31 @@ class Zygote:
         atexit.register(self.close)
 
     def run(
-        self, words: Sequence[str], cwd: str, environment: Mapping[str, str], stdin: bytes
+        self, words: Sequence[str], cwd: str, environment: Mapping[str, str], stdin: bytes = b"", script: str = ""
     ) -> tuple[int, bytes, bytes]:
-        """The exit code of `kiplint` with these words, and what it wrote."""
+        """The exit code of `kiplint`, or of a script that starts it, with these words, and what it wrote."""
+        request = {"words": words, "cwd": cwd, "environment": environment, "script": script}
+        return _with_streams(request, stdin, self._ask)
+
+    def _ask(self, request: Mapping[str, Any]) -> int:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        with tempfile.TemporaryDirectory() as folder:
-            files = [Path(folder, name) for name in STREAMS]
-            files[0].write_bytes(stdin)
-            request = {"words": words, "cwd": cwd, "environment": environment, "files": list(map(str, files))}
-            print(json.dumps(request), file=self._process.stdin, flush=True)
-            code = int(self._process.stdout.readline())
-            return code, files[1].read_bytes(), files[2].read_bytes()
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        return int(self._process.stdout.readline())
 
     def close(self) -> None:
         """Let the process end."""
         self._process.communicate()
+
+
+def _with_streams(
+    request: Mapping[str, Any], stdin: bytes, run: Callable[[Mapping[str, Any]], int]
+) -> tuple[int, bytes, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in STREAMS]
+        files[0].write_bytes(stdin)
+        code = run({**request, "files": list(map(str, files))})
+        return code, files[1].read_bytes(), files[2].read_bytes()
 
 
 def zygote(words: Sequence[str]) -> Zygote:
@@ -97,15 +110,44 @@ def _serve() -> None:
     for name in (*IMPORTED, *sys.argv[1:]):
         with suppress(ImportError):
             import_module(name)
+    gc.freeze()  # what is there already is not looked at again, and so not copied, by every fork
     for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            _run(json.loads(line))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        print(_forked(json.loads(line)), flush=True)
 
 
-def _run(request: dict[str, Any]) -> NoReturn:
+def _forked(request: Mapping[str, Any]) -> int:
+    child = os.fork()
+    if child == 0:
+        _run(request)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _started(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """What a script starts: kiplint as a fork, anything else as ever."""
+    if list(command[1:4]) != STARTED:
+        return SUBPROCESS(command, **options)
+    assert (options["stdin"], options["capture_output"]) == (subprocess.DEVNULL, True)
+    sys.stdout.flush()
+    request = {"words": command[4:], "cwd": os.getcwd(), "environment": options["env"], "script": ""}
+    return subprocess.CompletedProcess(command, *_with_streams(request, b"", _forked))
+
+
+SUBPROCESS: Callable[..., subprocess.CompletedProcess[bytes]] = subprocess.run
+
+
+def _program(script: str) -> None:
+    if script:
+        sys.path.remove("")  # as with `python -P`
+        subprocess.run = _started  # type: ignore[assignment]
+        runpy.run_path(script, run_name="__main__")
+        return
+    from kiplint.cli import main
+
+    main()
+
+
+def _run(request: Mapping[str, Any]) -> NoReturn:
     modes = (os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_WRONLY | os.O_CREAT)
     for number, (name, mode) in enumerate(zip(request["files"], modes, strict=True)):
         os.dup2(os.open(name, mode), number)
@@ -122,12 +164,10 @@ def _run(request: dict[str, Any]) -> NoReturn:
     sys.stderr = _stream(2, "w", encoding, "backslashreplace")
     if sys.stderr:
         sys.stderr.reconfigure(line_buffering=True)
-    sys.argv = ["kiplint", *request["words"]]
+    sys.argv = [request["script"] or "kiplint", *request["words"]]
     code: object = 1
     try:
-        from kiplint.cli import main
-
-        main()
+        _program(request["script"])
     except SystemExit as done:
         code = done.code
     except BaseException:

@@ -84,5 +84,5 @@ def surroundings(cache: Path, **others: str) -> dict[str, str]:
     scratch = cache / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     places = {"TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch), "XDG_CACHE_HOME": str(cache)}
-    quick = f"-XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
+    quick = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
     return {**kept, **places, "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": quick, **others}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from kiplint.pipeline.run import Done, Request, Watcher, run
 from kiplint.pipeline.session import make_session
 from kiplint.pipeline.work import Work
 from pipeline.support import QUICK, once
+
+from .thinned import WHOLE, thinned
 
 
 @pytest.fixture(scope="session")
@@ -53,14 +55,20 @@ def bundle(corpus: Path) -> str:
 
 
 @pytest.fixture(scope="session")
+def trunk(bundle: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A repository with Kafka's own trunk: of all its commits, those that are in the lake of most runs."""
+    return bundle if WHOLE else str(thinned(bundle, tmp_path_factory.mktemp("thinned") / "kafka.git"))
+
+
+@pytest.fixture(scope="session")
 def kafka(
-    bundle: str, corpus: Path, spark: SparkSession, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+    bundle: str, trunk: str, corpus: Path, spark: SparkSession, engine: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Work:
-    """The tables of Kafka's own history, and of three forks, with the settings that users have."""
+    """The tables of Kafka's own history, and of three forks; the whole one is made with the settings that users have."""
     made = Lake(tmp_path_factory.mktemp("kafka") / "lake")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
-    sources = (f"kafka={bundle}#trunk", f"kafka={bundle}#tags", *forks)
-    with _unhurried(spark):
+    sources = (f"kafka={trunk}#trunk", f"kafka={bundle}#tags", *forks)
+    with _unhurried(spark) if WHOLE else nullcontext():
         snapshot = run(made, Request(sources), engine, lambda: spark, SILENT)
     work = Work(spark, made, snapshot)
     make_views(work)

@@ -20,6 +20,7 @@ from kiplint.pipeline.work import Work
 from kiplint.runs.trees import load
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
+from .thinned import BLOBS, REVISIONS
 
 SAMPLE = int(os.environ.get("KIPLINT_EQUALITY_SAMPLE", "12"))
 """How many are drawn of each line: other ones in each run."""
@@ -43,13 +44,13 @@ def drawn(kafka: Work) -> tuple[list[list[dict[str, Any]]], random.Random]:
 
 
 def test_every_revision_is_there_once(drawn: tuple[list[list[dict[str, Any]]], random.Random]) -> None:
-    assert [len(line) for line in drawn[0]] == [431, 48]
+    assert [len(line) for line in drawn[0]] == [REVISIONS, 48]
     assert all([row["position"] for row in line] == list(range(len(line))) for line in drawn[0])
 
 
 def test_every_distinct_blob_is_there_once(kafka: Work) -> None:
     counted = kafka.spark.sql("SELECT count(*), count(DISTINCT blob), count(DISTINCT sha2(data, 256)) FROM blobs")
-    assert [tuple(row) for row in counted.collect()] == [(1804, 1804, 1804)]
+    assert [tuple(row) for row in counted.collect()] == [(BLOBS, BLOBS, BLOBS)]
 
 
 def test_findings_are_those_of_check(

@@ -39,9 +39,9 @@ def report(reader: Reader, severity: str = "error") -> Answer:
     spans = sorted(reader.rows(Spans), key=_in_time)
     findings = [row for row in spans if row["what"] == FINDING]
     grave = [row for row in spans if row["what"] == CHANGE and row["breaks"] in GRAVE]
-    collisions = reader.rows(Drift, where=equals(status=COLLISION)) if reader.count(Drift) else []
+    collisions = sorted(reader.rows(Drift, where=equals(status=COLLISION)) if reader.count(Drift) else [], key=_drifted)
     drift = _drift(reader)
-    problems = reader.rows(Problems) if reader.count(Problems) else []
+    problems = sorted(reader.rows(Problems) if reader.count(Problems) else [], key=_text)
     statuses = _matrix(reader)
     counts = {kind.NAME: reader.count(kind) for kind in COUNTED}
     document = {
@@ -88,6 +88,14 @@ def _nearby(source: Row) -> Row:
 
 def _line(row: Row) -> tuple[str, str]:
     return row["source"], row["lineage"]
+
+
+def _drifted(row: Row) -> tuple[str, str, str, str, int, int]:
+    return *_line(row), row["message_name"], row["type"], row["lowest"], row["highest"]
+
+
+def _text(row: Row) -> tuple[str, ...]:
+    return tuple(map(str, row.values()))
 
 
 def _titled(line: tuple[str, str]) -> str:
