@@ -21,8 +21,8 @@ QUIET = [
 MISSING = "no Chromium to look at pages with: apt-get install chromium, or name one in KIPLINT_CHROMIUM"
 
 VIOLATIONS = """
-async () => {
-  const found = await axe.run({ resultTypes: ["violations"] });
+async (rules) => {
+  const found = await axe.run({ resultTypes: ["violations"], ...(rules.length ? { runOnly: rules } : {}) });
   return found.violations
     .filter((one) => ["serious", "critical"].includes(one.impact))
     .map((one) => `${one.id}: ${one.nodes.slice(0, 5).map((node) => node.html.slice(0, 200)).join(" | ")}`);
@@ -74,14 +74,14 @@ class Visit:
         found: list[str] = self.page.locator(selector).evaluate_all(script)
         return found
 
-    def violations(self) -> list[str]:
-        """What axe finds serious or worse, each with what it is about."""
+    def violations(self, *rules: str) -> list[str]:
+        """What axe finds serious or worse, each with what it is about; with rules, by these alone."""
         if not self.page.evaluate("() => 'axe' in window"):
             spec = importlib.util.find_spec("axe_playwright_python")
             assert spec
             assert spec.submodule_search_locations
             self.page.evaluate(Path(spec.submodule_search_locations[0], "axe.min.js").read_text("utf-8"))
-        found: list[str] = self.page.evaluate(VIOLATIONS)
+        found: list[str] = self.page.evaluate(VIOLATIONS, list(rules))
         return found
 
     def close(self) -> None:

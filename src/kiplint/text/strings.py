@@ -12,8 +12,7 @@ from kiplint.text.show import show_raw
 REPLACEMENT: Final = "\ufffd"
 """Stands for what a string cannot say: an unpaired surrogate, or an escape that means nothing."""
 
-_SPECIAL: Final = re.compile(
-    r"""
+_SPECIAL: Final = r"""(?xs)
     \\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})
   | \\u(?P<unit>[0-9a-fA-F]{4})
   | \\x(?P<byte>[0-9a-fA-F]{2})
@@ -21,10 +20,8 @@ _SPECIAL: Final = re.compile(
   | \\0(?![0-9])(?P<zero>)
   | \\(?P<other>.)
   | (?P<control>[\x00-\x1f])
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_PAIR: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\.", re.DOTALL)
+    """
+_PAIR: Final = r"(?s)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\."
 _JSON: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _JSON5: Final = {"'": "'", "v": "\v"}
 _SHORT: Final = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -51,7 +48,7 @@ def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tupl
         issues.append(StringIssue("json5-only", "a string in single quotes; write it in double quotes", start, end))
     parts: list[str] = []
     done = start + 1
-    for match in _SPECIAL.finditer(text, done, stop):
+    for match in re.compile(_SPECIAL).finditer(text, done, stop):
         meaning, kind, detail = _meaning(match, quote)
         parts += (text[done : match.start()], meaning)
         done = match.end()
@@ -63,7 +60,7 @@ def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tupl
 
 def join_surrogates(text: str) -> str:
     """`text` with the character itself for every escaped surrogate pair."""
-    return _PAIR.sub(lambda pair: _joined(pair[1], pair[2]) if pair[1] else pair[0], text)
+    return re.sub(_PAIR, lambda pair: _joined(pair[1], pair[2]) if pair[1] else pair[0], text)
 
 
 def _joined(high: str, low: str) -> str:
