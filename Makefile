@@ -12,6 +12,9 @@ USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 # More for pytest, as in `make test PYTEST_ARGS="-n 4 -k tags"`.
 PYTEST_ARGS :=
 
+# They wait for servers of their own most of the time.
+CLUSTER := tests/pipeline/test_cluster.py tests/pipeline/spark/test_object_store.py
+
 # The tag that a release is made of, which its version has to match.
 TAG :=
 
@@ -39,7 +42,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install lint lock release-check precision new-rule laws witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
+.PHONY: help check test test-oldest test-install test-cluster lint lock release-check precision new-rule laws witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -48,13 +51,16 @@ check: $(VENV)/installed $(VENV)/packs ## install kiplint into .venv and check t
 	@$(BIN)/kiplint check $(GOOD)
 
 test: $(VENV)/installed-dev $(VENV)/packs ## run the tests
-	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
+	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(CLUSTER:%=--ignore %) $(PYTEST_ARGS)
 
 test-oldest: .venv-oldest/installed-oldest ## run the tests with the oldest dependencies that pyproject.toml allows
 	@.venv-oldest/bin/pytest -W ignore::DeprecationWarning -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
 
 test-install: $(VENV)/installed-release $(VENV)/installed-docs ## run the tests that build environments out of a package index
 	@$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS) tests/install
+
+test-cluster: $(VENV)/installed-dev $(VENV)/packs ## run the tests that start a Spark cluster, or an object store beside Spark
+	@$(BIN)/pytest $(PYTEST_ARGS) $(CLUSTER)
 
 lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff check
