@@ -1,6 +1,6 @@
-"""Definitions that were made to be slow: each within seconds and some memory, where growing squares would take minutes.
+"""Definitions that were made to be slow: each comes to an end in bounded memory, where growing squares would not.
 
-`make bench-hostile` measures how they grow; here they only have to come to an end.
+`make bench-hostile` measures how long they take and how they grow.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from benchmarks.hostile.inputs import INPUTS, Hostile
 
 from tools import environment
 
-MOST_SECONDS = 3
-"""Of the processor, not of the clock; the slowest takes one."""
+MOST_SECONDS = 120
+"""Of the processor: no measure of speed, only the end of what would not end by itself."""
 
 MOST_BYTES = 1 << 30
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiplint.model.remarks import body_start
+from kiplint.model.remarks import before_definition, body_start
 from kiplint.versions import VersionRange
 
 _COMMENT = rb"//[^\r\n]*"
@@ -63,19 +63,13 @@ def _speaks_of(data: bytes, place: int) -> bool:
 
 def has_licence(data: bytes) -> bool:
     """Whether a comment before the definition names a licence."""
-    before = _heading(data).lower()
+    before = before_definition(data).lower()
     return b"licence" in before or b"license" in before
 
 
 def trailing_spaces(data: bytes) -> int:
     """The number of lines that end in a blank or a tab."""
     return len(re.findall(_SPACE_AT_END, data))
-
-
-def _heading(data: bytes) -> bytes:
-    """The comments before the definition."""
-    opening = data.find(b"\n{")
-    return data[:opening] if opening > 0 and data[:1] != b"{" else b""
 
 
 def is_in_flux(data: bytes) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kiplint.model.message import Message
 
 _OPENING = b"\n{"
-_EMPTY_LINE = re.compile(rb"\n[ \t\r]*\n")
+_EMPTY_LINE = rb"\n[ \t\r]*\n"
 
 
 class Paragraph(NamedTuple):
@@ -49,15 +49,18 @@ def body_start(data: bytes) -> int:
 
     What stands between the licence and the definition are notes, as Kafka writes some there.
     """
-    opening = data.find(_OPENING)
-    if opening < 0 or data[:1] == b"{":
-        return 0
-    before = data[:opening].lower()
+    before = before_definition(data).lower()
     named = max(before.rfind(b"icen"), before.rfind(b"copyright"))
     if named < 0:
         return 0
-    gap = _EMPTY_LINE.search(before, named)
-    return gap.start() + 1 if gap else opening + 1
+    gap = re.compile(_EMPTY_LINE).search(before, named)
+    return gap.start() + 1 if gap else len(before) + 1
+
+
+def before_definition(data: bytes) -> bytes:
+    """The comments before the definition, as far as it begins on a line of its own."""
+    opening = data.find(_OPENING)
+    return data[:opening] if opening > 0 and data[:1] != b"{" else b""
 
 
 def heading(data: bytes) -> str:

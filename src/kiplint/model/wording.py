@@ -50,10 +50,12 @@ def doubled(texts: list[str]) -> set[str]:
     again = tokens[1:]
     if not any(map(eq, lowered, again)):
         return set()
-    if tokens.count(b"|") >= len(texts) > 1:  # a bar of their own: one by one
+    if len(texts) == 1:
+        return set(texts)
+    if tokens.count(b"|") >= len(texts):  # a bar of their own: one by one
         return {one for one in texts if doubled([one])}
     places = (at for at, (one, two) in enumerate(zip(lowered, again, strict=False)) if one == two)
-    return {texts[tokens[:at].count(b"|")] if len(texts) > 1 else texts[0] for at in places}
+    return {texts[tokens[:at].count(b"|")] for at in places}
 
 
 def words_of(tokens: Iterable[bytes]) -> set[str]:

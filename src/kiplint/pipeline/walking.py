@@ -133,7 +133,7 @@ def _look_into_files(location: str) -> Callable[[], Folders]:
         found = []
         for one in open_sets([on_this_machine(location)], lambda path: True):
             files = tuple((file.path.rpartition("/")[2], blob_id(file.data)) for file in one.files)
-            found.append(Folder(one.relative, _digest(files), files))
+            found.append(Folder.of(one.relative, files))
         return tuple(found)
 
     return look
@@ -144,11 +144,10 @@ def _chosen(folder: Folder, patterns: tuple[str, ...]) -> Folder:
         return folder
     before = f"{folder.path}/" if folder.path else ""
     files = tuple(one for one in folder.files if any(fnmatchcase(before + one[0], glob) for glob in patterns))
-    return folder if files == folder.files else Folder(folder.path, f"{folder.id} {_digest(files)}", files)
-
-
-def _digest(files: tuple[tuple[str, str], ...]) -> str:
-    return sha1(repr(files).encode(), usedforsecurity=False).hexdigest()
+    if files == folder.files:
+        return folder
+    part = Folder.of(folder.path, files)
+    return part._replace(id=f"{folder.id} {part.id}")
 
 
 def _read(task: dict[str, Any]) -> Iterator[list[Row]]:

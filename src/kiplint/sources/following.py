@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha1
 from itertools import pairwise
 
 from kiplint.sources.git import DEEPEST, FILE, MOST_ENTRIES
@@ -90,7 +89,7 @@ def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], told: dict[str
     for folder in touched:
         files = tuple(sorted(kept.get(folder, {}).items()))
         if files:
-            told[folder] = Folder(folder, sha1(repr(files).encode(), usedforsecurity=False).hexdigest(), files)
+            told[folder] = Folder.of(folder, files)
         else:
             told.pop(folder, None)
     return bool(touched)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from hashlib import sha1
 from typing import NamedTuple
 
 from kiplint.sources.git import DEEPEST, FOLDER, MOST_ENTRIES, entries, is_json
@@ -34,6 +35,11 @@ class Folder(NamedTuple):
     path: str
     id: str
     files: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, path: str, files: tuple[tuple[str, str], ...]) -> Folder:
+        """A folder that git gives no id, or not that of these files alone."""
+        return cls(path, sha1(repr(files).encode(), usedforsecurity=False).hexdigest(), files)
 
 
 def branch(objects: Objects, name: str) -> list[Revision]:
