@@ -32,6 +32,7 @@ def test_one_edit_is_the_same_both_ways(one: str, two: str) -> None:
         ("requestor", "requester", "vowel"),
         ("chance", "change", "consonant"),
         ("topis", "topic", "ending"),
+        ("leaderr", "leader", "length"),
     ],
 )
 def test_edits(one: str, two: str, kind: str) -> None:
@@ -87,3 +88,19 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
         assert Vocabulary([one]).corrections == {}
     finally:
         dictionary.misspellings.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "twice"),
+    [
+        ("of the the leader", ["the"]),
+        ("The the leader", ["the"]),
+        ("The leader. Leader epochs", []),
+        ("İ the the leader", ["the"]),  # in lower case it is a letter and a dot above
+        ("a | bar the the", ["the"]),
+    ],
+)
+def test_words_that_stand_there_twice(text: str, twice: list[str]) -> None:
+    one = message(field(about=text), name="ARequest")
+    SchemaSet((one, message(field("Other", about="is is"), name="BRequest")))
+    assert [word.word for word in one.odd_words] == twice

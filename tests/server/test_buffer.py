@@ -54,3 +54,25 @@ def test_bytes_of_an_edit() -> None:
     buffer = Buffer("/x.json", text, 1, "utf-16")
     start = text.encode().index(b"0 }")
     assert buffer.range_of_bytes(start, start + 1) == types.Range(types.Position(0, 24), types.Position(0, 25))
+
+
+@given(TEXTS, st.integers(0, 40), st.integers(0, 40))
+def test_bytes_are_those_of_the_text(text: str, start: int, end: int) -> None:
+    start, end = sorted(min(at, len(text)) for at in (start, end))
+    buffer = Buffer("/x.json", text, 1, "utf-16")
+    before, inside = (len(part.encode()) for part in (text[:start], text[start:end]))
+    assert buffer.range_of_bytes(before, before + inside) == buffer.range(start, end)
+
+
+def test_half_a_character_is_one_sign() -> None:
+    buffer = Buffer("/x.json", '"\ud800"x', 1, "utf-16")
+    assert buffer.range_of_bytes(3, 4) == types.Range(types.Position(0, 3), types.Position(0, 4))
+
+
+def test_the_middle_of_a_character_is_its_end() -> None:
+    assert Buffer("/x.json", "a\U0001f980b", 1, "utf-16").offset(types.Position(0, 2)) == 2
+
+
+def test_what_is_larger_than_any_definition_has_no_tree() -> None:
+    assert Buffer("/x.json", "[" + " " * 1_048_575, 1, "utf-16").root is not None
+    assert Buffer("/x.json", "[" + " " * 1_048_576, 1, "utf-16").root is None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from itertools import chain
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kiplint.model.dictionary import misspellings
@@ -49,12 +50,16 @@ class Vocabulary:
         return {one.file: texts_of(one) for one in self._wanted}
 
     @fact
-    def _distinct(self) -> set[str]:
-        return set(chain.from_iterable(self._texts.values()))
+    def _distinct(self) -> list[str]:
+        return [*{*chain.from_iterable(self._texts.values())}]
+
+    @fact
+    def _tokens(self) -> list[bytes]:
+        return tokens_of(joined(self._distinct))
 
     @fact
     def _words(self) -> set[str]:
-        return words_of(tokens_of(joined(self._distinct)))
+        return words_of(self._tokens)
 
     @fact
     def _all(self) -> str:
@@ -85,17 +90,22 @@ class Vocabulary:
     @fact
     def _doubled(self) -> set[str]:
         """The texts in which a word may stand twice in a row."""
-        return doubled(list(self._distinct))
+        return doubled(self._distinct, self._tokens)
 
     @fact
-    def _slips(self) -> list[bytes]:
-        return [word.encode() for word in (*self.near, *self.corrections)]
+    def _files_with_slips(self) -> set[str]:
+        """The wanted files in which a word may be nearly another, or misspelt by the dictionary."""
+        if not (self.near or self.corrections):
+            return set()
+        whole = b"\0".join(one.data for one in self._wanted).lower()
+        ends = list(accumulate(len(one.data) + 1 for one in self._wanted))
+        places = chain.from_iterable(_places(whole, word.encode()) for word in (*self.near, *self.corrections))
+        return {self._wanted[bisect_right(ends, place)].file for place in places}
 
     def oddness(self, message: Message) -> Oddness:
         """What may be odd in a message."""
-        lowered = message.data.lower() if self._slips else b""
         return Oddness(
-            rare=any(word in lowered for word in self._slips),
+            rare=message.file in self._files_with_slips,
             doubled=not self._doubled.isdisjoint(self._texts.get(message.file, ())),
         )
 
@@ -105,6 +115,13 @@ class Oddness(NamedTuple):
 
     rare: bool
     doubled: bool
+
+
+def _places(data: bytes, word: bytes) -> Iterator[int]:
+    place = data.find(word)
+    while place >= 0:
+        yield place
+        place = data.find(word, place + 1)
 
 
 def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int]) -> dict[str, Near]:
@@ -153,7 +170,7 @@ def edit(one: str, two: str) -> str:
     short, long = sorted((one, two), key=len)
     start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
-        return "ending" if start == len(short) and long[-1] in "sdrnyel" else "length"
+        return "ending" if start == len(short) and long[-1] in "sdrnyel" and long[-1] != short[-1] else "length"
     if start == len(one) - 1:
         return "ending"
     if one[start + 1 :] != two[start + 1 :]:

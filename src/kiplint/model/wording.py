@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import compress, count, islice
 from operator import eq
 from typing import TYPE_CHECKING, Final
 
@@ -43,18 +44,16 @@ def tokens_of(text: str) -> list[bytes]:
     return text.encode(errors="replace").translate(_TOKENS).split()
 
 
-def doubled(texts: list[str]) -> set[str]:
-    """The texts in which a word stands twice in a row, without a capital the second time: sentences may begin so."""
-    text = joined(texts)
-    lowered, tokens = tokens_of(text.lower()), tokens_of(text)
-    again = tokens[1:]
-    if not any(map(eq, lowered, again)):
-        return set()
-    if len(texts) == 1:
+def doubled(texts: list[str], tokens: list[bytes]) -> set[str]:
+    """The texts in which a word stands twice in a row, without a capital the second time: sentences may begin so.
+
+    The tokens are those of the texts as they are `joined`.
+    """
+    places = list(compress(count(), map(eq, map(bytes.lower, tokens), islice(tokens, 1, None))))
+    if places and len(texts) == 1:
         return set(texts)
-    if tokens.count(b"|") >= len(texts):  # a bar of their own: one by one
-        return {one for one in texts if doubled([one])}
-    places = (at for at, (one, two) in enumerate(zip(lowered, again, strict=False)) if one == two)
+    if places and tokens.count(b"|") >= len(texts):  # a bar of their own: one by one
+        return {one for one in texts if doubled([one], tokens_of(one))}
     return {texts[tokens[:at].count(b"|")] for at in places}
 
 

@@ -62,6 +62,10 @@ def _listen(server: Session) -> None:
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
         server.close(params.text_document.uri)
 
+    @server.feature(types.SHUTDOWN)
+    def shutdown(params: None) -> None:
+        server.rest()
+
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_files(params: types.DidChangeWatchedFilesParams) -> None:
         server.outdate()

@@ -8,15 +8,13 @@ from functools import cached_property
 from lsprotocol import types
 
 from kiplint.engine.finding import Span
+from kiplint.server.units import Units
+from kiplint.text.limits import MAX_BYTES
 from kiplint.text.lines import BOM, Lines
 from kiplint.text.nodes import Node
 from kiplint.text.scan import scan
 
 Encoding = types.PositionEncodingKind | str
-_BYTES: dict[str, tuple[str, int]] = {
-    types.PositionEncodingKind.Utf16: ("utf-16-le", 2),
-    types.PositionEncodingKind.Utf8: ("utf-8", 1),
-}
 
 
 class Buffer:
@@ -33,6 +31,11 @@ class Buffer:
         self.encoding = encoding
         self.lines = Lines(text)
 
+    @property
+    def fits(self) -> bool:
+        """Whether it is small enough for a definition; what is not is not looked into."""
+        return len(self.text) <= MAX_BYTES
+
     @cached_property
     def data(self) -> bytes:
         """The bytes of the file that it would be; half a character that was cut out becomes a question mark."""
@@ -40,8 +43,16 @@ class Buffer:
 
     @cached_property
     def root(self) -> Node | None:
-        """The tree of the text, whatever is wrong with it; None when there is no value in it."""
-        return scan(self.text).root
+        """The tree of the text, whatever is wrong with it; None when there is no value in it, or it is too large."""
+        return scan(self.text).root if self.fits else None
+
+    @cached_property
+    def _units(self) -> Units:
+        return Units(self.text, str(getattr(self.encoding, "value", self.encoding)))
+
+    @cached_property
+    def _bytes(self) -> Units:
+        return Units(self.text, "utf-8")
 
     def changed(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> Buffer:
         """The text after the changes, one after the other."""
@@ -59,22 +70,15 @@ class Buffer:
         """The offset of a position; one beyond a line or the text counts as its end."""
         if position.line >= len(self.lines):
             return len(self.text)
-        start = self.lines.starts[position.line]
-        line = self._line(position.line)
-        if line.isascii() or self.encoding not in _BYTES:
-            return start + min(position.character, len(line))
-        seen = 0
-        for number, character in enumerate(line):
-            if seen >= position.character:
-                return start + number
-            seen += self._units(character)
-        return start + len(line)
+        start, end = self._line(position.line)
+        return self._units.offset(self._units.before(start) + position.character, start, end)
 
     def position(self, offset: int) -> types.Position:
         """The position of an offset; one outside the text counts as its nearest end."""
         offset = min(max(offset, 0), len(self.text))
         number = self.lines.line_of(offset) - 1
-        return types.Position(number, self._units(self.text[self.lines.starts[number] : offset]))
+        start = self.lines.starts[number]
+        return types.Position(number, self._units.before(offset) - self._units.before(start))
 
     def range(self, start: int, end: int) -> types.Range:
         """The range between two offsets."""
@@ -86,10 +90,7 @@ class Buffer:
 
     def range_of_bytes(self, start: int, end: int) -> types.Range:
         """The range of an edit, which counts bytes."""
-        if self.data.isascii():
-            return self.range(start, end)
-        before, inside = (self.data[part].decode("utf-8", "replace") for part in (slice(start), slice(start, end)))
-        return self.range(len(before), len(before) + len(inside))
+        return self.range(*(self._bytes.offset(one, 0, len(self.text)) for one in (start, end)))
 
     def whole(self) -> types.Range:
         """The range of all there is."""
@@ -99,13 +100,10 @@ class Buffer:
         mark = line == 1 and self.text.startswith(BOM)  # it takes up no column
         return self.lines.starts[line - 1] + column - 1 + mark
 
-    def _line(self, number: int) -> str:
+    def _line(self, number: int) -> tuple[int, int]:
+        """The offsets of a line without what ends it."""
         starts = self.lines.starts
         end = starts[number + 1] if number + 1 < len(starts) else len(self.text)
-        return self.text[starts[number] : end].rstrip("\r\n")
-
-    def _units(self, text: str) -> int:
-        if text.isascii() or self.encoding not in _BYTES:
-            return len(text)
-        name, size = _BYTES[self.encoding]
-        return len(text.encode(name, "surrogatepass")) // size
+        while end > starts[number] and self.text[end - 1] in "\r\n":
+            end -= 1
+        return starts[number], end

@@ -43,7 +43,7 @@ def completion(
     buffer: Buffer, offset: int, neighbours: Neighbours, rules: Iterable[Rule]
 ) -> list[types.CompletionItem]:
     """What may be written at an offset, the likely first; it takes the place of the word that is there."""
-    place = typing_at(buffer.text, offset)
+    place = typing_at(buffer.text, offset) if buffer.fits else None
     if place is None:
         return []
     if place.role == "key":

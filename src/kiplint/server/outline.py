@@ -52,7 +52,7 @@ def _text(buffer: Buffer, node: Node, key: str) -> str:
 
 def folds(buffer: Buffer) -> list[types.FoldingRange]:
     """Objects and lists of several lines, and comments that do not stop after one."""
-    return [*_brackets(buffer), *_comments(buffer)]
+    return [*_brackets(buffer), *_comments(buffer)] if buffer.fits else []
 
 
 def _brackets(buffer: Buffer) -> Iterator[types.FoldingRange]:

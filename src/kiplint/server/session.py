@@ -6,7 +6,10 @@ import asyncio
 import os
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidRequest, PyglsError
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.json_rpc import RPCMessage
 from pygls.uris import from_fs_path, to_fs_path
 
 from kiplint import __version__
@@ -23,12 +26,25 @@ DELAY = 0.01
 LONGEST = 0.2
 """Seconds after which it is checked all the same."""
 
+LONGEST_PATH = 4096
+"""Bytes of a path, as systems have it: what is longer is none."""
+
+
+class Protocol(LanguageServerProtocol):
+    """The protocol, where what is JSON need not be a message."""
+
+    def handle_message(self, message: RPCMessage) -> None:
+        """Answer a message; raises JsonRpcInvalidRequest for what is none."""
+        if not hasattr(message, "jsonrpc"):
+            raise JsonRpcInvalidRequest("what came in is JSON, but no message of JSON-RPC")
+        super().handle_message(message)
+
 
 class Session(LanguageServer):
     """What the server knows of one editor."""
 
     def __init__(self) -> None:
-        super().__init__("kiplint", __version__)
+        super().__init__("kiplint", __version__, protocol_cls=Protocol)
         self.known = Workspace()
         self.uris: dict[str, str] = {}
         self.findings: dict[str, list[Finding]] = {}
@@ -37,6 +53,11 @@ class Session(LanguageServer):
     def uri(self, path: str) -> str:
         """The name of a file as the editor gave it, else as its path makes it."""
         return self.uris.get(path) or from_fs_path(path) or path
+
+    def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
+        """Tell the editor of a mistake, unless it was in telling it something."""
+        if source is not JsonRpcInternalError:
+            super().report_server_error(error, source)
 
     def open(self, uri: str, text: str, version: int | None) -> None:
         """Take a text that the editor has opened."""
@@ -80,6 +101,12 @@ class Session(LanguageServer):
         when = min(loop.time() + DELAY, since + LONGEST)
         self._waiting[directory] = (loop.call_at(when, self.check, directory), since)
 
+    def rest(self) -> None:
+        """Check nothing any more: the editor is leaving."""
+        for waiting, _ in self._waiting.values():
+            waiting.cancel()
+        self._waiting.clear()
+
     def check(self, directory: str) -> None:
         """Check the open texts of a directory, and tell the editor what is found in each."""
         waiting = self._waiting.pop(directory, None)
@@ -116,4 +143,9 @@ class Session(LanguageServer):
 
 def path_of(uri: str) -> str:
     """The path of a file by its URI; empty for what is no file."""
-    return (to_fs_path(uri) or "") if uri.startswith("file:") else ""
+    try:
+        path = to_fs_path(uri) if uri.startswith("file:") else None
+        known = bool(path) and len(os.fsencode(path or "")) <= LONGEST_PATH and "\0" not in (path or "")
+    except ValueError:  # no URI, or letters that no path has
+        return ""
+    return path if path and known else ""

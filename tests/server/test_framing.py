@@ -1,0 +1,129 @@
+"""What stands on the standard input of the server, where it is no message, or none that can be answered."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kiplint.engine.errors import UsageError
+from kiplint.server.framing import MOST_BYTES, MOST_HEADER, Frames
+from kiplint.server.session import path_of
+
+
+def framed(body: str) -> bytes:
+    """A message as an editor sends it."""
+    return f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"Content-Length: 2\r\n\r\n",
+        b"content-length:2\r\n\r\n",
+        b"Content-Length: 2\n\n",
+        b"Content-Type: application/json\r\nContent-Length: 2\r\nX\r\n\r\n",
+        b"Content-Length: 7\r\nContent-Length: 2\r\n\r\n",
+    ],
+)
+def test_a_message(header: bytes) -> None:
+    frames = Frames(io.BytesIO(header + b"{}" + header + b"[]"))
+    for body in (b"{}", b"[]"):
+        assert [frames.readline(), frames.readline()] == [b"Content-Length: 2\r\n", b"\r\n"]
+        assert frames.read(2) == body
+    assert frames.readline() == b""
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"Content-Length: 99999999999\r\n\r\n{}", "more than 128 MiB"),
+        (b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}", "more than 128 MiB"),
+        (b"Content-Length: %d\r\n\r\n{}" % (MOST_BYTES + 1), "more than 128 MiB"),
+        (b"Content-Length: -5\r\n\r\n{}", "is '-5'"),
+        (b"Content-Length: 0\r\n\r\n", "is '0'"),
+        (b"Content-Length: abc\r\n\r\n{}", "is 'abc'"),
+        (b"Content-Length: \x1b]0;x\x07\xff\r\n\r\n{}", r"is '\\u001b]0;x\\u0007ÿ'"),
+        (b"Content-Length: \xb2\r\n\r\n{}", "is '²'"),
+        (b"Content-Length:\r\n\r\n{}", "is ''"),
+        (b"X: y\r\n\r\n{}", "no Content-Length"),
+        (b"\r\n", "no Content-Length"),
+        (b"X: " + b"y" * MOST_HEADER, "more than 8,192 bytes"),
+        (b"X: y\r\n" * MOST_HEADER, "more than 8,192 bytes"),
+        (bytes(range(256)), "ends in the header"),
+        (b"Content-Length: 5", "ends in the header"),
+        (b"Content-Length: 5\r\n", "ends in the header"),
+    ],
+)
+def test_no_message(data: bytes, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Frames(io.BytesIO(data)).readline()
+
+
+def test_the_longest_message_is_asked_for() -> None:
+    frames = Frames(io.BytesIO(b"Content-Length: %d\r\n\r\n{}" % MOST_BYTES))
+    assert frames.readline() == b"Content-Length: %d\r\n" % MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file:///a/%C3%A9.json", "/a/é.json"),
+        ("file:///a/" + "b" * 4093, "/a/" + "b" * 4093),
+        ("file:///a/" + "b" * 4094, ""),
+        ("file:///a%00b/X.json", ""),
+        ("file:///a\ud800/X.json", ""),
+        ("file://[", ""),
+        ("untitled:X.json", ""),
+        ("", ""),
+    ],
+)
+def test_the_path_of_a_uri(uri: str, path: str) -> None:
+    assert path_of(uri) == path
+
+
+HOSTILE = (
+    "hello",
+    "[1, 2]",
+    "{}",
+    "null",
+    '{"jsonrpc": null}',
+    '{"jsonrpc": "2.0", "id": {}, "method": "shutdown"}',
+    '{"jsonrpc": "2.0", "id": 1, "method": []}',
+    '{"jsonrpc": "2.0", "id": 1, "method": "\\u001b[31m\\n::error::x"}',
+    '{"jsonrpc": "2.0", "method": "textDocument/didOpen"}',
+    "[" * 100_000,
+    '{"jsonrpc": "2.0", "id": ' + "9" * 5_000 + "}",
+)
+
+
+def served(data: bytes, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
+    """The server, given so much and no more."""
+    command = [sys.executable, "-P", "-m", "kiplint", "lsp"]
+    return subprocess.run(command, input=data, capture_output=True, cwd=tmp_path, timeout=60, check=False)
+
+
+def test_what_cannot_be_answered_is_told_in_a_line_and_the_next_is_answered(tmp_path: Path) -> None:
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
+    last = ['{"jsonrpc": "2.0", "id": 77, "method": "shutdown"}', '{"jsonrpc": "2.0", "method": "exit"}']
+    done = served(b"".join(map(framed, [json.dumps(ask), *HOSTILE, *last])), tmp_path)
+    lines = done.stderr.decode().splitlines()
+    assert (done.returncode, done.stdout.count(b'"id": 77')) == (0, 1)
+    assert all(line.startswith("warning: ") and len(line) < 500 and line.isprintable() for line in lines)
+    assert len([line for line in lines if "Unable to handle" in line or "Failed to handle" in line]) == len(HOSTILE)
+
+
+def test_a_length_beyond_all_memory_is_refused_in_a_line(tmp_path: Path) -> None:
+    done = served(b"Content-Length: 99999999999\r\n\r\n{}", tmp_path)
+    told = b"error: standard input: a message has more than 128 MiB, which is all that is read of one\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
+
+
+def test_a_message_that_ends_early_is_refused_in_a_line(tmp_path: Path) -> None:
+    done = served(b'Content-Length: 500\r\n\r\n{"a":', tmp_path)
+    told = b"error: standard input ends after 5 of the 500 bytes of a message\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
