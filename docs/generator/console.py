@@ -17,16 +17,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 BLOCK = re.compile(r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$', re.MULTILINE | re.DOTALL)
-_NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "dist", "site")
+_NOT_COPIED = (".*", "__pycache__", "node_modules", "build", "dist", "site")
 _BEFORE, _AFTER = "\x1e", "\x1f"  # 036 and 037 below
 
 # pip builds the very wheel that a user gets, but out of what is installed already and into a directory of its own,
-# whatever environment is active; `make` finds everything installed, and `make test` runs a few of the tests.
+# whatever environment is active, which so needs none itself; `make` finds everything installed, and `make test` runs
+# a few of the tests. What a page leaves running ends with it.
 _PRELUDE = """\
 pip() {
-  "$PYTHON" -m pip --quiet "$@" --no-index --no-deps --no-build-isolation --upgrade --target "$SESSION/site"
+  "$PYTHON" -m pip --quiet "$@" --no-index --no-deps --no-build-isolation --no-compile --upgrade \
+    --target "$SESSION/site"
+}
+python3() {
+  if [ "$*" = '-m venv .venv' ]; then set -- "$@" --without-pip; fi
+  command python3 "$@"
 }
 export MAKEFLAGS='-- PYTEST_ARGS=-n\\ 0\\ tests/text/test_lines.py'
+trap 'exec >/dev/null 2>&1; kill $(jobs -p)' EXIT
 """
 
 
@@ -81,25 +88,30 @@ def _commands(body: str, offset: int) -> Iterator[Command]:
         yield Command(text, found["output"], offset + found.start("output"), offset + found.end("output"))
 
 
-def play(page: str, checkout: Path, session: Path) -> list[Run]:
-    """Run a page's commands in the new directory `session`, and say what each did."""
+def play(page: str, checkout: Path, session: Path, commands: Path | None = None) -> list[Run]:
+    """Run a page's commands in the directory `session`, and say what each did; an earlier part's session goes on.
+
+    Programs in the directory `commands` stand in for those that are installed, not for what the page itself installs.
+    """
     copy = session / "kiplint"
-    shutil.copytree(checkout, copy, ignore=_NOT_COPIED)
-    _pretend_installed(copy)
+    if not copy.exists():
+        unused = () if "make test" in page else ("tests",)
+        shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED, *unused))
+        _pretend_installed(copy)
     todo = list(steps(page))
     script = _PRELUDE + "".join(_line(step, session, number) for number, step in enumerate(todo))
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=copy,
-        env=_environment(session),
+        env=_environment(session, commands),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
     )
     outputs = done.stdout.decode(errors="replace").split(_BEFORE)[1:]
-    commands = [step for step in todo if isinstance(step, Command)]
-    return [_run(command, output) for command, output in zip(commands, outputs, strict=True)]
+    shown = [step for step in todo if isinstance(step, Command)]
+    return [_run(command, output) for command, output in zip(shown, outputs, strict=True)]
 
 
 def _line(step: Command | File, session: Path, number: int) -> str:
@@ -124,11 +136,12 @@ def _pretend_installed(copy: Path) -> None:
         (copy / ".venv" / stamp).touch()
 
 
-def _environment(session: Path) -> dict[str, str]:
+def _environment(session: Path, commands: Path | None) -> dict[str, str]:
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTEST", "GITHUB"))
     }
-    path = [session / "site/bin", Path(sys.executable).parent, inherited.get("PATH", os.defpath)]
+    own = [session / "site/bin", *filter(None, [commands]), Path(sys.executable).parent]
+    path = [*own, inherited.get("PATH", os.defpath)]
     return {
         **{name: value for name, value in inherited.items() if not name.startswith("PIP_")},
         "SESSION": str(session),

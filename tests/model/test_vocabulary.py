@@ -32,6 +32,7 @@ def test_one_edit_is_the_same_both_ways(one: str, two: str) -> None:
         ("requestor", "requester", "vowel"),
         ("chance", "change", "consonant"),
         ("topis", "topic", "ending"),
+        ("leaderr", "leader", "length"),
     ],
 )
 def test_edits(one: str, two: str, kind: str) -> None:

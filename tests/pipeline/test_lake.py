@@ -17,13 +17,14 @@ import pytest
 from msgspec.structs import replace
 
 from kiplint.pipeline.columns import table
-from kiplint.pipeline.delta import Parts, names, rows_in
+from kiplint.pipeline.delta import Parts, head_of, names, rows_in
 from kiplint.pipeline.ground import RUNS
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.parts import write_table
 from kiplint.pipeline.reader import Reader
 from kiplint.pipeline.runs import every
 from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.tables.changes import Pairs
 from kiplint.pipeline.tables.problems import Problems
 from kiplint.pipeline.upkeep import FEW, optimize
 from tools import complaint, environment, kiplint
@@ -171,6 +172,20 @@ def test_killed_between_the_commits_of_two_tables(tmp_path: Path, monkeypatch: p
     grow(Lake(lake.path), "c")
     assert told(lake.path) == ["a", "b", "c"]
     assert rows_in(Lake(lake.path).parts("blobs", Lake(lake.path).snapshot().tables["blobs"])) == 1
+
+
+@pytest.mark.parametrize("left", [(), ("00000000000000000000.json#1",)])
+def test_killed_over_the_first_commit_of_a_table(tmp_path: Path, left: tuple[str, ...]) -> None:
+    """Its log is there, and no version in it: only what is written under another name until it is whole."""
+    lake = lake_with(tmp_path / "lake", "a")
+    log = tmp_path / "lake" / Pairs.NAME / "_delta_log"
+    log.mkdir(parents=True)
+    for name in left:
+        (log / name).write_bytes(b"{")
+    assert head_of(lake.storage, Pairs.NAME) is None
+    with lake.writing():
+        lake.publish(lake.snapshot(), {Pairs.NAME: ()}, "compare")
+    assert head_of(lake.storage, Pairs.NAME) == 0
 
 
 def test_a_writer_leaves_nothing_staged(tmp_path: Path) -> None:

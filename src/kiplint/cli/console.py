@@ -27,7 +27,7 @@ class Console:
         self._begun = False
         self._live = sys.stderr.isatty() and not quiet
 
-    def begun(self, stage: str, spark: SparkSession) -> None:
+    def begun(self, stage: str, spark: SparkSession | None) -> None:
         """Show that a stage begins."""
         from kiplint.pipeline.progress import Progress
 

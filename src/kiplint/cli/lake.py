@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 def need_spark() -> None:
     """Raise UsageError, saying what to install, where Spark is not there."""
     _need("Spark", "pyspark", "pyarrow", "deltalake")
+
+
+def is_spark_asked(cluster: Cluster) -> bool:
+    """Whether a user says where and how Spark is to run, so that it does, whatever there is to do."""
+    return bool(cluster.master or cluster.remote or cluster.conf or "PYSPARK_GATEWAY_PORT" in os.environ)
 
 
 @contextmanager

@@ -48,12 +48,7 @@ class Codec:
     @fact
     def reader(self) -> Reader:
         """The compiled reader of values in JSON's terms: base64 for bytes, text for floats that are no number."""
-        return make_reader(self.body, f"read {self.title}", plain=True)
-
-    @fact
-    def raw_reader(self) -> Reader:
-        """The compiled reader that leaves bytes and floats as they are."""
-        return make_reader(self.body, f"read {self.title}", plain=False)
+        return make_reader(self.body, f"read {self.title}")
 
     @fact
     def writer(self) -> Writer:

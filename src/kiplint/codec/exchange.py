@@ -25,15 +25,6 @@ class Wanted(msgspec.Struct, frozen=True):
     records: bool = False
 
 
-def decode_object(catalog: Catalog, given: Any, wanted: Wanted) -> dict[str, Any]:
-    """The answer to a body (`message`, `version`, `hex`) or a frame (`direction`, `api_key`, `api_version`, `hex`)."""
-    try:
-        frame, _ = _read(catalog, given, spans=wanted.records)
-    except BadInput as error:
-        frame = Frame("", -1, None, None, None, 0, (Problem("codec/input-invalid", 0, str(error)),))
-    return document(finished(catalog, frame, wanted))
-
-
 def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, bytes]:
     """The frame or body of one line of JSON, and its bytes. Raises BadInput."""
     try:

@@ -22,9 +22,9 @@ FAILURES = (Malformed, struct.error, IndexError, UnicodeDecodeError)
 """What a reader raises on bytes that are not what the layout says."""
 
 
-def make_reader(body: Body, title: str, *, plain: bool) -> Reader:
-    """Compile a reader; `plain` gives bytes as base64 and floats as JSON has them, else both are left as they are."""
-    source = _ReaderSource(plain)
+def make_reader(body: Body, title: str) -> Reader:
+    """Compile a reader, which gives bytes as base64 and floats as JSON has them."""
+    source = _ReaderSource()
     name = source.function("read", lambda: source.body(body))
     made: Reader = source.out.compile(title)[name]
     return made
@@ -33,8 +33,7 @@ def make_reader(body: Body, title: str, *, plain: bool) -> Reader:
 class _ReaderSource:
     """Methods add what reads one part, and give the expression that has its value once `flush` has been called."""
 
-    def __init__(self, plain: bool) -> None:
-        self.plain = plain
+    def __init__(self) -> None:
         self.out = Source(
             {
                 "Malformed": Malformed,
@@ -123,7 +122,7 @@ class _ReaderSource:
             return f"TRUTH[{name}]"
         if kind == "uuid":
             return f"uuid({name})"
-        return f"number({name})" if kind == "float64" and self.plain else name
+        return f"number({name})" if kind == "float64" else name
 
     def length(self, compact: bool, wide: bool) -> str:
         """Read a length; in the compact form the name has one more than it says."""
@@ -138,7 +137,7 @@ class _ReaderSource:
         with self.out.block(f"if {length} {'>' if compact else '>='} 0:"):
             self.out.line(f"end = pos + {length}{' - 1' if compact else ''}")
             chunk = "data[pos:end]"
-            decode = f"{chunk}.decode()" if kind == "string" else f"base64({chunk})" if self.plain else chunk
+            decode = f"{chunk}.decode()" if kind == "string" else f"base64({chunk})"
             self.out.line(f"{result} = {decode}; pos = end")
         self.null(length, result, compact, nullable)
         return result

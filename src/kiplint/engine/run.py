@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.anchor import anchor
-from kiplint.engine.finding import Finding, Fix
+from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.model.entities import entity_problems
 from kiplint.model.load import Definition, load
@@ -72,34 +72,37 @@ def check_set(
     breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
     if rules.readings:
         breaches += rules.breaches("reading", rules.readings(definitions))
-    by_file: dict[str, list[Breach]] = {}
+    told = [at_reported_half(one, reported) for one in breaches]
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     result.names = unread.union(message.name for message in messages)
-    for breach in (at_reported_half(one, reported) for one in breaches):
-        if breach.anchor.file in reported:
-            by_file.setdefault(breach.anchor.file, []).append(breach)
-        elif breach.element is schemas and reported and breach.severity != "off":
-            from kiplint.engine.place import place_set
-
-            result.findings.append(place_set(breach))
-    files = {one.file: one.data for one in definitions if one.file in reported} if mender else {}
-    for one in definitions:
-        found = by_file.get(one.file, [])
-        if one.file in reported and (found or IGNORE_MARK in one.data):
-            from kiplint.engine.place import place  # clean files never pay for positions
-
-            result.findings += place(one, found, rules, mender, files)
-            result.sources[one.file] = one.data
+    _place(result, [one for one in definitions if one.file in reported], told, rules, mender)
     if rules.spares:
         result.findings = [one for one in result.findings if not rules.spares(one.path, one.rule)]
-    if mender:
-        result.sources |= {path: files[path] for one in result.findings if one.fix for path in _touched(one.fix)}
+    mended = {edit.path for one in result.findings if one.fix for edit in one.fix.edits}
+    result.sources |= {one.file: one.data for one in definitions if one.file in mended}
     take_apart(schemas)
     return result
 
 
-def _touched(fix: Fix) -> Iterator[str]:
-    return (edit.path for edit in fix.edits)
+def _place(
+    result: Result, definitions: list[Definition], breaches: list[Breach], rules: RuleSet, mender: Mender | None
+) -> None:
+    """Add what was found: of the set as a whole, then file by file. Clean files never pay for positions."""
+    files = {one.file: one.data for one in definitions}
+    by_file: dict[str, list[Breach]] = {}
+    for breach in breaches:
+        if breach.anchor.file in files:
+            by_file.setdefault(breach.anchor.file, []).append(breach)
+        elif isinstance(breach.element, SchemaSet) and files and breach.severity != "off":
+            from kiplint.engine.place import place_set
+
+            result.findings.append(place_set(breach))
+    for one in definitions:
+        if one.file in by_file or IGNORE_MARK in one.data:
+            from kiplint.engine.place import place
+
+            result.findings += place(one, by_file.get(one.file, []), rules, mender, files)
+            result.sources[one.file] = one.data
 
 
 def at_reported_half(breach: Breach, reported: set[str]) -> Breach:

@@ -170,7 +170,7 @@ def edit(one: str, two: str) -> str:
     short, long = sorted((one, two), key=len)
     start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
-        return "ending" if start == len(short) and long[-1] in "sdrnyel" else "length"
+        return "ending" if start == len(short) and long[-1] in "sdrnyel" and long[-1] != short[-1] else "length"
     if start == len(one) - 1:
         return "ending"
     if one[start + 1 :] != two[start + 1 :]:

@@ -23,12 +23,18 @@ _PLAIN: dict[str, pa.DataType] = {
     "binary": pa.binary(),
     "timestamp": pa.timestamp("us", tz="UTC"),
 }
+_DDL = re.compile(r"`([^`]*)` ([^ ,]+(?:,[^ ,]+)*)")
 _WORD = re.compile(r"\w+|[<>:,]")
 
 
 def ddl(columns: Columns) -> str:
     """The columns as Spark's DDL."""
     return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+
+
+def columns_in(text: str) -> Columns:
+    """The columns out of such a text."""
+    return dict(_DDL.findall(text))
 
 
 def struct(columns: Columns) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.columns import Columns, arrow_schema
-from kiplint.pipeline.ground import FOLDER, LOG, require_own
+from kiplint.pipeline.ground import FOLDER, LOG, RUNS, require_own
 from kiplint.pipeline.storage import Storage
 from kiplint.text.show import show
 
@@ -55,10 +55,17 @@ Parts = tuple[Part, ...]
 
 def head_of(storage: Storage, table: str) -> int | None:
     """The newest version of a table, None where there is none. Raises UsageError."""
-    if not storage.has(f"{table}/{LOG}"):
+    if not storage.has(f"{table}/{LOG}") or _is_unborn(storage, table):
         return None
     with reading(storage):
         return int(_open(storage, table, None).version())
+
+
+def _is_unborn(storage: Storage, table: str) -> bool:
+    """Whether somebody was killed over the first commit of a table: it is named with a # until it is whole."""
+    with reading(storage):
+        there = storage.list(f"{table}/{LOG}")
+    return all("#" in name for name in there) and (bool(there) or table != RUNS)
 
 
 def parts_of(storage: Storage, table: str, version: int) -> Parts:

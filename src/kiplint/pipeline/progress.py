@@ -17,16 +17,16 @@ EVERY = 0.3
 class Progress:
     """Watches the jobs of a session in a thread of its own until it is closed."""
 
-    def __init__(self, spark: SparkSession, stage: str, out: TextIO) -> None:
+    def __init__(self, spark: SparkSession | None, stage: str, out: TextIO) -> None:
         self._stage = stage
         self._out = out
         self._started = time.monotonic()
         self._closing = threading.Event()
         self._tasks = (0, 0)
-        self._spark = spark
-        self._tracker = _tracker(spark)
-        if self._tracker is None:
-            spark.registerProgressHandler(self._hear)  # type: ignore[arg-type]
+        self._tracker = _tracker(spark) if spark else None
+        self._connected = spark if spark and self._tracker is None else None
+        if self._connected:
+            self._connected.registerProgressHandler(self._hear)  # type: ignore[arg-type]
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
@@ -34,8 +34,8 @@ class Progress:
         """Stop, and leave no line behind."""
         self._closing.set()
         self._thread.join()
-        if self._tracker is None:
-            self._spark.removeProgressHandler(self._hear)  # type: ignore[arg-type]
+        if self._connected:
+            self._connected.removeProgressHandler(self._hear)  # type: ignore[arg-type]
         self._out.write("\r\x1b[K")
         self._out.flush()
 

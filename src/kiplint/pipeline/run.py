@@ -10,10 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline import late
 from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake, Seen, Snapshot
 from kiplint.pipeline.listing import read_source
+from kiplint.pipeline.little import is_little, own_session
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
 from kiplint.pipeline.upkeep import needs_upkeep, optimize
@@ -43,9 +45,9 @@ class Done(NamedTuple):
 
 
 class Watcher(NamedTuple):
-    """Who is told of a run: `begun` with the name of a stage and the session, `done` with what it came to."""
+    """Who is told of a run: `begun` with the name of a stage, and Spark's session if it is done by it; `done` after."""
 
-    begun: Callable[[str, SparkSession], None]
+    begun: Callable[[str, SparkSession | None], None]
     done: Callable[[Done], None]
 
 
@@ -69,8 +71,13 @@ def run(
     session: Callable[[], SparkSession],
     watcher: Watcher,
     stages: Sequence[str] = NAMES,
+    *,
+    here: bool = False,
 ) -> Snapshot:
-    """Bring a lake up to date; the session is only made when a stage has something to do. Raises UsageError."""
+    """Bring a lake up to date; the session is only made when a stage has something to do. Raises UsageError.
+
+    With `here` it is none of Spark's where there is little to do: this process does that sooner than a JVM starts.
+    """
     sources = [read_source(text) for text in request.sources]
     names = [one.name for one in sources]
     upstream = request.upstream or names[0]
@@ -85,6 +92,8 @@ def run(
             engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut, request.across
         )
         snapshot = _remember(lake, request)
+        if here and is_little(lake, snapshot, context, [stage for stage in STAGES if stage.name in stages]):
+            session = own_session
         for stage in STAGES:
             if stage.name in stages:
                 snapshot = _attend(lake, snapshot, stage, context, session, watcher)
@@ -122,21 +131,26 @@ def _attend(
     for table in stage.reads:
         if table not in snapshot.tables:
             raise UsageError(f"stage {stage.name} needs the table {table}: run the stages before it first")
-    from kiplint.pipeline.session import complaint
-
     spark = session()
-    watcher.begun(stage.name, spark)
-    started = time.perf_counter()
     work = Work(spark, lake, snapshot)
+    watcher.begun(stage.name, None if work.here else spark)
+    started = time.perf_counter()
     try:
-        stage.run(work, context)
+        with late.engine(here=work.here):
+            stage.run(work, context)
     except Exception as error:
-        if said := complaint(error):
+        if not work.here and (said := _complaint(error)):
             raise UsageError(f"stage {stage.name} fails: {said}") from error
         raise
     snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **seen}), work.given, stage.name)
     watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
     return snapshot
+
+
+def _complaint(error: Exception) -> str:
+    from kiplint.pipeline.session import complaint
+
+    return complaint(error)
 
 
 def _rows(lake: Lake, snapshot: Snapshot, tables: Iterable[str]) -> dict[str, int]:

@@ -55,9 +55,9 @@ def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> 
 
     `uses` has chunk (bigint), tree, name, blob and fresh, about so many `rows`.
     """
-    use = f.struct("tree", "name", "fresh")
-    listed = uses.repartition(tasks, "blob").groupBy("blob", "chunk").agg(f.collect_list(use).alias("uses"))
-    joined = join_texts(listed, blobs, rows, tasks).selectExpr("*", "uses.tree", "uses.name", "uses.fresh")
+    lists = (f.collect_list(name).alias(name) for name in ("tree", "name", "fresh"))
+    listed = uses.repartition(tasks, "blob").groupBy("blob", "chunk").agg(*lists)
+    joined = join_texts(listed, blobs, rows, tasks)
     return joined.select(*ROWS).repartition(tasks, "chunk").sortWithinPartitions("chunk")
 
 

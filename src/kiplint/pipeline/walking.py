@@ -15,13 +15,14 @@ from kiplint.pipeline.fetching import on_this_machine
 from kiplint.pipeline.listing import GIT
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.trees import WALKED
+from kiplint.pipeline.worker import in_a_task
 from kiplint.sources.cleanup import close
 from kiplint.sources.following import Folders, followed
 from kiplint.sources.history import Folder, Walker
 from kiplint.sources.objects import Objects
 from kiplint.sources.open import open_sets
 from kiplint.sources.recognize import kind_of
-from kiplint.sources.repository import open_repository
+from kiplint.sources.repository import close_repositories, open_repository
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import printable
 
@@ -66,13 +67,13 @@ def blob_id(data: bytes) -> str:
 
 
 def _closing(work: Callable[[Batches], Iterator[pa.RecordBatch]]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """The same work, with git processes stopped after it: Spark keeps its Python processes for the next task."""
+    """The same work, with git processes stopped after it; in a process that Spark keeps, all that they made, too."""
 
     def closing(batches: Batches) -> Iterator[pa.RecordBatch]:
         try:
             yield from work(batches)
         finally:
-            close()
+            (close if in_a_task() else close_repositories)()
 
     return closing
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kiplint.pipeline.columns import Columns, ddl, table
+from kiplint.pipeline.columns import Columns, arrow_schema, ddl, table
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.lake import Lake, Parts, Snapshot
 from kiplint.pipeline.late import pc
@@ -47,11 +47,15 @@ class Work:
         """The rows of files."""
         if not parts:
             return self.local(columns, ())
+        if self.here:
+            return self.spark.of(self.lake.dataset(parts, columns))  # type: ignore[attr-defined, no-any-return]
         return read_parts(self.spark, self.lake.storage, parts, columns, self.parallelism)
 
     def local(self, columns: Columns, rows: Iterable[tuple[object, ...]]) -> DataFrame:
         """Rows of this process as a DataFrame."""
         found = table(columns, rows)
+        if self.here:
+            return self.spark.of(found)  # type: ignore[attr-defined, no-any-return]
         if not found.num_rows:
             return self.spark.createDataFrame([], ddl(columns))
         return self.spark.createDataFrame(found).select(*columns)
@@ -76,11 +80,22 @@ class Work:
 
     def stage(self, name: str, df: DataFrame, columns: Columns | None = None) -> Parts:
         """Write a DataFrame as files that belong to no table yet."""
-        return write_parts(df.select(*columns) if columns else df, self.lake.storage, self.lake.stage(name))
+        wanted = df.select(*columns) if columns else df
+        if self.here:
+            found = wanted.toArrow().cast(arrow_schema(dict(wanted.dtypes)))
+            return write_table(found, self.lake.storage, self.lake.stage(name))
+        return write_parts(wanted, self.lake.storage, self.lake.stage(name))
+
+    @property
+    def here(self) -> bool:
+        """Whether the work is done by this process, without Spark."""
+        return type(self.spark).__module__.startswith("kiplint.")
 
     @property
     def is_local(self) -> bool:
         """Whether all work is done on this machine, which then sees what this process has unpacked."""
+        if self.here:
+            return True
         if type(self.spark).__module__.startswith("pyspark.sql.connect"):
             return False
         return str(self.spark.sparkContext.master).startswith("local")
@@ -88,6 +103,8 @@ class Work:
     @cached_property
     def parallelism(self) -> int:
         """How many tasks can run at once, as far as can be known: a cluster's machines may have yet to come."""
+        if self.here:
+            return 1
         asked = int(self.spark.conf.get("spark.sql.leafNodeDefaultParallelism", None) or 0)
         if self.is_local:
             return max(asked, int(self.spark.conf.get("spark.sql.shuffle.partitions") or "2"))

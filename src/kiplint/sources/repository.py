@@ -27,6 +27,12 @@ def open_repository(repository: str | None) -> Objects:
     return _opened[key]
 
 
+def close_repositories() -> None:
+    """Stop the git processes of all that were opened; opening again afterwards works."""
+    for one in _opened.values():
+        one.close()
+
+
 def _open(repository: str, place: str) -> Objects:
     if os.path.isdir(place):
         if not _is_bare(place):

@@ -33,6 +33,6 @@ class Blobs(Frame):
 
 def wanted_blobs(walked: DataFrame, known: DataFrame) -> DataFrame:
     """The blobs that were found and are not known: blob, location, of several places the first."""
-    found = walked.select("location", f.explode("folders.files").alias("files"))
-    blobs = found.select("location", f.explode("files").alias("file")).select("location", "file.blob")
+    found = walked.select("location", f.explode("folders").alias("folder"))
+    blobs = found.select("location", f.explode("folder.files").alias("file")).select("location", "file.blob")
     return blobs.groupBy("blob").agg(f.min("location").alias("location")).join(known.select("blob"), "blob", "anti")

@@ -9,6 +9,7 @@ from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.late import Window, f
 from kiplint.pipeline.tables.offers import RPC
 from kiplint.pipeline.tables.sets import LINE
+from kiplint.pipeline.tables.trees import path_in_revision
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -63,8 +64,9 @@ FORK = (*LINE, "commit", "path", "message_name", *MESSAGE)
 
 def laid_out(sets: DataFrame, trees: DataFrame, files: DataFrame, layouts: DataFrame, messages: DataFrame) -> DataFrame:
     """The layouts of sets, with the path of the definition, and what each message claims."""
-    path = f.expr("if(directory = '', name, concat(directory, '/', name))").alias("path")
-    placed = sets.join(trees, "root").join(files, "tree").select(*sets.columns, "blob", path)
+    placed = (
+        sets.join(trees, "root").join(files, "tree").select(*sets.columns, "blob", path_in_revision().alias("path"))
+    )
     keys = messages.select("blob", "api_key")
     return placed.join(layouts, "blob").join(keys, "blob").select("*", _claim().alias("claim")).drop("blob", "root")
 
@@ -129,8 +131,8 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
             "new_tags": _new_tags(),
             "untagged": f.col("layout") == f.col("up_layout"),
             "field": _field(),
-            "layout_text": f.concat_ws("; ", "shape"),
-            "up_layout_text": f.concat_ws("; ", "up_shape"),
+            "layout_text": f.array_join("shape", "; "),
+            "up_layout_text": f.array_join("up_shape", "; "),
         }
     )
     certain = "where", "up_message_name", "up_layout"
@@ -164,7 +166,7 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
 
 
 def _api_key() -> Column:
-    return f.when(f.col("type").isin(*RPC), f.expr("try_cast(claim AS int)"))
+    return f.when(f.col("type").isin(*RPC), f.col("claim").try_cast("int"))
 
 
 def _difference() -> Column:
@@ -177,10 +179,13 @@ def _difference() -> Column:
 
 def _field() -> Column:
     """The first field that does not travel as upstream's in its place: a shape has its path, a blank, and how."""
-    how = "substring(one.{side}, instr(one.{side}, ' '))"
-    ours, theirs = how.format(side="shape"), how.format(side="up_shape")
-    differs = f.expr(f"get(filter(arrays_zip(shape, up_shape), one -> NOT ({ours} <=> {theirs})), 0)")
+    pairs = f.arrays_zip("shape", "up_shape")
+    differs = f.get(f.filter(pairs, lambda one: ~_how(one["shape"]).eqNullSafe(_how(one["up_shape"]))), 0)
     return f.substring_index(f.coalesce(differs["shape"], differs["up_shape"]), " ", 1)
+
+
+def _how(one: Column) -> Column:
+    return f.substr(one, f.instr(one, " "))
 
 
 def _pieces(forks: DataFrame, theirs: DataFrame) -> DataFrame:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kiplint.pipeline.late import f
 from kiplint.pipeline.tables.sets import LINE
+from kiplint.pipeline.tables.trees import path_in_revision
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -13,15 +14,11 @@ if TYPE_CHECKING:
 MENDED, SUPPRESSED, MESSAGE_GONE, VERSION_GONE = "mended", "suppressed", "message gone", "version gone"
 LIFE = (*LINE, "key", "introduced_position")
 _SELECTORS = r"kiplint:[ \t]*ignore(?:-file)?[ \t]*\[([^\]]*)\]"
-_MATCHES = (
-    "size(filter({side}, one -> rule = one OR split_part(rule, '/', 1) = one OR rule LIKE replace(one, '*', '%')))"
-)
 
 
 def places(trees: DataFrame, files: DataFrame, messages: DataFrame) -> DataFrame:
     """Where contents have what: root, `who` (the name of a message, and the path of each file), and the blob."""
-    path = f.expr("if(directory = '', name, concat(directory, '/', name))")
-    placed = trees.join(files, "tree").select("root", "blob", path.alias("path"))
+    placed = trees.join(files, "tree").select("root", "blob", path_in_revision().alias("path"))
     named = placed.join(messages.select("blob", "message_name"), "blob").select(
         "root", f.col("message_name").alias("who"), "blob"
     )
@@ -38,7 +35,9 @@ def endings(spans: DataFrame, sets: DataFrame, there: DataFrame, changes: DataFr
     at = over.join(sets.select(*LINE, f.col("position").alias("fixed_position"), "root"), [*LINE, "fixed_position"])
     who = f.explode(f.array_distinct(f.array("message_name", "path"))).alias("who")
     asked = at.select(*LIFE, "rule", "root", f.col("blob").alias("old_blob"), who).where("who <> ''")
-    marks = blobs.where(f.col("data").isNotNull()).select("blob", _selectors().alias("marks")).where("size(marks) > 0")
+    marks = (
+        blobs.where(f.col("data").isNotNull()).select("blob", _selectors().alias("marks")).where(f.size("marks") > 0)
+    )
     old = marks.select(f.col("blob").alias("old_blob"), f.col("marks").alias("old_marks"))
     met = asked.join(there, ["root", "who"], "left").join(marks, "blob", "left").join(old, "old_blob", "left")
     ends = met.groupBy(*LIFE).agg(
@@ -60,10 +59,15 @@ def endings(spans: DataFrame, sets: DataFrame, there: DataFrame, changes: DataFr
 
 def _selectors() -> Column:
     """What the comments of a text name that speak of rules."""
-    text = f.decode("data", "UTF-8")
+    text = f.try_validate_utf8("data")
     inside = f.regexp_extract_all(text, f.lit(_SELECTORS), f.lit(1))
-    return f.transform(f.split(f.concat_ws(",", inside), ","), lambda one: f.trim(one, f.lit(" \t")))
+    return f.transform(f.split(f.array_join(inside, ","), ","), lambda one: f.trim(one, f.lit(" \t")))
 
 
 def _count(side: str) -> Column:
-    return f.when(f.col(side).isNull(), f.lit(0)).otherwise(f.expr(_MATCHES.format(side=side)))
+    return f.when(f.col(side).isNull(), f.lit(0)).otherwise(f.size(f.filter(side, _matches)))
+
+
+def _matches(one: Column) -> Column:
+    pack = f.split_part("rule", f.lit("/"), f.lit(1))
+    return (f.col("rule") == one) | (pack == one) | f.like("rule", f.replace(one, f.lit("*"), f.lit("%")))

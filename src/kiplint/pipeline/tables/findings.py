@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.tables.trees import path_in_revision
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,6 +47,4 @@ def found_in_sets(findings: DataFrame, files: DataFrame, trees: DataFrame, sets:
     of_trees = alone.unionByName(together)
     placed = sets.join(trees, "root").join(of_trees, "tree")
     told = [name for name in Findings.COLUMNS if name not in ("tree", "name", "blob")]
-    return placed.selectExpr(
-        *sets.columns, "if(directory = '', name, concat(directory, '/', name)) as path", *told, "tree", "blob"
-    )
+    return placed.select(*sets.columns, path_in_revision().alias("path"), *told, "tree", "blob")

@@ -37,6 +37,11 @@ class Trees(Frame):
     COLUMNS: ClassVar[Columns] = {"root": "string", "directory": "string", "tree": "string"}
 
 
+def path_in_revision() -> Column:
+    """Where a file lies, by the folder that is its `directory` and its `name`."""
+    return f.when(f.col("directory") == "", f.col("name")).otherwise(f.concat_ws("/", "directory", "name"))
+
+
 def folder_files(walked: DataFrame) -> DataFrame:
     """The JSON files of each distinct folder: folder, top (whether it is the root), name, blob."""
     told = walked.select(f.explode("folders").alias("one")).where("one.files is not null")
@@ -85,4 +90,4 @@ def roots_and_trees(walked: DataFrame, contents: DataFrame) -> DataFrame:
 def _digest(name: str, content: str) -> Column:
     """An id of named contents, whatever their order; nulls do not count."""
     pairs = f.collect_list(f.when(f.col(content).isNotNull(), f.concat_ws(":", name, content)))
-    return f.sha2(f.concat_ws("\n", f.array_sort(pairs)), 256)
+    return f.sha2(f.array_join(f.array_sort(pairs), "\n"), 256)

@@ -56,7 +56,7 @@ def run(options: Options) -> int:
     of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
     again: a second run only works on what is new, and one that was interrupted goes on where it was.
     """
-    from kiplint.cli.lake import need_spark, one_session
+    from kiplint.cli.lake import is_spark_asked, need_spark, one_session
 
     need_spark()
     from kiplint.cli.console import Console
@@ -86,7 +86,10 @@ def run(options: Options) -> int:
     try:
         with one_session(options.cluster) as session:
             rules = configure(config=request.config or {}).rules()
-            run_stages(lake, request, Engine.of(rules), session, Watcher(console.begun, console.done), stages)
+            watcher = Watcher(console.begun, console.done)
+            run_stages(
+                lake, request, Engine.of(rules), session, watcher, stages, here=not is_spark_asked(options.cluster)
+            )
     except (KeyboardInterrupt, Ended):
         console.interrupted(lake)
         raise
