@@ -86,7 +86,7 @@ def require_own(storage: Storage, files: Iterable[str]) -> None:
             known.add(name)
             with suppress(FileNotFoundError):
                 mode = os.lstat(f"{storage.path}/{name}").st_mode
-                if not (stat.S_ISREG(mode) if name is file else stat.S_ISDIR(mode)):
+                if not (stat.S_ISDIR(mode) or (name is file and stat.S_ISREG(mode))):
                     what = "a link" if stat.S_ISLNK(mode) else "neither a file nor a folder of it"
                     raise UsageError(f"{storage} is no lake that can be read: {name} is {what}")
 
