@@ -146,8 +146,9 @@ def _rows(storage: Storage, part: Part) -> list[Snapshot]:
     with reading(storage):
         found = pq.ParquetFile(storage.files.open_input_file(part.name)).read()
     at = found.schema.get_field_index("published")
-    if at >= 0:  # as a time it would have Arrow import pandas, which takes longer than all else
-        found = found.set_column(at, "published", found.column(at).cast(pa.int64()))
+    if at >= 0:  # as a time it would have Arrow import pandas, which takes longer than all else; and so does a cast
+        numbers = [chunk.view(pa.int64()) for chunk in found.column(at).chunks]
+        found = found.set_column(at, "published", pa.chunked_array(numbers, pa.int64()))
     try:
         return [_row(one) for one in found.to_pylist()]
     except (KeyError, TypeError, msgspec.MsgspecError) as error:
