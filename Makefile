@@ -27,6 +27,9 @@ GROWTH_ARGS :=
 # More for the kills of the pipeline, as in `make pipeline-faults FAULTS_ARGS="--here"`.
 FAULTS_ARGS :=
 
+# More for the benchmark of hostile input, as in `make bench-hostile HOSTILE_ARGS="--only chains"`.
+HOSTILE_ARGS :=
+
 # More for the fuzzer, as in `make fuzz FUZZ_ARGS="--seconds 600 --surface decoder"`.
 FUZZ_ARGS :=
 
@@ -103,7 +106,7 @@ bench: $(VENV)/installed-dev $(VENV)/packs ## measure kiplint beside its peers a
 	@$(BIN)/python -m benchmarks
 
 bench-hostile: $(VENV)/installed-dev $(VENV)/packs ## measure how time and memory grow with hostile input and write benchmarks/HOSTILE.md
-	@$(BIN)/python -m benchmarks.hostile
+	@$(BIN)/python -m benchmarks.hostile $(HOSTILE_ARGS)
 
 fuzz: $(VENV)/installed-dev $(VENV)/packs ## read damaged input on every surface, a minute each, and keep what fails below tests/fuzz/corpus
 	@$(PIP) install --group fuzz || echo 'atheris does not install here: going on without it'

@@ -23,8 +23,8 @@ from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.report.findings.formats import FORMATS
 from kiplint.runs.rules import OF_BYTES, rules_of_bytes
+from pipeline import guide
 from pipeline.cluster import free_port
-from pipeline.support import QUICK
 from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -150,25 +150,18 @@ def commands() -> Iterator[Path]:
         yield found
 
 
-@pytest.fixture
-def spark_for_small_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The defaults of every Spark that a page starts."""
-    place = tmp_path / "spark"
-    place.mkdir()
-    (place / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in QUICK.items()))
-    monkeypatch.setenv("SPARK_CONF_DIR", str(place))
-
-
 def with_free_port(page: str) -> str:
     """The page with a port that nobody has in the place of its own, in text and in a broker's bytes."""
     port = free_port()
     return page.replace(str(PORT), str(port)).replace(f"{PORT:08x}", f"{port:08x}")
 
 
-@pytest.mark.usefixtures("spark_for_small_runs")
 @pytest.mark.parametrize("page", [one for one in BY_HAND if "```console" in one.read_text("utf-8")], ids=_name)
-def test_commands_run_as_printed(page: Path, tmp_path: Path, commands: Path) -> None:
-    runs = play(with_free_port(page.read_text("utf-8")), ROOT, tmp_path / "session", commands)
+def test_commands_run_as_printed(page: Path, tmp_path: Path, shared: Path, commands: Path) -> None:
+    text, session = with_free_port(page.read_text("utf-8")), tmp_path / "session"
+    if page == guide.PAGE:
+        text, session = guide.parts()[1], guide.begun(shared)
+    runs = play(text, ROOT, session, commands)
     assert runs
     for run in runs:
         assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"

@@ -1,9 +1,11 @@
 """What is fuzzed: a way to read an input, inputs that are right to begin with, and how it may be refused."""
 
+import atexit
 import html
 import io
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -69,8 +71,10 @@ def rules() -> RuleSet:
 
 @cache
 def place() -> Path:
-    """A directory for inputs that have to be files."""
-    return Path(tempfile.mkdtemp(prefix="kiplint-fuzz-"))
+    """A directory for inputs that have to be files; it goes with the process."""
+    made = Path(tempfile.mkdtemp(prefix="kiplint-fuzz-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def _file(name: str, data: bytes) -> str:

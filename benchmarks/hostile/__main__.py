@@ -1,5 +1,6 @@
 """Run every hostile input at n, 2n and 4n and at the largest size that is read; write benchmarks/HOSTILE.md."""
 
+import argparse
 from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +14,12 @@ from benchmarks.workspace import REPOSITORY, empty_scratch
 PAGE = Path(__file__).resolve().parent.parent / "HOSTILE.md"
 EXECUTABLE = REPOSITORY / ".venv" / "bin" / "kiplint"
 TIMES = (1, 2, 4)
-ROUNDS, MORE_ROUNDS = 2, 8
-"""How often each size is run, and how often at most where a doubling looks too large."""
+LEAST_ROUNDS, MOST_ROUNDS = 3, 12
+"""How often each size is run. It is enough once the two fastest runs of every size agree."""
+AGREED = 0.03
+"""How far the two fastest runs of a size may differ; one that something disturbed never stands alone then."""
+NOISE = 0.005
+"""Seconds that runs differ by in any case."""
 LEAST = 0.05
 """Seconds below which runs differ by chance."""
 MOST_GROWTH, MOST_SECONDS = 2.3, 10.0
@@ -38,38 +43,52 @@ ABOUT = f"""\
 Written by `make bench-hostile`; do not edit.
 
 Each input is one that grew with the square of its size once, or might. It is read at n, 2n and 4n; time is that of the
-processor, the smallest of some runs, without the start of `kiplint --version`; each doubling may take at most
-{MOST_GROWTH} times as much; 4n is as large as may be. `largest` is the size whose file has 1 MiB, the most that is
-read; it has to be done, or refused, within {MOST_SECONDS:.0f} s."""
+processor, without the start of `kiplint --version`; each doubling may take at most {MOST_GROWTH} times as much; 4n is
+as large as may be. The sizes are run in turns, and each time is the smallest of {LEAST_ROUNDS} to {MOST_ROUNDS}
+runs: until the two fastest of every size differ by at most {AGREED:.0%}, whatever the ratios are by then. `largest` is
+the size whose file has 1 MiB, the most that is read; it has to be done, or refused, within {MOST_SECONDS:.0f} s.
+
+`make bench-hostile HOSTILE_ARGS="--only chains"` measures some of them, and leaves this page as it is."""
 
 
 class Measured(NamedTuple):
-    """What an input came to: processor seconds and peak MiB by size, and those of the largest size."""
+    """What an input came to: the start, seconds of the processor and peak MiB by size, and those of the largest."""
 
     input: Hostile
+    start: Run
     first: int
     runs: tuple[Run, ...]
     largest: int
     most: Run
+    rounds: int
 
 
-def measure(one: Hostile, start: Run) -> Measured:
-    """All runs of one input."""
+def measure(one: Hostile) -> Measured:
+    """All runs of one input, and of the start between them."""
     largest = _largest(one)
     first = one.size if one.is_bounded else max(one.size, largest // TIMES[-1])
-    runs = tuple(_best(one, first * times) for times in TIMES)
-    rounds = ROUNDS
-    while rounds < MORE_ROUNDS and any(each > MOST_GROWTH for each in growth(runs, start)):
-        rounds += ROUNDS
-        runs = tuple(_least(run, _best(one, first * times)) for run, times in zip(runs, TIMES, strict=True))
-    return Measured(one, first, runs, largest, runs[-1] if first * TIMES[-1] == largest else _best(one, largest, 1))
+    sizes = [first * times for times in TIMES]
+    commands = [Command((EXECUTABLE, "--version")), *(_command(one, size) for size in sizes)]
+    rounds = [_round(commands) for _ in range(LEAST_ROUNDS)]
+    while len(rounds) < MOST_ROUNDS and not all(_agree(runs) for runs in zip(*rounds, strict=True)):
+        rounds.append(_round(commands))
+    start, *runs = (reduce(_least, some) for some in zip(*rounds, strict=True))
+    most = runs[-1] if sizes[-1] == largest else run(_command(one, largest))
+    return Measured(one, start, first, tuple(runs), largest, most, len(rounds))
 
 
-def _best(one: Hostile, size: int, rounds: int = ROUNDS) -> Run:
+def _command(one: Hostile, size: int) -> Command:
     directory = empty_scratch("hostile", str(size))
-    words = one.write(directory, size)
-    command = Command((EXECUTABLE, *words), directory, FINDINGS_OR_NONE | {2})
-    return reduce(_least, [run(command) for _ in range(rounds)])
+    return Command((EXECUTABLE, *one.write(directory, size)), directory, FINDINGS_OR_NONE | {2})
+
+
+def _round(commands: list[Command]) -> list[Run]:
+    return [run(command) for command in commands]
+
+
+def _agree(runs: tuple[Run, ...]) -> bool:
+    fastest, second, *_ = sorted(one.cpu for one in runs)
+    return second - fastest <= max(AGREED * fastest, NOISE)
 
 
 def _least(one: Run, two: Run) -> Run:
@@ -93,14 +112,14 @@ def _bytes(one: Hostile, size: int) -> int:
     return max(file.stat().st_size for file in directory.rglob("*.json"))
 
 
-def row(found: Measured, start: Run) -> tuple[str, ...]:
+def row(found: Measured) -> tuple[str, ...]:
     """One line of the table."""
     return (
         found.input.name,
         f"{found.first:,}",
         f"{found.runs[0].cpu:.2f} s",
         f"{found.runs[0].peak:.0f} MiB",
-        *(f"{one:.2f}{'' if one <= MOST_GROWTH else ' !'}" for one in growth(found.runs, start)),
+        *(f"{one:.2f}{'' if one <= MOST_GROWTH else ' !'}" for one in growth(found.runs, found.start)),
         f"{found.largest:,}",
         f"{found.most.cpu:.1f} s{'' if found.most.cpu <= MOST_SECONDS else ' !'}",
         f"{found.most.peak:.0f} MiB",
@@ -118,12 +137,20 @@ def growth(runs: tuple[Run, ...], start: Run) -> tuple[float, ...]:
 
 
 def main() -> None:
-    """Measure, print and write."""
-    start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda each: each.cpu)
+    """Measure, print, and write the page, unless only some were asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
+    parser.add_argument("--only", action="append", metavar="NAME", help="inputs with this in their name; repeatable")
+    only = parser.parse_args().only
+    chosen = [one for one in (*INPUTS, PACK) if not only or any(part in one.name for part in only)]
+    if not chosen:
+        parser.error("there are " + ", ".join(repr(one.name) for one in (*INPUTS, PACK)))
     rows = []
-    for one in (*INPUTS, PACK):
-        rows.append(row(measure(one, start), start))
-        print("  ".join(rows[-1]), flush=True)
+    for one in chosen:
+        found = measure(one)
+        rows.append(row(found))
+        print("  ".join(rows[-1]), f" ({found.rounds} rounds)", flush=True)
+    if only:
+        return
     lines = [f"| {line} |" for line in aligned([HEAD, ["---", *("---:" for _ in HEAD[1:])], *rows], between=" | ")]
     PAGE.write_text("\n".join([ABOUT, "", *lines, ""]), encoding="utf-8")
 

@@ -89,14 +89,15 @@ def _commands(body: str, offset: int) -> Iterator[Command]:
 
 
 def play(page: str, checkout: Path, session: Path, commands: Path | None = None) -> list[Run]:
-    """Run a page's commands in the new directory `session`, and say what each did.
+    """Run a page's commands in the directory `session`, and say what each did; an earlier part's session goes on.
 
     Programs in the directory `commands` stand in for those that are installed, not for what the page itself installs.
     """
     copy = session / "kiplint"
-    unused = () if "make test" in page else ("tests",)
-    shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED, *unused))
-    _pretend_installed(copy)
+    if not copy.exists():
+        unused = () if "make test" in page else ("tests",)
+        shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED, *unused))
+        _pretend_installed(copy)
     todo = list(steps(page))
     script = _PRELUDE + "".join(_line(step, session, number) for number, step in enumerate(todo))
     done = subprocess.run(

@@ -24,9 +24,9 @@ def browser(tmp_path: Path) -> Path:
     return script
 
 
-def run(browser: Path, *words: str, screen: bool = True) -> Ran:
-    env = {"BROWSER": str(browser) if screen else "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
-    return kiplint(*words, cwd=browser.parent, env={**env, "TMPDIR": str(browser.parent / "tmp")})
+def run(script: Path, *words: str, browser: str | None = None) -> Ran:
+    env = {"BROWSER": str(script) if browser is None else browser, "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    return kiplint(*words, cwd=script.parent, env={**env, "TMPDIR": str(script.parent / "tmp")})
 
 
 def opened(browser: Path) -> Path:
@@ -59,8 +59,24 @@ def test_text_as_well(browser: Path) -> None:
 
 
 def test_without_a_screen_it_says_where_the_page_is(browser: Path) -> None:
-    ran = run(browser, "rollout", str(ROOT / "fixtures/sets/broker"), "--open", screen=False)
+    ran = run(browser, "rollout", str(ROOT / "fixtures/sets/broker"), "--open", browser="")
     assert ran.out == ""
     assert ran.err.startswith("warning: no browser could be opened; the report is ")
     assert Path(ran.err.rpartition(" is ")[2].strip()).read_text("utf-8").startswith("<!doctype html>")
     assert not (browser.parent / "opened").exists()
+
+
+@pytest.mark.parametrize("command", ['"no end %s', "/nonexistent %s", "/", "::", "a\nb\x1b[31m"])
+def test_a_browser_that_is_no_command(browser: Path, command: str) -> None:
+    ran = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", browser=command)
+    page = browser.parent / "page.html"
+    assert (ran.code, ran.err) == (1, f"warning: no browser could be opened; the report is {page}\n")
+
+
+def test_the_name_of_a_page_is_one_line(browser: Path) -> None:
+    here = browser.parent / "a\n::error::\x1b[31m\u202e"
+    here.mkdir()
+    ran = run(here / "x", "check", GAP, "--open", "--output-format", "html=page.html", browser=str(browser))
+    assert ran.code == 1
+    assert ran.err.rstrip("\n").isprintable()
+    assert ran.err.endswith("/a\\u000a::error::\\u001b[31m\\u202e/page.html\n")

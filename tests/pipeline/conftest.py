@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,29 +10,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.sample import arguments, make_history, sources_of
+from benchmarks.sample import sources_of
 
 from conftest import ROOT
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.storage import Storage
 from pipeline.cluster import free_port, wait_for
-from pipeline.support import once, pipeline, settings
-
-
-@pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that all processes of this run of pytest see."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+from pipeline.guide import begun
+from pipeline.support import once
 
 
 @pytest.fixture(scope="session")
 def history(shared: Path) -> Path:
     """The sample history as a repository."""
-    with once(shared / "sample") as place:
-        if place:
-            make_history(place)
-    return shared / "sample"
+    return begun(shared) / "kiplint" / "history"
 
 
 @pytest.fixture(scope="session")
@@ -43,11 +33,11 @@ def sources(history: Path) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def lake(sources: tuple[str, ...], shared: Path, cache: Path) -> Lake:
-    """The lake of the sample history, made on one machine by whichever process comes first."""
+def lake(shared: Path) -> Lake:
+    """The lake of the sample history, which the tests outside of the guide's page do not write."""
     with once(shared / "lake") as place:
         if place:
-            pipeline("run", *arguments(sources), "--out", place, *settings(), cache=cache)
+            shutil.copytree(begun(shared) / "kiplint" / "lake", place)
     return Lake(shared / "lake")
 
 

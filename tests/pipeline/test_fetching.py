@@ -74,5 +74,12 @@ def test_what_names_no_object(text: str) -> None:
     assert "names no b" in complaint(lambda: read_source(text))
 
 
+@pytest.mark.parametrize(
+    "text", ["s3://A:SECRET@b/x.jar", "s3://b/x.jar?sig=SECRET", "https://A:SECRET@host/x.git", "s3:///?SECRET"]
+)
+def test_no_secret_is_told(text: str) -> None:
+    assert "SECRET" not in complaint(lambda: read_source(f"a={text}"))
+
+
 def test_a_file_as_a_uri(history: Path) -> None:
     assert _listed(f"a={history.as_uri()}#main").revisions == _listed(f"a={history}#main").revisions

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
@@ -382,6 +384,124 @@ def test_a_lake_that_is_damaged_is_told_in_one_line(tmp_path: Path, damage: Call
     assert said.startswith((f"{lake} is damaged, ", f"{lake} is no lake that can be read: "))
     assert "\n" not in said
     assert "\x1b" not in said
+
+
+def edited(**values: object) -> Callable[[Path], object]:
+    """Give the newest state of a lake other values."""
+
+    def done(path: Path) -> None:
+        file = max((path / RUNS).glob("*.parquet"))
+        before, size = pq.read_table(file), file.stat().st_size
+        row = {**before.to_pylist()[0], **values}
+        pq.write_table(pa.Table.from_pylist([row], schema=before.schema), file, compression="zstd")
+        log = max((path / RUNS / "_delta_log").glob("*.json"))
+        log.write_text(log.read_text().replace(f'"size":{size}', f'"size":{file.stat().st_size}'))
+
+    return done
+
+
+def versions(number: int | None) -> Callable[[Path], object]:
+    return edited(tables=[{"table": TABLE, "version": number}])
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (versions(-1), "Expected `int` >= 0"),
+        (versions(2**62), "Expected `int` <= 1000000"),
+        (versions(None), "Expected `int`, got `null`"),
+        (edited(number=-5), "Expected `int` >= 0"),
+        (edited(number=None), "Expected `int`, got `null`"),
+        (edited(oldest=2**62), "Expected `int` <= 1000000"),
+        (edited(writer=None), "Expected `str`, got `null`"),
+        (edited(published=None), "unsupported type"),
+        (edited(tables=None), "not iterable"),
+        (edited(stages=None), "not iterable"),
+        (edited(request="[1"), "Expected `object`"),
+        (lambda path: pq.write_table(pa.table({"x": [1]}), max((path / RUNS).glob("*.parquet"))), "'"),
+        (lambda path: pq.write_table(pa.table({"x": []}), max((path / RUNS).glob("*.parquet"))), "has no row"),
+        (
+            lambda path: pq.write_table(pa.table({"published": ["x"]}), max((path / RUNS).glob("*.parquet"))),
+            "Failed to parse",
+        ),
+    ],
+)
+def test_a_state_that_was_edited_is_told_in_one_line(
+    tmp_path: Path, damage: Callable[[Path], object], said: str
+) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    damage(lake.path)
+    for look in (lambda: Reader(Lake(lake.path)).rows(Problems), lambda: optimize(Lake(lake.path), 0)):
+        found = complaint(look)
+        assert found.startswith((f"{lake} is no lake that can be read: runs/", f"{lake} is damaged"))
+        assert said in found
+        assert "\n" not in found
+
+
+def test_the_number_of_a_writer_has_an_end(tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    edited(stage="ingest", writer=f"{lake.snapshot().writer.split()[0]} {'9' * 5_000} 1")(lake.path)
+    grow(lake, "b")
+    assert told(lake.path) == ["a", "b"]
+
+
+def test_a_first_state_that_is_yet_to_come_keeps_the_last(tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    edited(oldest=1_000)(lake.path)
+    assert optimize(lake, 0).oldest.number == len(every(lake.storage)) - 2
+
+
+def instead(make: Callable[[Path, Path], object], pattern: str) -> Callable[[Path, Path], object]:
+    """Put something else in the place of all files of a lake with such names."""
+
+    def done(path: Path, other: Path) -> None:
+        found = sorted(path.glob(pattern))
+        assert found
+        for one in found:
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
+            make(one, other)
+
+    return done
+
+
+def linked(place: Path, other: Path) -> None:
+    place.symlink_to(other)
+
+
+def piped(place: Path, _: Path) -> None:
+    os.mkfifo(place)
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (instead(linked, f"{TABLE}/*/part-0.parquet"), "a link"),
+        (instead(linked, f"{TABLE}/[0-9a-f]*"), "a link"),
+        (instead(linked, f"{TABLE}/{LOG}"), "a link"),
+        (instead(linked, f"{RUNS}/*.parquet"), "a link"),
+        (instead(piped, f"{TABLE}/*/part-0.parquet"), "neither a file nor a folder of it"),
+        (instead(piped, f"{RUNS}/*.parquet"), "neither a file nor a folder of it"),
+        (instead(piped, f"{RUNS}/{LOG}"), "neither a file nor a folder of it"),
+        (lambda path, _: os.mkfifo(path / RUNS / "_delta_log/_last_checkpoint"), "neither a file nor a folder of it"),
+        (lambda path, other: linked(path / TABLE / "_delta_log/_last_checkpoint", other), "a link"),
+    ],
+)
+def test_no_link_is_read_and_no_pipe_waited_for(
+    tmp_path: Path, damage: Callable[[Path, Path], object], what: str
+) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    elsewhere = shutil.copytree(lake.path, tmp_path / "elsewhere")
+    secret = next(elsewhere.glob(f"{TABLE}/*/part-0.parquet"))
+    damage(lake.path, secret)
+    said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
+    assert said.startswith(f"{lake} is no lake that can be read: ")
+    assert said.endswith(f" is {what}")
+
+
+def test_a_log_whose_checkpoint_lies_is_read_all_the_same(tmp_path: Path) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    (lake.path / TABLE / "_delta_log/_last_checkpoint").write_text('{"version":99999,"size":3}')
+    assert told(lake.path) == ["a"]
 
 
 def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

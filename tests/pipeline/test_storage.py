@@ -56,12 +56,46 @@ def test_a_path_that_looks_like_a_windows_drive_is_a_path() -> None:
         ("s3://", "s3:// names no bucket"),
         ("s3:/bucket/lake", "s3:/bucket/lake names no bucket"),
         ("file://other/lake", "file://other/lake is no path of this machine: file:///path is one"),
+        ("file://[", "file://[ is no path of this machine"),
+        ("file:///a\nb", "file:///a\nb is no path of this machine"),
+        ("file:///a%00b", "file:///a%00b is no path of this machine"),
+        ("s3://b/\nx", "s3://b/\nx is no URI: it has characters that none has"),
+        ("s3://b/a\u202eb", "s3://b/a\u202eb is no URI"),
+        ("s3://b/\ud800", "s3://b/\ud800 is no URI"),
+        ("s3://" + "b" * 3_000, f"s3://{'b' * 35}... is no place: it has more than 2,048 characters"),
+        ("s3://\n/x", "s3://\n/x is no URI"),
+        ("s3://b:9/x", "s3://b:9/x names no bucket"),
+        ("s3://../x", "s3://../x names no bucket"),
+        ("s3://[::1/x", "s3://[::1/x names no bucket"),
+        ("s3://b//x", "s3://b//x is no place in a bucket: it has a part that leads elsewhere"),
+        ("s3://b/../x", "s3://b/../x is no place in a bucket"),
+        ("s3://b/%2e%2E/x", "s3://b/%2e%2E/x is no place in a bucket"),
+        ("s3://b/a%2fb", "s3://b/a%2fb is no place in a bucket"),
+        ("s3://b/x#y", "s3://b/x#y is no place in a bucket"),
     ],
 )
 def test_what_is_no_place(text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert complaint(lambda: Lake(text)).startswith(said)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("s3://AKIA:SECRET@bucket/lake", "s3://...@bucket/lake has more in it than a place: credentials are taken"),
+        ("s3://SECRET@bucket/lake", "s3://...@bucket/lake has more"),
+        ("abfss://files:SECRET@account.net/lake", "abfss://files@account.net/lake has more"),
+        ("az://files/lake?sv=1&sig=SECRET#x", "az://files/lake?... has more"),
+        ("s3:/A:SECRET@bucket/lake", "s3:/...@bucket/lake names no bucket"),
+        ("file://A:SECRET@localhost/lake", "file://...@localhost/lake is no path of this machine"),
+        ("https://A:SECRET@host/lake?token=SECRET", "a lake cannot be kept at https://...@host/lake?...: it takes"),
+    ],
+)
+def test_no_secret_is_told(text: str, shown: str) -> None:
+    said = complaint(lambda: Lake(text))
+    assert said.startswith(shown)
+    assert "SECRET" not in said
 
 
 def _grow(lake: Lake, problem: str) -> None:

@@ -6,7 +6,6 @@ import logging
 import os
 
 from kiplint.cli.terminal import warn
-from kiplint.text.show import printable
 
 LONGEST = 200
 """Characters of what is told of one record: it may quote what has come in, of any size."""
@@ -24,7 +23,7 @@ class Lines(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         line = said[:LONGEST] + (f": {type(error).__name__}: {str(error)[:LONGEST]}" if error else "")
         try:
-            warn(f"warning: {printable(line)}")
+            warn(f"warning: {line}")
         except OSError:  # whoever started it does not listen
             return
 

@@ -26,14 +26,20 @@ def open_page(command: str, write: Callable[[TextIO], None], *, quiet: bool = Fa
 
 def show_page(file: str, *, quiet: bool = False) -> None:
     """Show a page in the browser, and say where it is; say so when there is no browser that could show it."""
-    import webbrowser
-
     page = Path(file).resolve()
-    shown = _has_screen() and webbrowser.open(page.as_uri())
-    if not shown:
+    if not (_has_screen() and _opened(page.as_uri())):
         warn(f"warning: no browser could be opened; the report is {page}")
     elif not quiet:
         warn(f"the report is {page}")
+
+
+def _opened(address: str) -> bool:
+    import webbrowser
+
+    try:
+        return webbrowser.open(address)
+    except (webbrowser.Error, ValueError, OSError):  # BROWSER is no command: a quotation without end, for one
+        return False
 
 
 def _has_screen() -> bool:

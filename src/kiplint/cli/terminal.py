@@ -7,6 +7,7 @@ import sys
 from typing import TextIO
 
 from kiplint.report.kit.colors import SEVERITY, paint
+from kiplint.text.show import printable
 
 
 def use_color(asked: str, stream: TextIO) -> bool:
@@ -26,6 +27,7 @@ def label(severity: str) -> str:
 
 
 def warn(note: str) -> None:
-    """Print a note on stderr, its word `warning` painted if it begins with that."""
+    """Print a note on stderr as one line, its word `warning` painted if it begins with that."""
+    note = printable(note)
     rest = note.removeprefix("warning:")
     print(note if rest == note else f"{label('warning')}:{rest}", file=sys.stderr)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.columns import Columns, arrow_schema
-from kiplint.pipeline.ground import FOLDER, LOG, RUNS
+from kiplint.pipeline.ground import FOLDER, LOG, RUNS, require_own
 from kiplint.pipeline.storage import Storage
+from kiplint.text.show import show
 
 if TYPE_CHECKING:
     from deltalake import CommitProperties, DeltaTable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(rf"(?:{FOLDER.pattern}/)?[A-Za-z0-9][A-Za-z0-9_.=-]{{0,200}}\.parquet")
 _SETTINGS: Final = {"delta.enableExpiredLogCleanup": "false"}
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_STACK: Final = re.compile(r" 0: \S+ 1: .*")
+_LONGEST: Final = 300
 
 
 class ConflictError(Exception):
@@ -72,7 +75,8 @@ def parts_of(storage: Storage, table: str, version: int) -> Parts:
         inner, sizes, rows = (known.column(name).to_pylist() for name in ("path", "size_bytes", "num_records"))
     for name in inner:
         if not _NAME.fullmatch(name):
-            raise UsageError(f"{storage} is no lake that can be read: {table}: {name!r} is no name of a file in it")
+            raise UsageError(f"{storage} is no lake that can be read: {table}: {show(name)} is no name of a file in it")
+    require_own(storage, [f"{table}/{name}" for name in inner])
     return tuple(
         sorted(Part(f"{table}/{name}", row or 0, size) for name, row, size in zip(inner, rows, sizes, strict=True))
     )
@@ -106,8 +110,9 @@ def commit(
             if head != version:  # left by one that was killed before it could say so
                 _open(storage, table, None).restore(version, commit_properties=_once())
                 head += 1
-        mode = "append" if version is not None and set(before) <= set(after) else "overwrite"
-        new = [_action(part, data=not moved) for part in after if part not in before]
+        had = set(before)
+        mode = "append" if version is not None and had <= set(after) else "overwrite"
+        new = [_action(part, data=not moved) for part in after if part not in had]
         known = _open(storage, table, head)
         known.create_write_transaction(new, mode, schema, None, commit_properties=_once())
     except CommitFailedError:
@@ -120,8 +125,9 @@ def commit(
 
 
 def said(error: Exception) -> str:
-    """What went wrong, in one line."""
-    return " ".join(_COLOR.sub("", str(error)).split())
+    """What went wrong, in one line, without the stack that a library has put behind it."""
+    line = " ".join(_COLOR.sub("", str(error)).split())
+    return _STACK.sub("", line)[:_LONGEST]
 
 
 @contextmanager
@@ -133,12 +139,14 @@ def reading(storage: Storage) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException, DeltaError) as error:
-        raise UsageError(f"{storage} is damaged, `kiplint pipeline run` into a new one: {said(error)}") from None
+        what = "is damaged, `kiplint pipeline run` into a new one" if storage.path else "cannot be read"
+        raise UsageError(f"{storage} {what}: {said(error)}") from None
 
 
 def _open(storage: Storage, table: str, version: int | None) -> DeltaTable:
     from deltalake import DeltaTable
 
+    require_own(storage, [f"{table}/{LOG}/{name}" for name in (storage.list(f"{table}/{LOG}") if storage.path else ())])
     return DeltaTable(storage.inner(table), version=version, storage_options=storage.options)
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.delta import said
+from kiplint.pipeline.places import require_place, told
 from kiplint.pipeline.storage import Storage, store_of
 from kiplint.sources.cleanup import at_end
 from kiplint.sources.open import ARCHIVES
@@ -30,7 +31,8 @@ def object_at(place: str) -> tuple[Storage, str] | None:
         return None
     folder, _, name = place.rpartition("/")
     if folder.endswith("/") or name in ("", ".", ".."):
-        raise UsageError(f"{place} names no bundle or archive in a bucket")
+        raise UsageError(f"{told(place)} names no bundle or archive in a bucket")
+    require_place(place)
     return Storage(folder), name
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,6 +23,8 @@ LOG: Final = "_delta_log"
 TOKEN: Final = re.compile(r"[0-9a-f]{12}")
 FOLDER: Final = re.compile(r"([0-9a-f]{12})-[0-9]{1,9}")
 """A folder with the files of a part: the token of the run that made it, and a number."""
+
+_SLASH: Final = re.compile("/")
 
 
 class Claim(NamedTuple):
@@ -72,6 +75,22 @@ def is_of_old(storage: Storage) -> bool:
     return storage.has(MARK) and _mark(storage) == OF_OLD
 
 
+def require_own(storage: Storage, files: Iterable[str]) -> None:
+    """Raise UsageError where a file of a lake, or a folder above it, is a link or a device; one may not be there."""
+    if storage.path is None:
+        return
+    known: set[str] = set()
+    for file in files:
+        folders = [file[: slash.start()] for slash in _SLASH.finditer(file)]
+        for name in (*(folder for folder in folders if folder not in known), file):
+            known.add(name)
+            with suppress(FileNotFoundError):
+                mode = os.lstat(f"{storage.path}/{name}").st_mode
+                if not (stat.S_ISDIR(mode) or (name is file and stat.S_ISREG(mode))):
+                    what = "a link" if stat.S_ISLNK(mode) else "neither a file nor a folder of it"
+                    raise UsageError(f"{storage} is no lake that can be read: {name} is {what}")
+
+
 def remove(storage: Storage, name: str) -> None:
     """Remove a file or folder with all that is in it; what cannot be removed stays. No link is followed."""
     if storage.path is None:
@@ -109,7 +128,7 @@ def runs_here(writer: str) -> int | None:
     """The number of a process that said so of itself, if it is another one and still runs on this machine."""
     machine, _, rest = writer.partition(" ")
     number, _, started = rest.partition(" ")
-    if machine != _machine() or not number.isdigit() or int(number) == os.getpid():
+    if machine != _machine() or not re.fullmatch("[0-9]{1,9}", number) or int(number) == os.getpid():
         return None
     return int(number) if started and _started(int(number)) == started else None
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.fetching import object_at, on_this_machine, state_of
+from kiplint.pipeline.places import require_no_secret
 from kiplint.pipeline.storage import local_path, store_of
 from kiplint.sources.commit_text import CommitText, of_branch, of_tags
 from kiplint.sources.history import TAGS, Revision, branch, tags
@@ -61,6 +62,7 @@ def read_source(text: str) -> Source:
     path, _, ref = rest.rpartition("#") if "#" in rest and not os.path.lexists(rest) else (rest, "", "")
     if not equals or not name or not path:
         raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {text}")
+    require_no_secret(path)
     object_at(path)  # refuses what names no object
     return Source(name, str(local_path(path)) if path.lower().startswith("file:/") else path, ref)
 

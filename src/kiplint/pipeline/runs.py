@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import pyarrow as pa
@@ -40,12 +40,16 @@ COLUMNS: Columns = {
     "oldest": "bigint",
 }
 
+MOST_VERSIONS: Final = 1_000_000
+"""A state or version with a higher number is none: a reader of Delta looks for all before it."""
+Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_VERSIONS)]
+
 
 class Seen(msgspec.Struct, frozen=True):
     """What a stage has worked on: an id of the code and rules it ran, and the version of each table that it read."""
 
     engine: str
-    inputs: dict[str, int]
+    inputs: dict[str, Number]
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -55,15 +59,15 @@ class Snapshot(msgspec.Struct, frozen=True):
     `oldest` the first state whose files are still there. `request` is what the run was asked for.
     """
 
-    number: int = 0
+    number: Number = 0
     run: str = ""
     stage: str = ""
     published: datetime | None = None
     writer: str = ""
     request: dict[str, Any] = {}
-    tables: dict[str, int] = {}
+    tables: dict[str, Number] = {}
     stages: dict[str, Seen] = {}
-    oldest: int = 0
+    oldest: Number = 0
 
 
 def newest(storage: Storage) -> Snapshot:
@@ -145,28 +149,27 @@ def _versions(versions: Mapping[str, int]) -> list[dict[str, object]]:
 def _rows(storage: Storage, part: Part) -> list[Snapshot]:
     with reading(storage):
         found = pq.ParquetFile(storage.files.open_input_file(part.name)).read()
-    at = found.schema.get_field_index("published")
-    if at >= 0:  # as a time it would have Arrow import pandas, which takes longer than all else; and so does a cast
-        numbers = [chunk.view(pa.int64()) for chunk in found.column(at).chunks]
-        found = found.set_column(at, "published", pa.chunked_array(numbers, pa.int64()))
+        at = found.schema.get_field_index("published")
+        if at >= 0:  # as a time it would have Arrow import pandas, which takes longer than all else; and so does a cast
+            numbers = [chunk.view(pa.int64()) for chunk in found.column(at).chunks]
+            found = found.set_column(at, "published", pa.chunked_array(numbers, pa.int64()))
     try:
-        return [_row(one) for one in found.to_pylist()]
-    except (KeyError, TypeError, msgspec.MsgspecError) as error:
+        rows = [_row(one) for one in found.to_pylist()]
+    except (KeyError, TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
         raise UsageError(f"{storage} is no lake that can be read: {part.name}: {error}") from None
+    if not rows:
+        raise UsageError(f"{storage} is no lake that can be read: {part.name} has no row")
+    return rows
 
 
 def _row(one: Mapping[str, Any]) -> Snapshot:
-    stages = {seen["stage"]: Seen(seen["code"], _by_table(seen["inputs"])) for seen in one["stages"]}
-    return Snapshot(
-        one["number"],
-        one["run"],
-        one["stage"],
-        EPOCH + timedelta(microseconds=one["published"]),
-        one["writer"],
-        msgspec.json.decode(one["request"], type=dict[str, Any]),
-        _by_table(one["tables"]),
-        stages,
-        one["oldest"],
+    stages = {seen["stage"]: {"engine": seen["code"], "inputs": _by_table(seen["inputs"])} for seen in one["stages"]}
+    told = {name: one[name] for name in ("number", "run", "stage", "writer", "oldest")}
+    published = EPOCH + timedelta(microseconds=one["published"])
+    request = msgspec.json.decode(one["request"], type=dict[str, Any])
+    tables = _by_table(one["tables"])
+    return msgspec.convert(
+        {**told, "published": published, "request": request, "tables": tables, "stages": stages}, Snapshot
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.places import require_place, told
 from kiplint.text.files import read_file, replace_file
 
 STORES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "az": "az"}
@@ -45,11 +46,12 @@ class Storage:
         elif store := store_of(text):
             rest = text[scheme.end() :].rstrip("/")
             if not text.startswith(f"{scheme[1]}://") or not rest.strip("/"):
-                raise UsageError(f"{text} names no bucket")
+                raise UsageError(f"{told(text)} names no bucket")
+            require_place(text)
             self.uri = f"{store}://{rest}"
         else:
             known = ", ".join(f"{name}://" for name in STORES)
-            raise UsageError(f"a lake cannot be kept at {text}: it takes a directory, file://, or one of {known}")
+            raise UsageError(f"a lake cannot be kept at {told(text)}: it takes a directory, file://, or one of {known}")
         if self.path:
             self.uri = str(self.path)
 
@@ -122,7 +124,11 @@ class Storage:
 
 def local_path(text: str) -> Path:
     """The path behind a URI `file:`; raises UsageError for one of another machine."""
-    parts = urlsplit(text)
-    if parts.netloc not in ("", "localhost") or not parts.path:
-        raise UsageError(f"{text} is no path of this machine: file:///path is one")
-    return Path(os.path.abspath(unquote(parts.path)))
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # half an address of IPv6
+        parts = urlsplit("file://no")
+    path = unquote(parts.path)
+    if parts.netloc not in ("", "localhost") or not path or not text.isprintable() or "\0" in path:
+        raise UsageError(f"{told(text)} is no path of this machine: file:///path is one")
+    return Path(os.path.abspath(path))

@@ -58,7 +58,8 @@ def optimize(lake: Lake, days: float = KEPT_DAYS) -> Kept:
         rows = every(lake.storage)
         since = datetime.now(UTC) - timedelta(days=days)
         kept = [row for row in rows[:-READERS] if row.published and row.published >= since] + rows[-READERS:]
-        oldest = next(row for row in kept if row.number >= max(one.oldest for one in rows))
+        first = max(one.oldest for one in rows)
+        oldest = next((row for row in kept if row.number >= first), kept[-1])
         lake.publish(replace(snapshot, stages=stages, oldest=oldest.number), {}, OPTIMIZED)
         needed = {
             part.name for row in {str(one.tables): one for one in kept}.values() for part in files_of(lake.storage, row)
@@ -75,7 +76,7 @@ def _compacted(lake: Lake, snapshot: Snapshot) -> Iterator[tuple[str, Parts]]:
         parts = lake.parts(name, version)
         behind = any(seen.inputs.get(name, version) != version for seen in snapshot.stages.values())
         if len(small := _small(parts)) > FEW and not behind:
-            yield name, (*(part for part in parts if part not in small), *_together(lake, name, small))
+            yield name, (*(part for part in parts if part.size >= SMALL), *_together(lake, name, small))
 
 
 def _together(lake: Lake, name: str, parts: Parts) -> Iterator[Part]:
@@ -85,8 +86,10 @@ def _together(lake: Lake, name: str, parts: Parts) -> Iterator[Part]:
     number = 0
     while left:
         some = [left.pop()]
-        while left and sum(part.size for part in some) < SMALL * 4:
+        size = some[0].size
+        while left and size < SMALL * 4:
             some.append(left.pop())
+            size += some[-1].size
         target = f"{folder}/part-{number}.parquet"
         number += 1
         with (

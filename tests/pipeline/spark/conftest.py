@@ -1,4 +1,4 @@
-"""One Spark session for all tests of the pipeline, and the lake of the sample history, made once."""
+"""One Spark session for all tests of the pipeline, and the lake of Kafka's own history, made once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import Done, Request, Watcher, run
 from kiplint.pipeline.session import make_session
 from kiplint.pipeline.work import Work
-from pipeline.support import QUICK, once
+from pipeline.support import QUICK
 
 from .thinned import WHOLE, thinned
 
@@ -37,15 +37,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 def engine() -> Engine:
     """The engine with the default rules."""
     return Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
-
-
-@pytest.fixture(scope="session")
-def lake(spark: SparkSession, engine: Engine, sources: tuple[str, ...], shared: Path) -> Lake:
-    """The lake of the sample history, which the tests outside wait for."""
-    with once(shared / "lake") as place:
-        if place:
-            run(Lake(place), Request(sources), engine, lambda: spark, SILENT)
-    return Lake(shared / "lake")
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -57,6 +58,10 @@ class Example(NamedTuple):
     value: dict[str, Any]
 
 
+Tried = tuple[tuple[Example, Witness], ...]
+"""Examples that prove something, the shortest first, with what they prove."""
+
+
 def witnesses(
     old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
 ) -> tuple[Witness, ...]:
@@ -65,25 +70,34 @@ def witnesses(
     Best are those about the field (a path in the words of the schema), if it is given; then misreadings, then the
     shortest.
     """
-    one, other = Codec(old, version), Codec(new, version if new_version is None else new_version)
-    found = [_one_way(one, other, "old", field), _one_way(other, one, "new", field)]
+    ways = _both_ways(old, new, version, version if new_version is None else new_version)
+    wanted = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
+    found = [_best(way, wanted) for way in ways]
     return tuple(sorted((one for one in found if one), key=lambda one: one.outcome != "misread"))
 
 
-def _one_way(writer: Codec, reader: Codec, side: Side, field: str) -> Witness | None:
-    wanted = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
-    best: tuple[tuple[bool, bool, int], Witness] | None = None
+@lru_cache(maxsize=2)
+def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Tried, Tried]:
+    """The examples of each side that the other misreads or refuses; changes of one message ask for them in a row."""
+    one, other = Codec(old, version), Codec(new, new_version)
+    return _one_way(one, other, "old"), _one_way(other, one, "new")
+
+
+def _one_way(writer: Codec, reader: Codec, side: Side) -> Tried:
     try:
-        for example, data in _examples(writer):
-            found = _try(writer, reader, side, example, data)
-            if found is None:
-                continue
-            about = bool(wanted) and (_is_about(example.field, wanted) or _is_about(found.field, wanted))
-            rank = (not about, found.outcome != "misread", len(data))
-            if best is None or rank < best[0]:
-                best = (rank, found)
+        tried = ((example, _try(writer, reader, side, example, data)) for example, data in _examples(writer))
+        return tuple((example, found) for example, found in tried if found)
     except UnusableLayout:
-        return None
+        return ()
+
+
+def _best(tried: Tried, wanted: list[str]) -> Witness | None:
+    best: tuple[tuple[bool, bool, int], Witness] | None = None
+    for example, found in tried:
+        about = bool(wanted) and (_is_about(example.field, wanted) or _is_about(found.field, wanted))
+        rank = (not about, found.outcome != "misread", len(found.hex))
+        if best is None or rank < best[0]:
+            best = (rank, found)
     return best[1] if best else None
 
 
@@ -115,7 +129,7 @@ def _values(body: Body) -> Iterator[Example]:
 
 def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes) -> Witness | None:
     """The witness that an example is, if it is one."""
-    read = reader.decode(data, spans=True)
+    read = reader.decode(data)
     if read.problems:
         problem = read.problems[0]
         wrote = writer.decode(data, spans=True)
@@ -126,7 +140,8 @@ def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes
             problem.message, problem.rule,
         )  # fmt: skip
     own = Reading(writer.body, writer.decode(data, spans=True))
-    parted = first_difference(own, Reading(reader.body, read), on_disk=writer.message.is_record)
+    theirs = Reading(reader.body, reader.decode(data, spans=True))
+    parted = first_difference(own, theirs, on_disk=writer.message.is_record)
     if parted is None:
         return None
     one, other = parted.one, parted.other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import Any, NamedTuple
 
 from kiplint.codec.shape import UNKNOWN_TAGS, key_of
@@ -33,14 +34,14 @@ def first_difference(one: Reading, other: Reading, *, on_disk: bool) -> Differen
     Names may differ as long as neither side has the other's name at another place: that is a rename. Tags that only
     one side knows are passed over, unless it is known there under another tag or as a plain field.
     """
-    left, right = _values(one), _values(other)
+    left, right = deque(_values(one)), deque(_values(other))
     while left and right:
         if left[0].type == UNKNOWN or right[0].type == UNKNOWN:
             lost = _pass_over(left, right, one, other)
             if lost:
                 return lost
             continue
-        first, second = left.pop(0), right.pop(0)
+        first, second = left.popleft(), right.popleft()
         if _is_other(first, second, on_disk=on_disk) or _has_moved(first.path, second.path, one.body, other.body):
             return Difference(first.offset, first, second)
     if left or right:
@@ -74,18 +75,18 @@ def _plain(value: Any) -> Any:
     return None if value == {} else value
 
 
-def _pass_over(left: list[Span], right: list[Span], one: Reading, other: Reading) -> Difference | None:
+def _pass_over(left: deque[Span], right: deque[Span], one: Reading, other: Reading) -> Difference | None:
     """Take away a tag that one side does not know; gives what the other loses by that."""
     if left[0].type == UNKNOWN and right[0].type == UNKNOWN:
-        left.pop(0)
-        right.pop(0)
+        left.popleft()
+        right.popleft()
         return None
     unknown, known = (left, right) if left[0].type == UNKNOWN else (right, left)
     blind = one if unknown is left else other
-    hidden = unknown.pop(0)
+    hidden = unknown.popleft()
     seen = known[0]
     while known and known[0].offset < hidden.offset + hidden.length:
-        known.pop(0)
+        known.popleft()
     names = _names(seen.path)
     inside = _keys(blind.body, _names(hidden.path)[:-1])
     depth = len(_names(hidden.path)) - 1

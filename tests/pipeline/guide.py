@@ -1,0 +1,47 @@
+"""The lake of the guide's page, made once and as the page says: for the page, and for all tests of the sample history."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from pipeline.support import QUICK, once
+
+sys.path.insert(0, str(ROOT / "docs"))
+
+from generator.console import Command, play, steps
+
+PAGE = ROOT / "docs" / "guide" / "pipeline.md"
+MADE_BY = "kiplint pipeline run"
+
+
+def parts() -> tuple[str, str]:
+    """The page up to the command that makes the lake, and what comes then."""
+    page = PAGE.read_text("utf-8")
+    made = next(step for step in steps(page) if isinstance(step, Command) and step.text.startswith(MADE_BY))
+    return f"{page[: made.end]}```\n", page[made.end :]
+
+
+def begun(shared: Path) -> Path:
+    """A session of the page in which its lake is there already: `kiplint/lake`, of the repository `kiplint/history`."""
+    session = shared / "guide"
+    with once(shared / "guide.begun") as told, pytest.MonkeyPatch.context() as patch:
+        if told:
+            shutil.rmtree(session, ignore_errors=True)  # another process has failed
+            patch.setenv("SPARK_CONF_DIR", str(small_runs(shared)))
+            for run in play(parts()[0], ROOT, session):
+                assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}]"
+            told.touch()
+    return session
+
+
+def small_runs(shared: Path) -> Path:
+    """A directory with defaults of every Spark that a page starts."""
+    place = shared / "spark"
+    place.mkdir(exist_ok=True)
+    (place / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in QUICK.items()))
+    return place

@@ -1,0 +1,151 @@
+"""Every string that a stranger can choose, in every page: none becomes a tag, an attribute, an address or a sign that acts."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiplint
+from kiplint.pipeline.answers.newest import LakeReport
+from kiplint.report.findings.formats import write
+from kiplint.runs.negotiate import negotiate_all
+from kiplint.runs.result import RunResult
+from kiplint.runs.show import show_all
+
+from .lake import lake_document
+
+EVIL = (
+    '"><img src=x onerror=evil()>',
+    "'><svg/onload=evil()>",
+    "</script><script>evil()</script>",
+    "</title></style><!--<script>",
+    "--><b onclick=evil()>",
+    "\u2028\u2029\u202e\u2066\x00\ufeff\U000e0041\x1b[31m\r\n",
+    "{{7*7}}{% raw %}${evil()}`",
+    "javascript:evil()",
+    "&lt;img&gt;&#60;b&#62;",
+)
+LOADING = ("href", "src", "action", "xlink:href", "srcdoc", "formaction", "background", "ping", "style")
+
+
+class Seen(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.wrong: list[object] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            leads = name in LOADING and not (value or "").startswith("#") and value != "data:,"
+            if leads or name.startswith("on") or not (value or "").isprintable():
+                self.wrong.append((tag, name, value))
+
+    def handle_data(self, data: str) -> None:
+        self.wrong += [line for line in data.split("\n") if not line.isprintable()]
+
+    def handle_comment(self, data: str) -> None:
+        self.wrong.append(data)
+
+
+def strings() -> Callable[[], str]:
+    """One string after the other, no two the same."""
+    numbers = count()
+    return lambda: f"E{(number := next(numbers))}{EVIL[number % len(EVIL)]}{EVIL[number * 5 % len(EVIL)]}"
+
+
+def folder(top: Path, valid: str, *, more: bool) -> Path:
+    """RPCs in which all that may be a string is one of those, files with such names, in a folder with such a name."""
+    one, found = strings(), top / f'{more}"><img src=x onerror=evil()><!-- \u202e'
+    found.mkdir()
+    kinds = (("string", f"a{one()}"), ("int32", one()), ("int64", ""), ("[]int8", ""), ("string", "null"))
+    for key in range(2 * len(EVIL)):
+        fields = [
+            {"name": one(), "type": kind, "versions": "0+", "about": one(), "default": default, "entityType": one()}
+            for kind, default in kinds
+        ]
+        extra = [{"name": one(), "type": one(), "versions": one(), one(): one()}] if more and key % 4 == 0 else []
+        structs = [{"name": one(), "versions": "0+", "fields": [{"name": one(), "type": "int8", "versions": "0+"}]}]
+        odd: dict[str, Any] = {"headerVersions": {one(): one()}, one(): one()} if key % 5 == 4 else {}
+        document = {
+            "apiKey": key // 2, "type": ("request", "response")[key % 2], "listeners": [one(), "broker"], "name": one(),
+            "validVersions": valid, "flexibleVersions": "0+", "fields": fields + extra, "commonStructs": structs, **odd,
+        }  # fmt: skip
+        name = f"{one()[:60].replace('/', '').replace(chr(0), '')}{key}.json"
+        text = f"// {one()!a} \u202e\u2028 {EVIL[key % 5]}\n{json.dumps(document, indent=1)}"
+        (found / name).write_text(text, encoding="utf-8")
+    return found
+
+
+def pack(top: Path) -> dict[str, Any]:
+    """A configuration with a pack whose texts are such strings."""
+    one = strings()
+    told = {name: one() for name in ("title", "why", "source")}
+    said = {name: one().replace("{", "{{").replace("}", "}}") for name in ("message", "instead")}
+    rule = {"id": "rule", "each": "field", "when": "name != ''", "severity": "error", **told, **said}
+    (top / "mine.json5").write_text(json.dumps({"pack": "mine", "title": one(), "source": one(), "rules": [rule]}))
+    return {"rule-packs": [str(top / "mine.json5")], "select": ["all"]}
+
+
+def forged() -> RunResult:
+    """A lake all of whose strings are such, but for the days and what counts."""
+    one = strings()
+    kept = ("introduced_time", "fixed_time", "time", "severity", "what", "breaks")
+
+    def whole(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {(one() if key in ("counts", "matrix") else name): whole(some, name) for name, some in value.items()}
+        if isinstance(value, list):
+            return [whole(some) for some in value]
+        return one() if isinstance(value, str) and key not in kept else value
+
+    found = whole(lake_document("X"))
+    found["history"] = lake_document("X")["history"]
+    line = {"source": one(), "lineage": one()}
+    for rows in ("findings", "breaks", "history"):
+        found[rows] = [{**row, **line} for row in found[rows]]
+    return LakeReport(findings=(), document=found, grids=())
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
+    top = tmp_path_factory.mktemp("strings")
+    return folder(top, "0-1", more=False), folder(top, "0-2", more=True), pack(top)
+
+
+@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"])
+def test_no_string_is_more_than_text(sets: tuple[Path, Path, dict[str, Any]], command: str) -> None:
+    old, new, config = sets
+    results: dict[str, Callable[[], RunResult]] = {
+        "check": lambda: kiplint.check(new, config=config),
+        "diff": lambda: kiplint.diff(old, new),
+        "rollout": lambda: kiplint.rollout(old, new),
+        "negotiate": lambda: kiplint.negotiate(old, new),
+        "matrix": lambda: negotiate_all(old, new),
+        "show": lambda: show_all(new),
+        "pipeline report": forged,
+    }
+    out = io.StringIO()
+    write("html", results[command](), out)
+    seen = Seen()
+    seen.feed(out.getvalue())
+    assert "evil()" in out.getvalue()
+    assert seen.wrong == []
+    assert not {"img", "iframe", "object", "embed", "base"} & {*seen.tags}
+    assert seen.tags.count("script") == (2 if command == "matrix" else 1)
+    assert (seen.tags.count("style"), seen.tags.count("meta")) == (1, 6)
+
+
+def test_the_parser_sees_what_would_be_wrong() -> None:
+    seen = Seen()
+    seen.feed("<a href='javascript:evil()'>a\u202e</a><img src=x onerror=evil()><!-- c --><b title='\u2028'>")
+    assert len(seen.wrong) == 6
