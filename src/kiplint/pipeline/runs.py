@@ -151,8 +151,7 @@ def _rows(storage: Storage, part: Part) -> list[Snapshot]:
         found = pq.ParquetFile(storage.files.open_input_file(part.name)).read()
         at = found.schema.get_field_index("published")
         if at >= 0:  # as a time it would have Arrow import pandas, which takes longer than all else; and so does a cast
-            numbers = [chunk.view(pa.int64()) for chunk in found.column(at).chunks]
-            found = found.set_column(at, "published", pa.chunked_array(numbers, pa.int64()))
+            found = found.set_column(at, "published", _as_numbers(found.column(at)))
     try:
         rows = [_row(one) for one in found.to_pylist()]
     except (KeyError, TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
@@ -160,6 +159,12 @@ def _rows(storage: Storage, part: Part) -> list[Snapshot]:
     if not rows:
         raise UsageError(f"{storage} is no lake that can be read: {part.name} has no row")
     return rows
+
+
+def _as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if column.type != pa.timestamp("us", "UTC"):
+        return column.cast(pa.int64())
+    return pa.chunked_array([one.view(pa.int64()) for one in column.chunks], pa.int64())
 
 
 def _row(one: Mapping[str, Any]) -> Snapshot:
