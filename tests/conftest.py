@@ -23,9 +23,11 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("ci")
 
-# What a shell starts in the background ignores Ctrl-C, and so would each process that a test interrupts.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a shell starts in the background ignores Ctrl-C, and under nohup the end of the session, and so would each process
+# that a test interrupts. A handler that does nothing is not handed on.
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 
 TOGETHER = "tests/pipeline/spark"
