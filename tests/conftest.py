@@ -17,9 +17,8 @@ from guard import sitecustomize  # noqa: F401 (refuses the network)
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# "ci", the default, tries the same examples every time. To look for new ones:
-# pytest --hypothesis-profile=explore
-settings.register_profile("ci", deadline=None, derandomize=True)
+# "ci", the default, tries the same examples every time; `make properties` looks for new ones.
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("ci")
 
