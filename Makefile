@@ -48,7 +48,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install test-cluster lint lock release-check precision new-rule laws witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
+.PHONY: help check test test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -66,7 +66,7 @@ test-install: $(VENV)/installed-release $(VENV)/installed-docs ## run the tests 
 	@$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS) tests/install
 
 test-cluster: $(VENV)/installed-dev $(VENV)/packs ## run the tests that start a Spark cluster, or an object store beside Spark
-	@$(BIN)/pytest $(PYTEST_ARGS) $(CLUSTER)
+	@$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS) $(CLUSTER)
 
 lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/ruff check
@@ -88,6 +88,9 @@ release-check: $(VENV)/installed-release ## build what a release uploads into ./
 
 laws: $(VENV)/installed-dev $(VENV)/packs ## hold the two readers of command lines to their law, on 20,000 lines
 	@KIPLINT_LAW_EXAMPLES=20000 $(BIN)/pytest -q -s tests/cli/test_reader.py -k small_reader $(PYTEST_ARGS)
+
+properties: $(VENV)/installed-dev $(VENV)/packs ## try 2,000 examples of each property that tests state, other ones in each run
+	@$(BIN)/pytest -n 2 --hypothesis-profile explore -m hypothesis --ignore tests/install $(PYTEST_ARGS)
 
 witnesses: $(VENV)/installed-dev $(VENV)/packs ## hold breaks of bytes and their proofs to be the same, over 5,000 generated evolutions
 	@KIPLINT_WITNESS_EXAMPLES=5000 $(BIN)/pytest -q -s tests/compat/test_witness.py -k breaks_and_witnesses $(PYTEST_ARGS)

@@ -31,9 +31,10 @@ def begin(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def tried(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", rule, "tests/test_rules.py", *options]
+    plugins = ("-p", "no:cacheprovider", "-p", "syrupy", "-p", "pytest_asyncio.plugin")  # what tests and settings need
+    command = [sys.executable, "-m", "pytest", *plugins, "-k", rule, "tests/test_rules.py", *options]
     own = {name: value for name, value in environment().items() if not name.startswith("PYTEST_")}
-    env = {**own, "PYTHONPATH": str(tree / "src")}
+    env = {**own, "PYTHONPATH": str(tree / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
 
 

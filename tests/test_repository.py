@@ -22,7 +22,7 @@ LONGEST_MODULE = 300
 TARGETS = {
     "check", "test", "test-install", "test-cluster", "test-oldest", "lint", "lock", "bench",
     "bench-growth", "bench-hostile", "docs", "snapshots", "new-rule", "help", "clean",
-    "pipeline-demo", "pipeline-faults", "bench-pipeline", "laws", "equality", "witnesses", "release-check", "editor", "precision", "fuzz",
+    "pipeline-demo", "pipeline-faults", "bench-pipeline", "laws", "properties", "equality", "witnesses", "release-check", "editor", "precision", "fuzz",
 }  # fmt: skip
 FILES = [
     ".ci/run",

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hypothesis import settings
+
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -20,6 +22,9 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from zygote import AVAILABLE, MODULES, zygote
+
+USUAL = settings.default.max_examples
+"""How many examples of a property are tried; `make properties` tries more of all that count in these."""
 
 PLAIN = {"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-5", "flexibleVersions": "3+"}
 QUIET = ["style/file-name", "style/about-missing", "style/version-undocumented", "rpc/listeners-missing"]

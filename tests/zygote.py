@@ -47,7 +47,7 @@ IMPORTED = (
 )
 OF_LAKES = ("pyspark.sql", "pyarrow.dataset", "pyarrow.parquet", "duckdb", "kiplint.pipeline.run")
 """What runs of the pipeline import besides: half a second, which no other run is to carry along."""
-SECONDS, BYTES = 10, 4 << 30
+SECONDS, BYTES = 300, 4 << 30
 """What a run may take at most when it is asked to be limited."""
 STREAMS = ("stdin", "stdout", "stderr")
 STARTED = ["-P", "-m", "kiplint"]

@@ -23,7 +23,7 @@ from kiplint.codec.catalog import Catalog
 from kiplint.codec.conversation import Captured, conversation
 from kiplint.codec.summary import summarize
 from kiplint.codec.tcp import SYN, Segment, connections
-from tools import field, message, rpc
+from tools import USUAL, field, message, rpc
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 HEADER = {"type": "header", "validVersions": "0-2", "apiKey": None}
@@ -97,7 +97,7 @@ def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
     assert {key: found[key] for key in plain} == {key: wanted[key] for key in plain}
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * USUAL)
 @given(seeds, st.sampled_from([1000, 2**32 - 1, 2**32 - 20]))
 def test_repeated_and_reordered_segments_change_nothing(seed: int, start: int) -> None:
     rng = random.Random(seed)
@@ -111,7 +111,7 @@ def test_repeated_and_reordered_segments_change_nothing(seed: int, start: int) -
     assert shown(read(again)) == sorted(wanted)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * USUAL)
 @given(seeds)
 def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
     rng = random.Random(seed)
@@ -130,7 +130,7 @@ def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
     assert not any(one.problem for one in found)
 
 
-@settings(max_examples=100)
+@settings(max_examples=USUAL)
 @given(seeds)
 def test_a_capture_may_begin_in_the_middle(seed: int) -> None:
     rng = random.Random(seed)

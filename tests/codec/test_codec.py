@@ -15,7 +15,7 @@ from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.fill import filled
 from kiplint.codec.problems import RULES, Malformed
 from kiplint.codec.shape import UNKNOWN_TAGS
-from tools import field, message
+from tools import USUAL, field, message
 
 seeds = st.integers(0, 2**63)
 
@@ -44,7 +44,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return bytes(made)
 
 
-@settings(max_examples=400)
+@settings(max_examples=3 * USUAL)
 @given(seeds)
 def test_what_is_written_is_read_again(seed: int) -> None:
     rng = random.Random(seed)
@@ -62,7 +62,7 @@ def test_what_is_written_is_read_again(seed: int) -> None:
         assert sum(span.length for span in explained.spans) == len(data)
 
 
-@settings(max_examples=400)
+@settings(max_examples=3 * USUAL)
 @given(seeds)
 def test_the_explaining_reader_has_problems_where_the_fast_one_fails(seed: int) -> None:
     rng = random.Random(seed)

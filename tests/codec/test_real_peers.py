@@ -30,15 +30,15 @@ def converse(address: str) -> None:
     producer = Producer({**at, "compression.type": "lz4"})
     for number in range(5):
         producer.produce("topic", f"value {number}", headers={"h": b"x"})
-    assert producer.flush(10) == 0
+    assert producer.flush(60) == 0
     transactional = Producer({**at, "transactional.id": "t"})
-    transactional.init_transactions(10)
+    transactional.init_transactions(60)
     transactional.begin_transaction()
     transactional.produce("topic", "value")
-    transactional.commit_transaction(10)
+    transactional.commit_transaction(60)
     consumer = Consumer({**at, "group.id": "g", "auto.offset.reset": "earliest", "enable.auto.commit": False})
     consumer.subscribe(["topic"])
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while consumer.poll(0.5) is None:
         assert time.monotonic() < end
     consumer.commit(asynchronous=False)
@@ -52,7 +52,7 @@ def talks() -> list[Talk]:
     from confluent_kafka.admin import AdminClient
 
     mock = AdminClient({"test.mock.num.brokers": 1, "bootstrap.servers": "mock"})
-    node = next(iter(mock.list_topics("topic", timeout=10).brokers.values()))
+    node = next(iter(mock.list_topics("topic", timeout=60).brokers.values()))
     with proxy(node.host, node.port) as between:
         converse(f"127.0.0.1:{between.port}")
     return between.talks

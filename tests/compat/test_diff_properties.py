@@ -16,7 +16,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.model.layout import Body, Tokens, layout, slot_tokens, tokens
 from kiplint.model.message import Message
-from tools import document, field
+from tools import USUAL, document, field
 
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
 KINDS = ["int32", "int64", "uuid", "string", "bytes", "records", "[]int32", "[]string"]
@@ -128,7 +128,7 @@ def names(body: Body) -> Tokens:
     return tuple((one.field.name, names(one.body) if one.body else ()) for one in (*body.slots, *(body.tags or ())))
 
 
-@settings(max_examples=250)
+@settings(max_examples=2 * USUAL)
 @given(evolved())
 def test_other_bytes_are_never_missed(pair: tuple[JSON, JSON]) -> None:
     found, old, new = changes(*pair)
@@ -136,7 +136,7 @@ def test_other_bytes_are_never_missed(pair: tuple[JSON, JSON]) -> None:
     assert differing <= broken(found, new)
 
 
-@settings(max_examples=250)
+@settings(max_examples=2 * USUAL)
 @given(evolved())
 def test_versions_that_are_the_same_are_never_broken(pair: tuple[JSON, JSON]) -> None:
     found, old, new = changes(*pair)

@@ -16,7 +16,7 @@ from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import Definition, load
 from kiplint.text.lines import Lines, decode_text
-from tools import definition, document, field
+from tools import USUAL, definition, document, field
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted((ROOT / "fixtures").rglob("*.json"))
@@ -107,7 +107,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 @given(mutated())
-@settings(max_examples=200)
+@settings(max_examples=2 * USUAL)
 def test_mutated_fixtures(rules: RuleSet, data: bytes) -> None:
     survive(data, rules)
 
@@ -147,7 +147,7 @@ PARSED = _parsed()
 
 
 @given(exchanged())
-@settings(max_examples=200)
+@settings(max_examples=2 * USUAL)
 def test_fixtures_with_other_values(rules: RuleSet, data: bytes) -> None:
     survive(data, rules)
 

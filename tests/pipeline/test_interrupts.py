@@ -23,7 +23,7 @@ case " $* " in
   *org.apache.spark.launcher.Main*) exec '{java}' "$@" ;;
 esac
 echo $$ > '{told}'
-exec sleep 600
+exec sleep 3600
 """
 NOTED = "NOTE: Picked up JDK_JAVA_OPTIONS"  # of these tests' own
 
@@ -38,11 +38,11 @@ def begun(cache: Path, *words: str | Path, **others: str) -> subprocess.Popen[st
 
 def interrupted(process: subprocess.Popen[str], reached: Callable[[], bool]) -> tuple[int, str, str]:
     """How a process ends that gets Ctrl-C once something is reached."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not reached() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     return process.returncode, out, "".join(line for line in err.splitlines(True) if not line.startswith(NOTED))
 
 

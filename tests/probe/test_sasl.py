@@ -80,7 +80,7 @@ class Guarded:
 def test_authentication(schemas: Path, mechanism: Mechanism) -> None:
     guarded = Guarded(mechanism)
     with server(speaking(guarded, str(schemas))) as address:
-        found = ask(address, client=schemas, sasl=Sasl(mechanism, USER, PASSWORD), timeout=10.0)
+        found = ask(address, client=schemas, sasl=Sasl(mechanism, USER, PASSWORD), timeout=60.0)
     assert (found.error, found.complaints, found.cluster_id) == (None, (), "guarded")
     steps = 1 if mechanism == "PLAIN" else 2
     tokens = [("SaslAuthenticate", 0)] * steps
@@ -90,7 +90,7 @@ def test_authentication(schemas: Path, mechanism: Mechanism) -> None:
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_a_wrong_password(schemas: Path, mechanism: Mechanism) -> None:
     with server(speaking(Guarded(mechanism), str(schemas))) as address:
-        said = ask(address, client=schemas, sasl=Sasl(mechanism, USER, "guess"), timeout=10.0).error or ""
+        said = ask(address, client=schemas, sasl=Sasl(mechanism, USER, "guess"), timeout=60.0).error or ""
     assert said.startswith("the broker refuses the credentials: ")
 
 

@@ -34,7 +34,7 @@ def tansu() -> Iterator[str]:
 
 
 def once_it_listens(address: str, **others: object) -> Broker:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while (found := ask(address, timeout=10.0, **others)).error and time.monotonic() < end:
         time.sleep(0.1)
     return found

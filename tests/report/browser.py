@@ -52,7 +52,7 @@ class Visit:
 
     def __init__(self, browser: Browser, file: Path, name: str = "", **options: Any) -> None:
         self.context: BrowserContext = browser.new_context(reduced_motion="reduce", **options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(120_000)
         self.page: Page = self.context.new_page()
         self.said: list[str] = []
         self.asked: list[str] = []
