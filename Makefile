@@ -24,6 +24,9 @@ BENCH_ARGS :=
 # More for the benchmark of growth, as in `make bench-growth GROWTH_ARGS="demo --beside ../older"`.
 GROWTH_ARGS :=
 
+# More for the kills of the pipeline, as in `make pipeline-faults FAULTS_ARGS="--here"`.
+FAULTS_ARGS :=
+
 # More for the benchmark of hostile input, as in `make bench-hostile HOSTILE_ARGS="--only chains"`.
 HOSTILE_ARGS :=
 
@@ -122,7 +125,7 @@ pipeline-demo: $(VENV)/installed-dev $(VENV)/packs ## run the pipeline on a samp
 	@$(BIN)/python -m benchmarks.demo
 
 pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 moments, also between data and commit, resume, tidy up, and compare
-	@$(BIN)/python -m benchmarks.faults
+	@$(BIN)/python -m benchmarks.faults $(FAULTS_ARGS)
 
 docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.md and docs/, take the pictures, and build the site into ./site
 	@$(BIN)/python docs/generate.py

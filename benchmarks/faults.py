@@ -18,7 +18,6 @@ from typing import NamedTuple
 from benchmarks.sample import arguments, make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
 from kiplint.pipeline.delta import head_of, names, parts_of
-from kiplint.pipeline.ground import MARK as LAKE
 from kiplint.pipeline.ground import RUNS
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import STAGES
@@ -59,7 +58,7 @@ def main() -> int:
     where = empty_scratch("faults")
     repository = where / "history"
     make_history(repository)
-    words = ("run", "--resume", *arguments(sources_of(repository)), *settings())
+    words = ("run", "--resume", *arguments(sources_of(repository)), *(() if options.here else settings()))
     begun = time.monotonic()
     pipeline(*words, "--out", where / "undisturbed", cache=where)
     whole = time.monotonic() - begun
@@ -100,7 +99,7 @@ def _moment(draw: random.Random, number: int, whole: float) -> Moment:
 def _resume(one: Undisturbed, lake: Path, told: str) -> list[str]:
     """What is wrong with the lake after it was resumed and tidied up."""
     stage = _stage_of(lake)
-    inside = {place: state(plant(place)) for place in (lake / name for name in INSIDE) if (lake / LAKE).exists()}
+    inside = {place: state(plant(place)) for place in (lake / name for name in INSIDE) if (lake / RUNS).exists()}
     loose = len(_unnamed(lake))
     begun = time.monotonic()
     pipeline(*one.words, "--out", lake, cache=one.where)
@@ -163,6 +162,7 @@ def _stage_of(path: Path) -> str:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
     parser.add_argument("--moments", type=int, default=MOMENTS, help="how often to kill (default: %(default)s)")
+    parser.add_argument("--here", action="store_true", help="runs that leave Spark out, as users' small ones do")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="draw these again")
     return parser.parse_args()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("ci")
+
+# What a shell starts in the background ignores Ctrl-C, and under nohup the end of the session, and so would each process
+# that a test interrupts. A handler that does nothing is not handed on.
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 
 TOGETHER = "tests/pipeline/spark"

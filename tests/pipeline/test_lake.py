@@ -386,6 +386,19 @@ def test_a_lake_that_is_damaged_is_told_in_one_line(tmp_path: Path, damage: Call
     assert "\x1b" not in said
 
 
+@pytest.mark.parametrize(
+    "way", ["../../elsewhere/", "{top}/elsewhere/", "file://{top}/elsewhere/", "%2e%2e/%2e%2e/elsewhere/"]
+)
+def test_no_name_leads_out_of_a_lake(tmp_path: Path, way: str) -> None:
+    lake = lake_with(tmp_path / "lake", "a")
+    (part,) = (lake.path / TABLE).glob("*/part-0.parquet")
+    shutil.copytree(part.parent, tmp_path / "elsewhere" / part.parent.name)
+    spoil(f"{TABLE}/{LOG}", '"add":{"path":"', '"add":{"path":"' + way.format(top=tmp_path))(lake.path)
+    said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
+    assert said.startswith(f"{lake} is no lake that can be read: {TABLE}: ")
+    assert said.endswith(" is no name of a file in it")
+
+
 def edited(**values: object) -> Callable[[Path], object]:
     """Give the newest state of a lake other values."""
 

@@ -344,7 +344,10 @@ def make_partial(where: Path, command: str) -> str:
     return blob
 
 
-def test_nothing_is_fetched(kafka: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocols", ["none", "file"])
+def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocols: str) -> None:
+    made = objects.environment
+    monkeypatch.setattr(objects, "environment", lambda *, elsewhere: made(elsewhere=elsewhere, protocols=protocols))
     planted = tmp_path / "planted"
     blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
     said = error("HEAD:")
@@ -362,6 +365,19 @@ def test_no_command_of_the_configuration_is_run(kafka: Path, tmp_path: Path, set
     assert paths(f"1.0.0:{MESSAGE}", repository=str(kafka)) == BOTH
     assert error("nowhere:")
     assert not planted.exists()
+
+
+def test_git_runs_nothing_that_the_repository_names(kafka: Path, tmp_path: Path) -> None:
+    planted, hook = tmp_path / "planted", kafka / ".git/hooks/reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch '{planted}'\n")
+    hook.chmod(0o755)
+    git(kafka, "config", "core.fsmonitor", f"touch '{planted}'; false")
+    for command in (["status"], ["update-ref", "refs/heads/other", "HEAD"]):
+        process = objects.start(["-C", str(kafka), *command], objects.environment(elsewhere=True))
+        process.communicate()
+        assert process.returncode == 0
+        assert not planted.exists()
 
 
 @pytest.mark.parametrize("name", [".", ".git", "bare.git", "linked/.git"])

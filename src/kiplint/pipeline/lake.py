@@ -82,11 +82,16 @@ class Lake:
             schema = arrow_schema(columns)
             return ds.dataset(names(parts), schema=schema, format="parquet", filesystem=self.storage.files)
 
-    def read(self, parts: Iterable[Part], columns: Columns, where: Any = None) -> pa.Table:
-        """Columns of files in this process; `where` is a condition of Arrow's on them. Raises UsageError."""
+    def read(
+        self, parts: Iterable[Part], columns: Columns, where: Any = None, taken: list[str] | None = None
+    ) -> pa.Table:
+        """Columns of files in this process, all or those `taken`; `where` is a condition of Arrow's on any of them.
+
+        Raises UsageError.
+        """
         found = self.dataset(parts, columns)
         with reading(self.storage):
-            return found.to_table(columns=list(columns), filter=where)
+            return found.to_table(columns=taken or list(columns), filter=where)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

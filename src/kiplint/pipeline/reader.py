@@ -55,9 +55,7 @@ class Reader:
         Raises UsageError when the stage that writes it has not run, or when its files are damaged.
         """
         self.require(kind)
-        whole = self.lake.read(self.parts(kind), kind.COLUMNS, where) if where is not None else None
-        wanted = {name: kind.COLUMNS[name] for name in columns or kind.COLUMNS}
-        return whole.select(list(wanted)) if whole is not None else self.lake.read(self.parts(kind), wanted)
+        return self.lake.read(self.parts(kind), kind.COLUMNS, where, list(columns or kind.COLUMNS))
 
     def rows(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> list[Row]:
         """The same as rows."""
@@ -70,10 +68,11 @@ class Reader:
 
 
 def is_one_of(column: str, values: Iterable[Any]) -> Any:
-    """A condition for `where`: the column's value is one of these."""
+    """A condition for `where`: the column, which holds text where there are none, has one of these values."""
     import pyarrow.compute as pc
 
-    return pc.field(column).isin(list(values))
+    found = list(values)
+    return pc.field(column).isin(pa.array(found, None if found else pa.string()))
 
 
 def equals(**values: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -92,11 +93,15 @@ def run(
             engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut, request.across
         )
         snapshot = _remember(lake, request)
-        if here and is_little(lake, snapshot, context, [stage for stage in STAGES if stage.name in stages]):
-            session = own_session
-        for stage in STAGES:
-            if stage.name in stages:
-                snapshot = _attend(lake, snapshot, stage, context, session, watcher)
+        asked = [stage for stage in STAGES if stage.name in stages]
+        begun = snapshot
+
+        @cache
+        def chosen() -> SparkSession:
+            return own_session() if here and is_little(lake, begun, context, asked) else session()
+
+        for stage in asked:
+            snapshot = _attend(lake, snapshot, stage, context, chosen, watcher)
     if needs_upkeep(lake, snapshot):
         optimize(lake)
         snapshot = lake.snapshot()
@@ -139,7 +144,7 @@ def _attend(
         with late.engine(here=work.here):
             stage.run(work, context)
     except Exception as error:
-        if not work.here and (said := _complaint(error)):
+        if said := _complaint(error, here=work.here):
             raise UsageError(f"stage {stage.name} fails: {said}") from error
         raise
     snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **seen}), work.given, stage.name)
@@ -147,7 +152,11 @@ def _attend(
     return snapshot
 
 
-def _complaint(error: Exception) -> str:
+def _complaint(error: Exception, *, here: bool) -> str:
+    if here:
+        from kiplint.pipeline.local.session import Session
+
+        return Session.complaint(error)
     from kiplint.pipeline.session import complaint
 
     return complaint(error)

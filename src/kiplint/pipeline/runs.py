@@ -150,8 +150,8 @@ def _rows(storage: Storage, part: Part) -> list[Snapshot]:
     with reading(storage):
         found = pq.ParquetFile(storage.files.open_input_file(part.name)).read()
         at = found.schema.get_field_index("published")
-        if at >= 0:  # as a time it would have Arrow import pandas, which takes longer than all else
-            found = found.set_column(at, "published", found.column(at).cast(pa.int64()))
+        if at >= 0:  # as a time it would have Arrow import pandas, which takes longer than all else; and so does a cast
+            found = found.set_column(at, "published", _as_numbers(found.column(at)))
     try:
         rows = [_row(one) for one in found.to_pylist()]
     except (KeyError, TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
@@ -159,6 +159,12 @@ def _rows(storage: Storage, part: Part) -> list[Snapshot]:
     if not rows:
         raise UsageError(f"{storage} is no lake that can be read: {part.name} has no row")
     return rows
+
+
+def _as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if column.type != pa.timestamp("us", "UTC"):
+        return column.cast(pa.int64())
+    return pa.chunked_array([one.view(pa.int64()) for one in column.chunks], pa.int64())
 
 
 def _row(one: Mapping[str, Any]) -> Snapshot:

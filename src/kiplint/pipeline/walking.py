@@ -42,9 +42,8 @@ def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.
     """Batches of `TO_WALK` to batches of `WALKED`: one row for each revision."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for one in batches:
-            for task in one.to_pylist():
-                yield batch(WALKED, _walk(task, patterns))
+        for task in _one_place_after_another(batches):
+            yield batch(WALKED, _walk(task, patterns))
 
     return _closing(work)
 
@@ -53,12 +52,22 @@ def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Batches of `TO_READ` to batches of blobs: one row for each blob."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for one in batches:
-            for task in one.to_pylist():
-                for rows in _read(task):
-                    yield batch(Blobs.COLUMNS, rows)
+        for task in _one_place_after_another(batches):
+            for rows in _read(task):
+                yield batch(Blobs.COLUMNS, rows)
 
     return _closing(work)(batches)
+
+
+def _one_place_after_another(batches: Batches) -> Iterator[dict[str, Any]]:
+    """The rows; git is stopped where another source begins: a task can have a thousand of them."""
+    before = ""
+    for one in batches:
+        for task in one.to_pylist():
+            if task["location"] != before:
+                close_repositories()
+            before = task["location"]
+            yield task
 
 
 def blob_id(data: bytes) -> str:

@@ -29,8 +29,8 @@ def open_repository(repository: str | None) -> Objects:
 
 def close_repositories() -> None:
     """Stop the git processes of all that were opened; opening again afterwards works."""
-    for one in _opened.values():
-        one.close()
+    while _opened:
+        _opened.popitem()[1].close()
 
 
 def _open(repository: str, place: str) -> Objects:

@@ -9,7 +9,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.selection import matches
 from kiplint.pipeline.answers.report import EARLY
 from kiplint.pipeline.grid import Answer, Grid, plain, short, shown
-from kiplint.pipeline.reader import Reader, Row
+from kiplint.pipeline.reader import Reader, Row, is_one_of
 from kiplint.pipeline.tables.messages import Messages
 from kiplint.pipeline.tables.sets import Sets
 from kiplint.pipeline.tables.spans import FINDING, Spans
@@ -24,16 +24,18 @@ def blame(reader: Reader, wanted: str, rules: list[str]) -> Answer:
 
     `rules` are the ids of all rules there are. Raises UsageError for what is neither.
     """
-    spans = reader.rows(Spans)
-    names = {row["message_name"] for row in (*spans, *reader.rows(Messages, ["message_name"]))}
+    reader.require(Spans, Messages)
+    names = _distinct(reader, "SELECT message_name FROM spans UNION SELECT message_name FROM messages")
     if any(matches(wanted, rule) for rule in rules):
-        chosen = [row for row in spans if matches(wanted, row["rule"])]
-    elif found := {name for name in names if name and _is_meant(wanted, name)}:
-        chosen = [row for row in spans if row["message_name"] in found]
+        told = (rule for rule in _distinct(reader, "SELECT DISTINCT rule FROM spans") if matches(wanted, rule))
+        chosen = reader.rows(Spans, where=is_one_of("rule", told))
+    elif found := [name for name in names if _is_meant(wanted, name)]:
+        chosen = reader.rows(Spans, where=is_one_of("message_name", found))
     else:
-        hint = did_you_mean(wanted, sorted(filter(None, names))) or did_you_mean(wanted, rules)
+        hint = did_you_mean(wanted, names) or did_you_mean(wanted, rules)
         raise UsageError(f"no message and no rule is called {wanted}{hint}")
-    released = {row["source"] for row in reader.rows(Sets, ["source", "release"]) if row["release"]}
+    reader.require(Sets)
+    released = set(_distinct(reader, "SELECT DISTINCT source FROM sets WHERE release <> ''"))
     events = sorted((event for row in chosen for event in _events(row)), key=_order)
     grids = [
         Grid(" ".join(filter(None, line)), COLUMNS, [_told(one, released) for one in events if one["line"] == line])
@@ -41,6 +43,10 @@ def blame(reader: Reader, wanted: str, rules: list[str]) -> Answer:
     ]
     document = {"version": 1, "of": wanted, "events": [_public(one) for one in events]}
     return Answer(document, grids or [Grid(wanted, (), [], "nothing was ever found, and nothing changed")])
+
+
+def _distinct(reader: Reader, sql: str) -> list[str]:
+    return sorted(text for row in reader.duck.rows(sql) for text in row.values() if text)
 
 
 def _is_meant(wanted: str, name: str) -> bool:

@@ -15,7 +15,7 @@ from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings
 from kiplint.pipeline.tables.offers import Offers
-from kiplint.pipeline.tables.sets import LINE, Sets
+from kiplint.pipeline.tables.sets import Sets
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.runs.result import Report
 
@@ -48,12 +48,10 @@ def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
 
     A path is the file's in its repository; with several lines, the line stands before it, as a revision does.
     """
-    lines: dict[tuple[str, str], Row] = {}
-    for row in reader.rows(Sets, (*LINE, "position", "root")):
-        line = row["source"], row["lineage"]
-        if line not in lines or row["position"] > lines[line]["position"]:
-            lines[line] = row
-    trees = _by(reader.rows(Trees, None, is_one_of("root", (row["root"] for row in lines.values()))), "root")
+    reader.require(Sets)
+    last = reader.duck.rows("SELECT source, lineage, arg_max(root, position) AS root FROM sets GROUP BY ALL")
+    lines = {(row["source"], row["lineage"]): row["root"] for row in last}
+    trees = _by(reader.rows(Trees, None, is_one_of("root", lines.values())), "root")
     of_lines = [one["tree"] for some in trees.values() for one in some]
     files = _by(reader.rows(Files, None, is_one_of("tree", of_lines)), "tree")
     blobs = {one["blob"] for some in files.values() for one in some}
@@ -62,9 +60,9 @@ def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
     findings: list[Finding] = []
     sources: dict[str, bytes] = {}
     looked_at = 0
-    for line, newest_set in sorted(lines.items()):
+    for line, root in sorted(lines.items()):
         before = f"{' '.join(filter(None, line))}:" if len(lines) > 1 else ""
-        for tree in trees[newest_set["root"]]:
+        for tree in trees[root]:
             for file in files[tree["tree"]]:
                 looked_at += 1
                 path = before + "/".join(filter(None, (tree["directory"], file["name"])))

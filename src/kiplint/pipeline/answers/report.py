@@ -12,7 +12,7 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.matrix import between_nodes
 from kiplint.pipeline.grid import Answer, Grid, plain, ranged, short, shown
-from kiplint.pipeline.reader import Reader, Row, equals
+from kiplint.pipeline.reader import Reader, Row, equals, is_one_of
 from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.changes import Changes
 from kiplint.pipeline.tables.drift import COLLISION, Drift
@@ -36,7 +36,7 @@ NAMED = 3
 def report(reader: Reader, severity: str = "error") -> Answer:
     """The report; findings in time are told down to `severity`, and the rest counted. Raises UsageError."""
     sources = sorted(map(_nearby, reader.rows(Sources)), key=_line)
-    spans = sorted(reader.rows(Spans), key=_in_time)
+    spans = sorted(reader.rows(Spans, where=equals(what=FINDING) | is_one_of("breaks", GRAVE)), key=_in_time)
     findings = [row for row in spans if row["what"] == FINDING]
     grave = [row for row in spans if row["what"] == CHANGE and row["breaks"] in GRAVE]
     collisions = sorted(reader.rows(Drift, where=equals(status=COLLISION)) if reader.count(Drift) else [], key=_drifted)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Iterable
 from itertools import count
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from kiplint.pipeline.local.column import text
 from kiplint.pipeline.local.frame import DataFrame
+from kiplint.sources.cleanup import at_end
 
 SETTINGS = (
     "SET TimeZone = 'UTC'",
@@ -24,6 +28,9 @@ class Session:
 
     def __init__(self) -> None:
         self._connection = duckdb.connect(":memory:")
+        spilled = mkdtemp(prefix="kiplint-")
+        at_end(lambda: rmtree(spilled, ignore_errors=True))
+        self._connection.execute(f"SET temp_directory = {text(spilled)}")
         for one in SETTINGS:
             self._connection.execute(one)
         self._numbers = count()
@@ -57,6 +64,12 @@ class Session:
         """The rows of a query, with columns as attributes."""
         row = namedtuple("Row", names, rename=True)  # type: ignore[misc]
         return [row(*one) for one in self._connection.sql(sql).fetchall()]
+
+    @staticmethod
+    def complaint(error: Exception) -> str:
+        """What this machine has too little of, in one line; empty for an error of another kind."""
+        few = duckdb.OutOfMemoryException, duckdb.IOException
+        return str(error).splitlines()[0] if isinstance(error, few) else ""
 
     def stop(self) -> None:
         """Forget all."""
