@@ -54,7 +54,14 @@ def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
     java.write_text(SLOW_JAVA.format(java=shutil.which("java"), told=told))
     java.chmod(0o755)
     process = begun(
-        cache, "--source", f"x={history}#main", "--out", tmp_path / "lake", JAVA_HOME=str(tmp_path / "java")
+        cache,
+        "--master",
+        "local[2]",  # so few definitions need no Spark otherwise
+        "--source",
+        f"x={history}#main",
+        "--out",
+        tmp_path / "lake",
+        JAVA_HOME=str(tmp_path / "java"),
     )
     assert interrupted(process, lambda: told.exists() and told.read_text() != "") == (130, "", "")
     assert not Path("/proc", told.read_text().strip(), "exe").exists() or sys.platform != "linux"
