@@ -48,7 +48,7 @@ def test_an_archive_knows_its_tag(clone: Path, tmp_path: Path) -> None:
     """What the action and `pip install` of an address get: no repository."""
     git(clone, "tag", "v1.2.3")
     git(clone, "archive", "--prefix=there/", "--output", str(tmp_path / "archive.tar"), "HEAD")
-    shutil.unpack_archive(tmp_path / "archive.tar", tmp_path / "unpacked")
+    shutil.unpack_archive(tmp_path / "archive.tar", tmp_path / "unpacked", filter="data")
     assert version(tmp_path / "unpacked" / "there") == "1.2.3"
 
 
@@ -65,7 +65,7 @@ def test_a_source_distribution_keeps_its_version(clone: Path, tmp_path: Path) ->
         [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", tmp_path / "made"],
         cwd=clone, check=True, capture_output=True,
     )  # fmt: skip
-    shutil.unpack_archive(tmp_path / "made" / "kiplint-1.2.3.tar.gz", tmp_path / "unpacked")
+    shutil.unpack_archive(tmp_path / "made" / "kiplint-1.2.3.tar.gz", tmp_path / "unpacked", filter="data")
     assert version(tmp_path / "unpacked" / "kiplint-1.2.3") == "1.2.3"
 
 
