@@ -14,7 +14,7 @@ from benchmarks.workspace import REPOSITORY, empty_scratch
 PAGE = Path(__file__).resolve().parent.parent / "HOSTILE.md"
 EXECUTABLE = REPOSITORY / ".venv" / "bin" / "kiplint"
 TIMES = (1, 2, 4)
-LEAST_ROUNDS, MOST_ROUNDS = 3, 8
+LEAST_ROUNDS, MOST_ROUNDS = 5, 10
 """How often each size is run. It is enough once the two fastest runs of every size agree."""
 AGREED = 0.03
 """How far the two fastest runs of a size may differ; one that something disturbed never stands alone then."""
