@@ -50,8 +50,9 @@ Each input is one that grew with the square of its size once, or might. It is re
 processor for the whole run; each doubling may take at most {MOST_GROWTH} times as much time and memory; 4n is as large
 as may be. `above start` is the same without what `kiplint --version` takes: what is left of the shortest runs is
 disturbed by as much as a tenth. The sizes are run in turns, and each time is the smallest of {LEAST_ROUNDS} to
-{MOST_ROUNDS} runs: until the two fastest of every size differ by at most {AGREED:.0%}, whatever the ratios are by then. `largest` is
-the size whose file has 1 MiB, the most that is read; it has to be done, or refused, within {MOST_SECONDS:.0f} s.
+{MOST_ROUNDS} runs: until the two fastest of every size differ by at most {AGREED:.0%}, whatever the ratios are by then.
+`largest` is the size whose file has 1 MiB, the most that is read; it has to be done, or refused, within
+{MOST_SECONDS:.0f} s.
 
 `make bench-hostile HOSTILE_ARGS="--only chains"` measures some of them, and leaves this page as it is."""
 
