@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from kiplint.model.remarks import before_definition, body_start
+from kiplint.model.remarks import before_definition, body_start, places_of
 from kiplint.versions import VersionRange
 
 _COMMENT = rb"//[^\r\n]*"
@@ -25,7 +24,10 @@ _IN_FLUX = (
 
 def names_plainly(data: bytes, version: int) -> bool:
     """Whether a comment after the licence speaks of the version in so many words: a look that costs nearly nothing."""
-    return any(_speaks_of(data, place) for place in _places(data, b"ersion %d" % version, body_start(data)))
+    words = b"ersion %d" % version
+    places = places_of(words, data, body_start(data))
+    ends = ((place, place + len(words)) for place in places)
+    return any(not data[end : end + 1].isdigit() and _speaks_of(data, place) for place, end in ends)
 
 
 def told_versions(data: bytes) -> VersionRange:
@@ -45,15 +47,6 @@ def read_versions(text: str) -> VersionRange:
         last = 32767 if match[4] else min(int(match[2] or match[3]), 32767)
         found.append((min(first, last), max(first, last)))
     return VersionRange(found)
-
-
-def _places(data: bytes, words: bytes, start: int) -> Iterator[int]:
-    """Where the words stand as they are, not before a further digit; enough for nearly every note."""
-    place = data.find(words, start)
-    while place >= 0:
-        if not data[place + len(words) : place + len(words) + 1].isdigit():
-            yield place
-        place = data.find(words, place + 1)
 
 
 def _speaks_of(data: bytes, place: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, AnyStr, NamedTuple
 
 from kiplint.model.fact import fact
 
@@ -61,6 +61,14 @@ def before_definition(data: bytes) -> bytes:
     """The comments before the definition, as far as it begins on a line of its own."""
     opening = data.find(_OPENING)
     return data[:opening] if opening > 0 and data[:1] != b"{" else b""
+
+
+def places_of(part: AnyStr, text: AnyStr, start: int = 0) -> Iterator[int]:
+    """Where a part stands in a text, one place after the other."""
+    place = text.find(part, start)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
 
 
 def heading(data: bytes) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kiplint.model.dictionary import misspellings
 from kiplint.model.fact import fact
 from kiplint.model.known_words import KNOWN
+from kiplint.model.remarks import places_of
 from kiplint.model.wording import SHORTEST, doubled, joined, texts_of, times, tokens_of, words_of
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Vocabulary:
             return set()
         whole = b"\0".join(one.data for one in self._wanted).lower()
         ends = list(accumulate(len(one.data) + 1 for one in self._wanted))
-        places = chain.from_iterable(_places(whole, word.encode()) for word in (*self.near, *self.corrections))
+        places = chain.from_iterable(places_of(word.encode(), whole) for word in (*self.near, *self.corrections))
         return {self._wanted[bisect_right(ends, place)].file for place in places}
 
     def oddness(self, message: Message) -> Oddness:
@@ -115,13 +116,6 @@ class Oddness(NamedTuple):
 
     rare: bool
     doubled: bool
-
-
-def _places(data: bytes, word: bytes) -> Iterator[int]:
-    place = data.find(word)
-    while place >= 0:
-        yield place
-        place = data.find(word, place + 1)
 
 
 def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int]) -> dict[str, Near]:

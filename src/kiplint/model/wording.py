@@ -12,6 +12,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Final
 
 from kiplint.model.element import given
+from kiplint.model.remarks import places_of
 from kiplint.model.usage import specs
 
 if TYPE_CHECKING:
@@ -70,9 +71,5 @@ def times(word: str, text: str) -> int:
 
 def _places(word: str, text: str) -> Iterator[int]:
     """Where the letters stand, with no small one behind them."""
-    at = text.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if not ("a" <= text[end : end + 1] <= "z"):
-            yield at
-        at = text.find(word, end)
+    ends = ((at, at + len(word)) for at in places_of(word, text))
+    return (at for at, end in ends if not ("a" <= text[end : end + 1] <= "z"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +50,11 @@ def test_a_run_with_nothing_new_does_not_even_start_spark(lake: Lake, engine: En
 
 def test_new_commits_cost_only_what_they_bring(lake: Lake, engine: Engine, spark: SparkSession, tmp_path: Path) -> None:
     """The lake of all commits, made in two runs: at first without the last three, and without the release of one."""
-    repository = tmp_path / "sample"
-    commits = make_history(repository)
-    request = Request((f"sample={repository}#main", f"sample={repository}#tags", f"fork={repository}#fork"))
+    request, catch_up = held_back(tmp_path / "sample")
     made = Lake(tmp_path / "lake")
-    _git(repository, "update-ref", "refs/heads/main", commits[-4])
-    _git(repository, "tag", "--delete", "1.2.0", "2.0.0")
     run(made, request, engine, lambda: spark, SILENT, SHORT)
     first = made.parts("blobs", made.snapshot().tables["blobs"])
-    for name, commit in (("heads/main", commits[-1]), ("tags/1.2.0", commits[-2]), ("tags/2.0.0", commits[-1])):
-        _git(repository, "update-ref", f"refs/{name}", commit)
+    catch_up()
     run(made, request, engine, lambda: spark, SILENT, SHORT)
     again = made.parts("blobs", made.snapshot().tables["blobs"])
     assert set(first) < set(again)
@@ -126,6 +122,19 @@ def test_sources_with_one_name_and_line_are_refused(engine: Engine, history: Pat
 def test_a_stage_needs_those_before_it(engine: Engine, sources: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="stage lint needs the table files: run the stages before it first"):
         run(Lake(tmp_path / "lake"), Request(sources), engine, _never, SILENT, ("lint",))
+
+
+def held_back(repository: Path) -> tuple[Request, Callable[[], None]]:
+    """The sample without its last three commits and the releases of two, and what brings these."""
+    commits = make_history(repository)
+    _git(repository, "update-ref", "refs/heads/main", commits[-4])
+    _git(repository, "tag", "--delete", "1.2.0", "2.0.0")
+
+    def catch_up() -> None:
+        for name, commit in (("heads/main", commits[-1]), ("tags/1.2.0", commits[-2]), ("tags/2.0.0", commits[-1])):
+            _git(repository, "update-ref", f"refs/{name}", commit)
+
+    return Request((f"sample={repository}#main", f"sample={repository}#tags", f"fork={repository}#fork")), catch_up
 
 
 def _git(repository: Path, *words: str) -> str:

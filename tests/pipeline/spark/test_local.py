@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.sample import make_history
 from pyspark.sql import SparkSession
 
 from kiplint.cli.groups import Cluster
@@ -22,7 +21,7 @@ from pipeline.support import content
 
 from .conftest import SILENT
 from .frames import frame
-from .test_increments import _git, _never
+from .test_increments import _never, held_back
 
 ROWS: Columns = {
     "id": "int",
@@ -139,15 +138,10 @@ def test_a_new_lake_is_the_same_without_spark(
 
 
 def test_new_commits_come_to_the_same_without_spark(lake: Lake, engine: Engine, tmp_path: Path) -> None:
-    repository = tmp_path / "sample"
-    commits = make_history(repository)
-    request = Request((f"sample={repository}#main", f"sample={repository}#tags", f"fork={repository}#fork"))
+    request, catch_up = held_back(tmp_path / "sample")
     made = Lake(tmp_path / "lake")
-    _git(repository, "update-ref", "refs/heads/main", commits[-4])
-    _git(repository, "tag", "--delete", "1.2.0", "2.0.0")
     run(made, request, engine, _never, SILENT, here=True)
-    for name, commit in (("heads/main", commits[-1]), ("tags/1.2.0", commits[-2]), ("tags/2.0.0", commits[-1])):
-        _git(repository, "update-ref", f"refs/{name}", commit)
+    catch_up()
     run(made, request, engine, _never, SILENT, here=True)
     told, whole = content(made.path), content(lake.path)
     assert {name for name, rows in told.items() if rows != whole[name]} == {"sources"}  # they lie elsewhere
