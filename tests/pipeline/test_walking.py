@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,24 +13,27 @@ from kiplint.pipeline.listing import list_source, read_source
 from kiplint.pipeline.walking import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
 
 
-def _gits(below: Path) -> int:
-    """The git processes of this one that still run, for repositories below a directory."""
-    return sum(str(below).encode() in _command(child) for child in _children())
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that are started from here on."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *words: Any, **settings: Any) -> None:
+            super().__init__(*words, **settings)
+            processes.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    return processes
 
 
-def _children() -> list[str]:
-    return [one for thread in Path("/proc/self/task").iterdir() for one in (thread / "children").read_text().split()]
+def _running(begun: list[subprocess.Popen[bytes]]) -> int:
+    return sum(process.poll() is None for process in begun)
 
 
-def _command(process: str) -> bytes:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:  # it has just ended
-        return b""
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not tell of processes there")
-def test_git_is_stopped_where_another_source_begins(history: Path, tmp_path: Path) -> None:
+def test_git_is_stopped_where_another_source_begins(
+    history: Path, tmp_path: Path, begun: list[subprocess.Popen[bytes]]
+) -> None:
     tasks, piles = [], []
     for name in "abc":
         place = tmp_path / name
@@ -39,9 +43,9 @@ def test_git_is_stopped_where_another_source_begins(history: Path, tmp_path: Pat
         tasks.append((name, line.kind, line.location, revisions))
     seen = []
     for found in walk_in_arrow(())([batch(TO_WALK, tasks)]):
-        seen.append(_gits(tmp_path))
+        seen.append(_running(begun))
         folders = found.column(2).to_pylist()[0]
         piles.append(("git", found.column(1)[0].as_py(), [file["blob"] for file in folders[0]["files"]]))
-    assert max(seen) <= 1
-    seen = [_gits(tmp_path) for _ in read_in_arrow([batch(TO_READ, piles)])]
-    assert (len(seen), max(seen), _gits(tmp_path)) == (3, 1, 0)
+    assert max(seen) == 1
+    seen = [_running(begun) for _ in read_in_arrow([batch(TO_READ, piles)])]
+    assert (len(seen), max(seen), _running(begun)) == (3, 1, 0)
