@@ -50,7 +50,8 @@ def held(source: str) -> str:
     line = list_source(read_source(source), ())
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    count = len(line.revisions)
+    size += line.revisions.nbytes  # Arrow has its own memory
+    count = line.revisions.num_rows
     whole = size * REPOSITORIES / 2**30
     return f"The driver holds {size / count:,.0f} bytes for each of {count} revisions, {whole:.1f} GiB for all of them."
 
