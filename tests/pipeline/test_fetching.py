@@ -24,7 +24,7 @@ def test_a_bundle_and_an_archive_are_listed_as_on_a_disk(stored: str, history: P
     assert (line.kind, line.path, line.lineage) == (GIT, f"{stored}/sample.bundle", "tags")
     assert line.revisions == here.revisions
     archive = _listed(f"a={stored}/set.zip")
-    assert (archive.kind, archive.path, archive.revisions.num_rows) == (FILES, f"{stored}/set.zip", 1)
+    assert (archive.kind, archive.path, len(archive.revisions)) == (FILES, f"{stored}/set.zip", 1)
     assert archive.revisions == _listed(f"a={stored}/set.zip").revisions
 
 

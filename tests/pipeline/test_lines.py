@@ -39,7 +39,7 @@ def listed(lake: Lake, *sources: str) -> list[tuple[str, str]]:
     context = Context(Engine(b""), tuple(lines), tuple(problems), (), "", tuple(lost))
     with lake.writing():
         work = Work(NO_SPARK, lake, lake.snapshot())
-        keys = {key for line in lines for key in line.revisions["key"].to_pylist()}
+        keys = {key for line in lines for key in line.revisions.keys}
         known = {row["key"] for row in work.gather(Roots.COLUMNS, work.parts(Roots.NAME))}
         work.put(Roots, sorted((key, f"root of {key}") for key in keys - known), more=True)
         ingest.put_lines(work, context)
@@ -81,7 +81,7 @@ def test_a_shallow_clone_is_known_as_one(history: Path, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{history}", clone], check=True)
     lines, _, _ = list_all([read_source(f"a={clone}#main"), read_source(f"b={history}#main")], ())
-    assert [(line.source, line.revisions.num_rows, line.shallow) for line in lines] == [
+    assert [(line.source, len(line.revisions), line.shallow) for line in lines] == [
         ("a", 2, True),
         ("b", 10, False),
     ]

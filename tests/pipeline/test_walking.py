@@ -39,7 +39,7 @@ def test_git_is_stopped_where_another_source_begins(
         place = tmp_path / name
         subprocess.run(["git", "clone", "--quiet", "--bare", history, place], check=True)
         line = list_source(read_source(f"{name}={place}#main"), ())
-        revisions = line.revisions.select(["key", "tree"]).to_pylist()
+        revisions = line.revisions.table.select(["key", "tree"]).to_pylist()
         tasks.append((name, line.kind, line.location, revisions))
     seen = []
     for found in walk_in_arrow(())([batch(TO_WALK, tasks)]):

@@ -9,26 +9,18 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.columns import Columns, table, text
+from kiplint.pipeline.columns import text
 from kiplint.pipeline.fetching import object_at, on_this_machine, state_of
 from kiplint.pipeline.places import require_no_secret
+from kiplint.pipeline.revisions import Revisions
 from kiplint.pipeline.storage import local_path, store_of
-from kiplint.pipeline.tables.sets import Sets
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.repository import is_repository, own_repository
 from kiplint.sources.schema_files import SourceError, is_walked
 
 GIT, FILES = "git", "files"
-LISTED: Columns = {
-    "key": "string",
-    "tree": "string",
-    **{name: kind for name, kind in Sets.COLUMNS.items() if name not in ("source", "lineage", "position", "root")},
-}
-"""A revision: `key` stands for its content before that is known, `tree` is what git walks, the others are of `Sets`."""
 
 
 class Source(NamedTuple):
@@ -40,7 +32,7 @@ class Source(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of history: `kind` is git or files; the revisions, with the columns `LISTED`, go from the oldest on.
+    """One line of history: `kind` is git or files; the revisions go from the oldest to the newest.
 
     `location` is where this machine reads it, `path` where it was said to be, and where others read it. `digest` is
     another one for other revisions, `shallow` a clone whose history was cut off.
@@ -51,17 +43,19 @@ class Line(NamedTuple):
     kind: str
     path: str
     location: str
-    revisions: pa.Table
+    revisions: Revisions
     digest: str
     shallow: bool = False
 
 
-def read_source(text: str) -> Source:
+def read_source(told: str) -> Source:
     """`NAME=PATH[#branch|tags[=GLOB]]`, the path perhaps a URI; raises UsageError for anything else."""
-    name, equals, rest = text.partition("=")
+    if text(told) != told:
+        raise UsageError(f"the tables of a lake are UTF-8, and --source {text(told)} is not")
+    name, equals, rest = told.partition("=")
     path, _, ref = rest.rpartition("#") if "#" in rest and not os.path.lexists(rest) else (rest, "", "")
     if not equals or not name or not path:
-        raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {text}")
+        raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {told}")
     require_no_secret(path)
     object_at(path)  # refuses what names no object
     return Source(name, str(local_path(path)) if path.lower().startswith("file:/") else path, ref)
@@ -79,12 +73,12 @@ def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
         state = _digest(path, state_of(path)) if store_of(path) else _state(path)
         row = (state + chosen, "", "", None, None, *_said(Revision("", "", 0)))
-        return Line(source.name, "", FILES, path, location, *_table([row]))
+        return Line(source.name, "", FILES, path, location, *_known([row]))
     found, shallow = _revisions(source, location)
     rows = [
         (one.tree + chosen, one.tree, one.commit, _time(one), text(one.release) or None, *_said(one)) for one in found
     ]
-    return Line(source.name, source.ref or "HEAD", GIT, path, location, *_table(rows), shallow)
+    return Line(source.name, source.ref or "HEAD", GIT, path, location, *_known(rows), shallow)
 
 
 def _places(source: Source) -> tuple[str, str]:
@@ -102,9 +96,9 @@ def _revisions(source: Source, location: str) -> tuple[list[Revision], bool]:
         return found, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
 
 
-def _table(rows: list[tuple[object, ...]]) -> tuple[pa.Table, str]:
-    """Revisions as a table, and what they are known by."""
-    return table(LISTED, rows), _digest(*map(repr, rows))
+def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:
+    """Revisions, and what they are known by."""
+    return Revisions(rows), _digest(*map(repr, rows))
 
 
 def _time(one: Revision) -> datetime | None:

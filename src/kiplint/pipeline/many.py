@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.columns import Columns, arrow_schema, batch, ddl, text
-from kiplint.pipeline.listing import LISTED, Line, Source, list_source
+from kiplint.pipeline.listing import Line, Source, list_source
+from kiplint.pipeline.revisions import LISTED, Revisions
 from kiplint.pipeline.walking import Batches, leaving_nothing
 from kiplint.pipeline.work import Work
+from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 
 THREADS = 8
 """Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
 MANY = 500
 """So many sources take longer to list than Spark takes to start: 8 s on two cores, at 60 sources a second."""
+EVERY, PATIENCE = 0.05, 20
+"""Seconds, and how often: what threads are at is ended so long where a run is interrupted; the others are left."""
+PACKED = 100
+"""From so many sources on their revisions are kept as Arrow has them."""
 A_JOB = 2_000
 """The sources of one job: what it comes to must fit into the driver's JVM, and into what Spark lets a job return."""
 A_BATCH = 10_000
@@ -100,13 +105,27 @@ def _outcome(patterns: tuple[str, ...], source: Source) -> Outcome:
 def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Outcome]:
     if len(sources) < 2:
         return [_outcome(patterns, source) for source in sources]
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(min(THREADS, len(sources)))
+    each = _packed if len(sources) >= PACKED else _outcome
+    begun = [pool.submit(each, patterns, source) for source in sources]
     try:
-        return list(pool.map(partial(_outcome, patterns), sources))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # who is interrupted waits for nobody
+        found = [one.result() for one in begun]
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        left = 0 if isinstance(error, Exception) else PATIENCE
+        while left and wait(begun, EVERY).not_done:  # what git is asked next has to be ended as well
+            close()
+            left -= 1
+        raise
+    pool.shutdown()
+    return found
+
+
+def _packed(patterns: tuple[str, ...], source: Source) -> Outcome:
+    one = _outcome(patterns, source)
+    return one if isinstance(one, str) else one._replace(revisions=Revisions(one.revisions.table))
 
 
 def _by_executors(work: Work, sources: Sequence[Source], patterns: tuple[str, ...]) -> Iterator[Outcome]:
@@ -122,11 +141,11 @@ def _told(at: int, outcome: Outcome) -> Iterator[pa.RecordBatch]:
     if isinstance(outcome, str):
         yield batch(FOUND, [(at, *[None] * (len(HEAD) - 2), 0, outcome, *nothing)])
         return
-    count = outcome.revisions.num_rows
+    count = len(outcome.revisions)
     head = outcome.lineage, outcome.kind, outcome.path, outcome.digest, outcome.shallow, count, None
     yield batch(FOUND, [(at, *head, *nothing)])
     schema = arrow_schema(FOUND)
-    for some in outcome.revisions.to_batches(A_BATCH):
+    for some in outcome.revisions.table.to_batches(A_BATCH):
         before: list[Any] = [pa.repeat(pa.scalar(at, pa.int32()), some.num_rows)]
         before += [pa.nulls(some.num_rows, schema.field(name).type) for name in HEAD]
         yield pa.RecordBatch.from_arrays([*before, *some.columns], schema=schema)
@@ -134,4 +153,4 @@ def _told(at: int, outcome: Outcome) -> Iterator[pa.RecordBatch]:
 
 def _line(source: Source, head: dict[str, Any], revisions: pa.Table) -> Line:
     kept = {name: head[name] for name in ("lineage", "kind", "path", "digest", "shallow")}
-    return Line(source=source.name, location=head["path"], revisions=revisions, **kept)
+    return Line(source=source.name, location=head["path"], revisions=Revisions(revisions), **kept)

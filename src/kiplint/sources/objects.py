@@ -85,6 +85,7 @@ class Objects:
         was_open, self.open = self.open, False
         if was_open and self._begun:
             forget(self.close)
+            self._begun.kill()  # another thread may be waiting for what it says
             for pipe in (self._begun.stdin, self._begun.stdout, self._begun.stderr):
                 try:
                     pipe.close()

@@ -68,8 +68,8 @@ def _walk(work: Work, tasks: pa.Table, patterns: tuple[str, ...]) -> DataFrame:
 
 def _tasks(lines: Sequence[Line], known: pa.ChunkedArray) -> pa.Table:
     """What is to be walked, as rows of `TO_WALK`: each key that is not known once, with the first line that has it."""
-    every = pa.concat_tables([line.revisions.select(["key", "tree"]) for line in lines])
-    number = _repeated(pa.int32(), range(len(lines)), [line.revisions.num_rows for line in lines])
+    every = pa.concat_tables([line.revisions.table.select(["key", "tree"]) for line in lines])
+    number = _repeated(pa.int32(), range(len(lines)), [len(line.revisions) for line in lines])
     every = every.append_column("line", number)
     fresh = every.filter(pc.invert(pc.is_in(every["key"], value_set=known.combine_chunks())))
     numbered = fresh.append_column("at", pa.array(range(fresh.num_rows), pa.int64()))
@@ -116,7 +116,7 @@ def _settle(work: Work, walked: DataFrame, walks: Parts) -> None:
 def put_lines(work: Work, context: Context) -> None:
     """Give the lake its lines: those that were listed, and those that could not be, as they were."""
     sources: list[tuple[object, ...]] = [
-        (one.source, one.lineage, one.kind, one.path, one.revisions.num_rows, None) for one in context.lines
+        (one.source, one.lineage, one.kind, one.path, len(one.revisions), None) for one in context.lines
     ]
     sets = _sets(context.lines, work.lake.read(work.parts(Roots.NAME), Roots.COLUMNS))
     old = [row for row in work.gather(Sources.COLUMNS, work.parts(Sources.NAME)) if _line(row) in context.lost]
@@ -132,9 +132,9 @@ def put_lines(work: Work, context: Context) -> None:
 
 def _sets(lines: Sequence[Line], roots: pa.Table) -> pa.Table:
     """The revisions of lines as rows of `sets`, as far as it is known what they hold."""
-    revisions = pa.concat_tables([line.revisions for line in lines])
+    revisions = pa.concat_tables([line.revisions.table for line in lines])
     at = pc.index_in(revisions["key"], value_set=roots["key"].combine_chunks())
-    counts = [line.revisions.num_rows for line in lines]
+    counts = [len(line.revisions) for line in lines]
     told = {
         "source": _repeated(pa.string(), [line.source for line in lines], counts),
         "lineage": _repeated(pa.string(), [line.lineage for line in lines], counts),
