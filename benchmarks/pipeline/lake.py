@@ -1,6 +1,7 @@
 """A lake as `ingest` publishes one, written straight from generated definitions, a few thousand at a time.
 
-Each source is one line of history in which every revision replaces every file, so that no definition occurs twice.
+Each source is one line of history in which every revision replaces every file, so that next to no definition occurs
+twice.
 Contents are laid out by their ids, as `ingest` lays them out, and not by the sets that hold them.
 """
 
@@ -58,7 +59,7 @@ def _add(tables: "_Tables", one: Variation) -> None:
         trees.append((directory, tree))
         tables.add(Files, [(tree, name, blob) for name, blob, _ in ids])
         for _, blob, data in ids:
-            tables.add(Blobs, [(blob, "definition", len(data), data, None)], int(blob[:8], 16) % PILES)
+            tables.add_blob(blob, data)
     root = _digest(trees)
     line, position = divmod(one.number, A_LINE)
     tables.add(Trees, [(root, directory, tree) for directory, tree in trees])
@@ -74,6 +75,13 @@ class _Tables:
         self._lake = lake
         self._places: dict[str, str] = {}
         self._files: dict[tuple[type[Frame], int], tuple[pq.ParquetWriter, list[tuple[Any, ...]]]] = {}
+        self._blobs: set[str] = set()
+
+    def add_blob(self, blob: str, data: bytes) -> None:
+        """A content, once: a header of which rules know each name is the same in all variations."""
+        if blob not in self._blobs:
+            self._blobs.add(blob)
+            self.add(Blobs, [(blob, "definition", len(data), data, None)], int(blob[:8], 16) % PILES)
 
     def add(self, kind: type[Frame], rows: Iterable[tuple[Any, ...]], pile: int = 0) -> None:
         if (kind, pile) not in self._files:

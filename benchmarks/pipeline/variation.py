@@ -6,6 +6,7 @@ Names that a rule speaks of stay, so that the rules find in a variation what the
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -20,7 +21,12 @@ KEYS = 100
 KEY_SETS = 300
 """After so many variations the keys begin again: they have 16 bits."""
 
-_TOKEN = re.compile(r'"(?P<what>name|type)"(?P<colon>\s*:\s*)"(?P<array>(?:\[\])?)(?P<name>\w+)"|"apiKey"\s*:\s*\d+')
+ALSO_A_WORD = frozenset({"Version"})
+"""Names that notes use as words, too."""
+
+_TOKEN = re.compile(
+    r'"(?P<what>name|type)"\s*:\s*"(?:\[\])?(?P<name>\w+)"|"apiKey"\s*:\s*(?P<key>\d+)|(?P<comment>//[^\n]*)'
+)
 
 
 @dataclass(frozen=True)
@@ -56,14 +62,14 @@ class Variation:
 def read_templates(corpus: Path, rules: Sequence[Rule]) -> list[Template]:
     """All definitions below a directory that are one JSON object, each with its directory."""
     kept = frozenset(re.findall(r"\w+", " ".join(repr(rule.spec) for rule in rules)))
-    templates = []
+    found = []
     for path in sorted(corpus.rglob("*.json")):
-        try:
-            schema = read(path)
-        except ValueError:
-            continue
-        templates.append(_template(schema, path.parent.relative_to(corpus).as_posix(), kept))
-    return templates
+        with suppress(ValueError):
+            found.append(read(path))
+    told: dict[tuple[Path, str], set[str]] = {}
+    for one in found:
+        told.setdefault(_rpc(one), set()).update(_names(one) - kept - ALSO_A_WORD)
+    return [_template(one, one.path.parent.relative_to(corpus).as_posix(), kept, told[_rpc(one)]) for one in found]
 
 
 def variations(templates: Sequence[Template]) -> Iterator[Variation]:
@@ -86,29 +92,14 @@ def word(number: int) -> str:
     return letters.capitalize()
 
 
-def _template(schema: Schema, directory: str, kept: frozenset[str]) -> Template:
-    """Every struct and the message get the mark, and every field that no rule speaks of."""
-    structs = {str(one["type"]).removeprefix("[]") for one in fields_of(schema.body) if "fields" in one}
-    structs |= {str(one["name"]) for one in schema.body.get("commonStructs", ())}
-    fields = {str(one["name"]) for one in fields_of(schema.body)} - kept
+def _template(schema: Schema, directory: str, kept: frozenset[str], told: set[str]) -> Template:
+    """Every struct and the message get the mark, and every field that no rule speaks of; in notes, those of `told`."""
     head, tail = _cut(schema.name)
     is_header = schema.body.get("type") == "header"  # the set's other messages know it by its name
     parts, keys, start = [""], {}, 0
-    for match in _TOKEN.finditer(schema.text):
-        name, what = match["name"], match["what"]
-        if what is None:
-            digits = re.search(r"\d+$", match[0])
-            assert digits
-            keys[len(parts) - 1] = int(digits[0])
-            cut, after = match.end() - len(digits[0]), match.end()
-        elif what == "name" and name == schema.name:
-            if is_header:
-                continue
-            cut = after = match.end() - 1 - len(tail)
-        elif name in (structs if what == "type" else structs | fields):
-            cut = after = match.end() - 1
-        else:
-            continue
+    for cut, after, key in _cuts(schema, kept, told):
+        if key is not None:
+            keys[len(parts) - 1] = key
         parts[-1] += schema.text[start:cut]
         parts.append("")
         start = after
@@ -116,6 +107,42 @@ def _template(schema: Schema, directory: str, kept: frozenset[str]) -> Template:
     named = schema.path.stem == schema.name and not is_header
     file = (head, f"{tail}.json") if named else (schema.path.name, "")
     return Template(directory, file, tuple(parts), keys)
+
+
+def _cuts(schema: Schema, kept: frozenset[str], told: set[str]) -> Iterator[tuple[int, int, int | None]]:
+    """Where a mark comes into a text, or a key out of it, which is given too."""
+    structs = _structs(schema)
+    marked = {"type": structs, "name": structs | (_fields(schema) - kept)}
+    for match in _TOKEN.finditer(schema.text):
+        if match["comment"]:
+            words = re.finditer(r"\w+", match["comment"])
+            yield from ((at, at, None) for at in (match.start() + one.end() for one in words if one[0] in told))
+        elif match["key"]:
+            yield match.start("key"), match.end(), int(match["key"])
+        elif match["what"] == "name" and match["name"] == schema.name:
+            if schema.body.get("type") != "header":
+                at = match.end() - 1 - len(_cut(schema.name)[1])
+                yield at, at, None
+        elif match["name"] in marked[match["what"]]:
+            yield match.end() - 1, match.end() - 1, None
+
+
+def _rpc(schema: Schema) -> tuple[Path, str]:
+    """What a request and its response have in common: notes of one tell of fields of the other."""
+    return schema.path.parent, _cut(schema.name)[0]
+
+
+def _names(schema: Schema) -> set[str]:
+    return _structs(schema) | _fields(schema)
+
+
+def _structs(schema: Schema) -> set[str]:
+    structs = {str(one["type"]).removeprefix("[]") for one in fields_of(schema.body) if "fields" in one}
+    return structs | {str(one["name"]) for one in schema.body.get("commonStructs", ())}
+
+
+def _fields(schema: Schema) -> set[str]:
+    return {str(one["name"]) for one in fields_of(schema.body)}
 
 
 @cache

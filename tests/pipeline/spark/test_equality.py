@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from examples import seed
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.tables.matrix import Matrix
@@ -20,13 +21,13 @@ from kiplint.pipeline.work import Work
 from kiplint.runs.trees import load
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
-from .thinned import BLOBS, REVISIONS
+from .thinned import BLOBS, REVISIONS, WHOLE
 
 SAMPLE = int(os.environ.get("KIPLINT_EQUALITY_SAMPLE", "12"))
-"""How many are drawn of each line: other ones in each run."""
+"""How many are drawn of each line; `make equality` draws other ones in each run."""
 
 PAIRS = 2 * SAMPLE
-SEED = random.SystemRandom().randrange(1_000_000)
+SEED = seed(other=WHOLE)
 
 
 T = TypeVar("T")
