@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Nothing that whoever runs the tests has set up for git, Spark or object stores counts, or a hook of git's has set.
 for _name in list(os.environ):
-    if _name.startswith(("GIT_", "SPARK_", "PYSPARK_", "HADOOP_", "JDK_JAVA_", "JAVA_TOOL_", "_JAVA_", "AWS_", "CI_")):
+    if _name.startswith(
+        ("GIT_", "SPARK_", "PYSPARK_", "HADOOP_", "JDK_JAVA_", "JAVA_TOOL_", "_JAVA_", "AWS_", "CI_", "GITHUB_")
+    ):
         del os.environ[_name]
 os.environ |= {"GIT_CONFIG_GLOBAL": str(ROOT / "tests" / "gitconfig"), "GIT_CONFIG_NOSYSTEM": "1"}
 

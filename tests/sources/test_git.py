@@ -386,6 +386,7 @@ def test_a_repository_of_somebody_else(kafka: Path, tmp_path: Path, monkeypatch:
     git(kafka, "worktree", "add", "-q", "--detach", "linked")
     assert paths(f"1.0.0:{MESSAGE}", repository=name) == BOTH
     cleanup.close()
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # that of the tests trusts everybody
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     said = error(f"1.0.0:{MESSAGE}", repository=name)
     assert said.startswith(f"git does not read the repository {name}: detected dubious ownership in repository at ")
