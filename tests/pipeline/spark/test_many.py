@@ -42,6 +42,7 @@ def test_executors_list_the_sources_of_a_cluster(
     monkeypatch.setattr(running, "list_all", noted)
     monkeypatch.setattr(running, "MANY", len(asked))
     monkeypatch.setattr(Work, "is_local", False)
+    monkeypatch.setattr(Work, "parallelism", 2)
     run(made, Request(asked), engine, lambda: spark, SILENT, ("ingest",), far=True)
     assert listed == [list_all([read_source(one) for one in asked], ())]
     told, whole = content(made.path), content(lake.path)
