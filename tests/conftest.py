@@ -9,18 +9,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+import examples  # noqa: F401 (settings of hypothesis)
 from canary import plant, state
 from guard import sitecustomize  # noqa: F401 (refuses the network)
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# "ci", the default, tries the same examples every time; `make properties` looks for new ones.
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
-settings.register_profile("explore", deadline=None, max_examples=2000)
-settings.load_profile("ci")
+# Nothing that whoever runs the tests has set up for git, Spark or object stores counts, or a hook of git's has set.
+for _name in list(os.environ):
+    if _name.startswith(
+        ("GIT_", "SPARK_", "PYSPARK_", "HADOOP_", "JDK_JAVA_", "JAVA_TOOL_", "_JAVA_", "AWS_", "CI_", "GITHUB_")
+    ):
+        del os.environ[_name]
+os.environ |= {"GIT_CONFIG_GLOBAL": str(ROOT / "tests" / "gitconfig"), "GIT_CONFIG_NOSYSTEM": "1"}
+
+# What tests serve on loopback is not asked of a proxy.
+for _name in ("no_proxy", "NO_PROXY"):
+    os.environ[_name] = ",".join(filter(None, (os.environ.get(_name), "127.0.0.1", "localhost")))
 
 # What a shell starts in the background ignores Ctrl-C, and under nohup the end of the session, and so would each process
 # that a test interrupts. A handler that does nothing is not handed on.

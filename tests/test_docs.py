@@ -24,7 +24,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.report.findings.formats import FORMATS
 from kiplint.runs.rules import OF_BYTES, rules_of_bytes
 from pipeline import guide
-from pipeline.cluster import free_port
+from ports import free_port
 from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))

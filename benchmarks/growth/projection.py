@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import time
-import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -46,11 +45,8 @@ def projected(done: Watched, log: Path, repositories: int) -> str:
 
 def held(source: str) -> str:
     """What the driver holds of each revision that it has listed, and of those of so many repositories."""
-    tracemalloc.start()
-    line = list_source(read_source(source), ())
-    size = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    count = len(line.revisions)
+    revisions = list_source(read_source(source), ()).revisions
+    size, count = revisions.table.nbytes, len(revisions)
     whole = size * REPOSITORIES / 2**30
     return f"The driver holds {size / count:,.0f} bytes for each of {count} revisions, {whole:.1f} GiB for all of them."
 

@@ -34,7 +34,11 @@ class Proxy:
                 client, _ = self._listening.accept()
             except OSError:
                 return
-            broker = socket.create_connection(self._broker)
+            try:
+                broker = socket.create_connection(self._broker)
+            except OSError:
+                client.close()  # the broker is ended before its clients are
+                continue
             self._sockets += [client, broker]
             talk = Talk([], [])
             self.talks.append(talk)
@@ -45,8 +49,10 @@ class Proxy:
         own, proxied = (HOST + port.to_bytes(4, "big") for port in (self._broker[1], self.port))
         try:
             with source.makefile("rb") as incoming:
-                while head := incoming.read(4):
+                while len(head := incoming.read(4)) == 4:
                     frame = incoming.read(int.from_bytes(head, "big")).replace(own, proxied)
+                    if len(frame) < int.from_bytes(head, "big"):
+                        break  # who sends it is being ended
                     heard.append(frame)
                     target.sendall(head + frame)
         except OSError:

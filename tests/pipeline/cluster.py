@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pyspark
 
 from kiplint.pipeline.java import java_home
 from pipeline.support import surroundings
+from ports import free_port
 
 SPARK = Path(pyspark.__file__).parent
 MARK = "KIPLINT_TEST_SERVERS"
@@ -128,14 +128,6 @@ def wait_for(there: Callable[[], bool], said: Callable[[], str]) -> None:
     while not there():
         assert time.monotonic() < end, said()
         time.sleep(0.05)
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def marked(mark: str) -> set[int]:

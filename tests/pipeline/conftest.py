@@ -15,9 +15,10 @@ from benchmarks.sample import sources_of
 from conftest import ROOT
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.storage import Storage
-from pipeline.cluster import free_port, wait_for
+from pipeline.cluster import wait_for
 from pipeline.guide import begun
 from pipeline.support import once
+from ports import free_port
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,8 @@ import shutil
 import sys
 from pathlib import Path
 
-import pytest
-
 from conftest import ROOT
-from pipeline.support import QUICK, once
+from pipeline.support import once
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -29,19 +27,10 @@ def parts() -> tuple[str, str]:
 def begun(shared: Path) -> Path:
     """A session of the page in which its lake is there already: `kiplint/lake`, of the repository `kiplint/history`."""
     session = shared / "guide"
-    with once(shared / "guide.begun") as told, pytest.MonkeyPatch.context() as patch:
+    with once(shared / "guide.begun") as told:
         if told:
             shutil.rmtree(session, ignore_errors=True)  # another process has failed
-            patch.setenv("SPARK_CONF_DIR", str(small_runs(shared)))
             for run in play(parts()[0], ROOT, session):
                 assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}]"
             told.touch()
     return session
-
-
-def small_runs(shared: Path) -> Path:
-    """A directory with defaults of every Spark that a page starts."""
-    place = shared / "spark"
-    place.mkdir(exist_ok=True)
-    (place / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in QUICK.items()))
-    return place

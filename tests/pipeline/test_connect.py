@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from kiplint.pipeline import session
-from pipeline.cluster import free_port
+from ports import closed_port
 from tools import complaint
 
 
 def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "ANSWERS_WITHIN", 0.5)
-    port = free_port()
-    said = complaint(lambda: session.make_session(remote=f"sc://127.0.0.1:{port}/;user_id=me"))
+    with closed_port() as port:
+        said = complaint(lambda: session.make_session(remote=f"sc://127.0.0.1:{port}/;user_id=me"))
     assert said == f"no Spark Connect server answers at 127.0.0.1:{port}"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.many import THREADS
 from pipeline.support import KIPLINT, settings, surroundings
 
 SLOW_JAVA = """#!/bin/sh
@@ -23,6 +24,11 @@ case " $* " in
   *org.apache.spark.launcher.Main*) exec '{java}' "$@" ;;
 esac
 echo $$ > '{told}'
+exec sleep 3600
+"""
+SLOW_GIT = """#!/bin/sh
+# Git that takes its time for whatever it is asked.
+echo > '{told}'/$$
 exec sleep 3600
 """
 NOTED = "NOTE: Picked up JDK_JAVA_OPTIONS"  # of these tests' own
@@ -36,12 +42,15 @@ def begun(cache: Path, *words: str | Path, **others: str) -> subprocess.Popen[st
     )
 
 
-def interrupted(process: subprocess.Popen[str], reached: Callable[[], bool]) -> tuple[int, str, str]:
-    """How a process ends that gets Ctrl-C once something is reached."""
+def interrupted(process: subprocess.Popen[str], reached: Callable[[], bool], *, alone: int = 0) -> tuple[int, str, str]:
+    """How a process ends that gets Ctrl-C once something is reached, or another signal for it alone."""
     end = time.monotonic() + 600
     while not reached() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
+    if alone:
+        process.send_signal(alone)
+    else:
+        os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=600)
     return process.returncode, out, "".join(line for line in err.splitlines(True) if not line.startswith(NOTED))
 
@@ -65,6 +74,26 @@ def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
     )
     assert interrupted(process, lambda: told.exists() and told.read_text() != "") == (130, "", "")
     assert not Path("/proc", told.read_text().strip(), "exe").exists() or sys.platform != "linux"
+
+
+@pytest.mark.parametrize(("alone", "code"), [(0, 130), (signal.SIGTERM, 143)])
+def test_while_sources_are_listed(history: Path, cache: Path, tmp_path: Path, alone: int, code: int) -> None:
+    """Several threads wait for git, whose bundle is half unpacked; no thread is waited for, and no git runs on."""
+    told, scratch = tmp_path / "told", tmp_path / "scratch"
+    for folder in (told, scratch, tmp_path / "bin"):
+        folder.mkdir()
+    bundle = tmp_path / "sample.bundle"
+    subprocess.run(["git", "-C", history, "bundle", "create", "-q", bundle, "main"], check=True)
+    (tmp_path / "bin" / "git").write_text(SLOW_GIT.format(told=told))
+    (tmp_path / "bin" / "git").chmod(0o755)
+    places = [history, bundle, *[history] * 20]
+    sources = [word for at, place in enumerate(places) for word in ("--source", f"s{at}={place}#main")]
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    process = begun(cache, *sources, "--out", tmp_path / "lake", PATH=path, TMPDIR=str(scratch))
+    assert interrupted(process, lambda: len(list(told.iterdir())) == THREADS, alone=alone) == (code, "", "")
+    assert not [pid for pid in told.iterdir() if Path("/proc", pid.name, "exe").exists()]
+    assert not list(scratch.iterdir())
+    assert not (tmp_path / "lake").exists()
 
 
 def test_while_a_stage_runs(history: Path, cache: Path, tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_states_of_before(tmp_path: Path) -> None:
     assert problems(Reader(lake, rows[0].run)) == ["a"]
     assert problems(Reader(lake, rows[-1].run)) == ["a", "b"]
     assert problems(Reader(lake, f"{rows[1].published:%Y-%m-%dT%H:%M:%S.%f}")) == ["a"]
-    assert problems(Reader(lake, f"{rows[1].published:%Y-%m-%d}")) == ["a", "b"]
+    assert problems(Reader(lake, f"{rows[-1].published:%Y-%m-%d}")) == ["a", "b"]
     first = f"{rows[0].published:%Y-%m-%dT%H:%M:%S}"
     assert complaint(lambda: Reader(lake, "2020-01-01")) == (
         f"{lake} has no state as of 2020-01-01; its first is of {first}"

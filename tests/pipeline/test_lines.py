@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.listing import read_source
+from kiplint.pipeline.many import list_all
 from kiplint.pipeline.reader import Reader
 from kiplint.pipeline.stage import Context
 from kiplint.pipeline.stages import ingest
@@ -34,11 +35,11 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def listed(lake: Lake, *sources: str) -> list[tuple[str, str]]:
     """Read lines into a lake as far as that needs no session; what is wrong with sources."""
-    lines, problems, lost = ingest.list_all([read_source(one) for one in sources], ())
+    lines, problems, lost = list_all([read_source(one) for one in sources], ())
     context = Context(Engine(b""), tuple(lines), tuple(problems), (), "", tuple(lost))
     with lake.writing():
         work = Work(NO_SPARK, lake, lake.snapshot())
-        keys = {one.key for line in lines for one in line.revisions}
+        keys = {key for line in lines for key in line.revisions.keys}
         known = {row["key"] for row in work.gather(Roots.COLUMNS, work.parts(Roots.NAME))}
         work.put(Roots, sorted((key, f"root of {key}") for key in keys - known), more=True)
         ingest.put_lines(work, context)
@@ -79,13 +80,16 @@ def test_a_line_that_is_gone_stays_as_it_was(history: Path, tmp_path: Path) -> N
 def test_a_shallow_clone_is_known_as_one(history: Path, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{history}", clone], check=True)
-    lines, _, _ = ingest.list_all([read_source(f"a={clone}#main"), read_source(f"b={history}#main")], ())
-    assert [(line.source, len(line.revisions), line.shallow) for line in lines] == [("a", 2, True), ("b", 10, False)]
+    lines, _, _ = list_all([read_source(f"a={clone}#main"), read_source(f"b={history}#main")], ())
+    assert [(line.source, len(line.revisions), line.shallow) for line in lines] == [
+        ("a", 2, True),
+        ("b", 10, False),
+    ]
 
 
 def test_sources_hold_no_processes(history: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
-    lines, _, _ = ingest.list_all([read_source(f"s{number}={history}#main") for number in range(40)], ())
+    lines, _, _ = list_all([read_source(f"s{number}={history}#main") for number in range(40)], ())
     assert len(lines) == 40
     assert len(os.listdir("/proc/self/fd")) < before + 40
 

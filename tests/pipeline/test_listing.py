@@ -35,9 +35,14 @@ def test_what_is_no_source(source: str) -> None:
         read_source(source)
 
 
+def test_a_path_that_is_no_utf_8() -> None:
+    with pytest.raises(UsageError, match=r"^the tables of a lake are UTF-8, and --source a=x\\udcff is not$"):
+        read_source("a=x\udcff")
+
+
 def _listed(source: str, tmp_path: Path, *patterns: str) -> list[tuple[str, str | None]]:
     line = list_source(read_source(source), patterns)
-    return [(one.commit[:7], one.release) for one in line.revisions]
+    return [(one["commit"][:7], one["release"]) for one in line.revisions.table.to_pylist()]
 
 
 def test_a_branch_from_its_first_commit(history: Path, tmp_path: Path) -> None:
@@ -82,8 +87,8 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
     file.write_bytes((repo / "fixtures/sets/broker/clients/RequestHeader.json").read_bytes())
 
     def key() -> str:
-        (one,) = list_source(read_source(f"a={folder}"), ()).revisions
-        return one.key
+        (one,) = list_source(read_source(f"a={folder}"), ()).revisions.keys
+        return one
 
     before = key()
     assert key() == before
@@ -93,7 +98,7 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
 
 def test_other_paths_are_other_contents(history: Path, tmp_path: Path) -> None:
     source = read_source(f"a={history}#main")
-    keys = [list_source(source, patterns).revisions[0].key for patterns in ((), ("clients/*",), ("meta*",))]
+    keys = [list_source(source, patterns).revisions.keys[0] for patterns in ((), ("clients/*",), ("meta*",))]
     assert len(set(keys)) == 3
 
 

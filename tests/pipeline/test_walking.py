@@ -39,13 +39,13 @@ def test_git_is_stopped_where_another_source_begins(
         place = tmp_path / name
         subprocess.run(["git", "clone", "--quiet", "--bare", history, place], check=True)
         line = list_source(read_source(f"{name}={place}#main"), ())
-        revisions = [{"key": one.key, "tree": one.tree} for one in line.revisions]
+        revisions = line.revisions.table.select(["key", "tree"]).to_pylist()
         tasks.append((name, line.kind, line.location, revisions))
     seen = []
     for found in walk_in_arrow(())([batch(TO_WALK, tasks)]):
         seen.append(_running(begun))
         folders = found.column(2).to_pylist()[0]
         piles.append(("git", found.column(1)[0].as_py(), [file["blob"] for file in folders[0]["files"]]))
-    assert max(seen) == 1
+    assert max(seen) <= 1
     seen = [_running(begun) for _ in read_in_arrow([batch(TO_READ, piles)])]
     assert (len(seen), max(seen), _running(begun)) == (3, 1, 0)

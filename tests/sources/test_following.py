@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from examples import seed
 from kiplint.sources.following import followed
 from kiplint.sources.history import Walker, branch
 from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError
 
-SEED = random.SystemRandom().randrange(1_000_000)
+SEED = seed()
 PATHS = ("top.json", "a/x.json", "a/y.json", "a/b/x.json", "a/note.txt", ".hidden/x.json", "c/d/e/x.json", "é ü/x.json")
 COMMITS = 40
 
@@ -35,6 +36,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.hypothesis
 def test_each_tree_is_what_a_walk_finds(repository: Path) -> None:
     objects = open_repository(str(repository))
     trees = [one.tree for one in branch(objects, "main")]

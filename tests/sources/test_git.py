@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.sources import cleanup, history, objects
+from kiplint.sources import cleanup, history, objects, process
 from kiplint.sources import git as sources_git
 from kiplint.sources.history import Walker
 from kiplint.sources.objects import Objects
@@ -185,7 +185,7 @@ def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    start = objects.start
+    start = process.start
 
     def counted(command: list[str], env: dict[str, str]) -> object:
         started.append(command)
@@ -346,7 +346,7 @@ def make_partial(where: Path, command: str) -> str:
 
 @pytest.mark.parametrize("protocols", ["none", "file"])
 def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocols: str) -> None:
-    made = objects.environment
+    made = process.environment
     monkeypatch.setattr(objects, "environment", lambda *, elsewhere: made(elsewhere=elsewhere, protocols=protocols))
     planted = tmp_path / "planted"
     blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
@@ -374,9 +374,9 @@ def test_git_runs_nothing_that_the_repository_names(kafka: Path, tmp_path: Path)
     hook.chmod(0o755)
     git(kafka, "config", "core.fsmonitor", f"touch '{planted}'; false")
     for command in (["status"], ["update-ref", "refs/heads/other", "HEAD"]):
-        process = objects.start(["-C", str(kafka), *command], objects.environment(elsewhere=True))
-        process.communicate()
-        assert process.returncode == 0
+        begun = process.start(["-C", str(kafka), *command], process.environment(elsewhere=True))
+        begun.communicate()
+        assert begun.returncode == 0
         assert not planted.exists()
 
 
@@ -386,6 +386,7 @@ def test_a_repository_of_somebody_else(kafka: Path, tmp_path: Path, monkeypatch:
     git(kafka, "worktree", "add", "-q", "--detach", "linked")
     assert paths(f"1.0.0:{MESSAGE}", repository=name) == BOTH
     cleanup.close()
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # that of the tests trusts everybody
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     said = error(f"1.0.0:{MESSAGE}", repository=name)
     assert said.startswith(f"git does not read the repository {name}: detected dubious ownership in repository at ")
@@ -430,7 +431,7 @@ def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tm
     planted = tmp_path / "planted"
     git(kafka, "config", "protocol.ext.allow", "always")
     words = ["-C", str(kafka), "ls-remote", f"ext::sh -c touch% {planted}"]
-    _, said = objects.finish(objects.start(words, objects.environment(elsewhere=False)))
+    _, said = process.finish(process.start(words, process.environment(elsewhere=False)))
     assert b"transport 'ext' not allowed" in said
     assert not planted.exists()
 

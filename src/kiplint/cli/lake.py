@@ -35,6 +35,15 @@ def is_spark_asked(cluster: Cluster) -> bool:
     return bool(cluster.master or cluster.remote or cluster.conf or "PYSPARK_GATEWAY_PORT" in os.environ)
 
 
+def is_elsewhere(cluster: Cluster) -> bool:
+    """Whether Spark may work on other machines; `spark-submit` does not say where before it has begun."""
+    from kiplint.pipeline.request import read_conf
+
+    master = read_conf(cluster.conf).get("spark.master") or cluster.master or ""
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    return bool(cluster.remote) or (not master.startswith("local") if master else submitted)
+
+
 @contextmanager
 def one_session(cluster: Cluster, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
     """What makes the session when it is first asked for, and gives the same again; it is stopped at the end.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Lock
 from typing import Final
 
 from kiplint.engine.errors import UsageError
@@ -23,6 +25,7 @@ from kiplint.sources.repository import is_bundle, unpack
 from kiplint.sources.schema_files import SourceError
 
 AT_ONCE: Final = 1 << 20
+_making: Final = Lock()
 
 
 def object_at(place: str) -> tuple[Storage, str] | None:
@@ -46,37 +49,40 @@ def state_of(place: str) -> str:
     return f"{found.size} {found.mtime_ns}"
 
 
-def on_this_machine(place: str) -> str:
+def on_this_machine(place: str, name: str = "") -> str:
     """The path of an archive, or of a bare repository for a bundle, that the processes of this executor share.
 
     Bundles of a shared file system are unpacked too, anything else there is read where it is. What is made lies in
-    Spark's scratch space, and goes with it. Raises SourceError and OSError.
+    Spark's scratch space, and goes with it; elsewhere it is there until this process ends. `name` is what errors call
+    the place. Raises SourceError and OSError.
     """
-    if not store_of(place):
-        is_file = os.path.isfile(place)
-        return _made(place, str(os.stat(place).st_mtime_ns)) if is_file and is_bundle(place) else place
-    return _made(place, state_of(place))
+    if store_of(place):
+        return _made(place, state_of(place), name or place)
+    if os.path.isfile(place) and is_bundle(place):
+        stat = os.stat(place)
+        return _made(place, f"{stat.st_size} {stat.st_mtime_ns}", name or place)
+    return place
 
 
-def _made(place: str, state: str) -> str:
+def _made(place: str, state: str, name: str) -> str:
     folder = scratch() / f"kiplint-{sha256(f'{place} {state}'.encode()).hexdigest()[:20]}"
     with _alone(folder.with_suffix(".lock")):
         if not folder.is_dir():
             half = folder.with_suffix(".half")
             shutil.rmtree(half, ignore_errors=True)
             half.mkdir()
-            _fill(half, place)
+            _fill(half, place, name)
             half.rename(folder)
     return str(next(folder.iterdir()))
 
 
-def _fill(folder: Path, place: str) -> None:
+def _fill(folder: Path, place: str, name: str) -> None:
     """Put one thing into a folder: an archive, or the repository out of a bundle."""
     ending = next((one for one in ARCHIVES if place.lower().endswith(one)), "")
     file = folder / f"source{ending}"
     if store_of(place):
-        storage, name = _known(place)
-        with _asking(place), storage.files.open_input_stream(name) as source, open(file, "wb") as target:
+        storage, inner = _known(place)
+        with _asking(place), storage.files.open_input_stream(inner) as source, open(file, "wb") as target:
             shutil.copyfileobj(source, target, AT_ONCE)
     if ending:
         return
@@ -84,7 +90,7 @@ def _fill(folder: Path, place: str) -> None:
     if not is_bundle(str(bundle)):
         raise SourceError(f"neither a git bundle nor an archive: {place}")
     (folder / "repository").mkdir()
-    unpack(place, str(bundle), str(folder / "repository"))
+    unpack(name, str(bundle), str(folder / "repository"))
     file.unlink(missing_ok=True)
 
 
@@ -113,18 +119,22 @@ def scratch() -> Path:
 
 
 def _is_worker() -> bool:
-    from pyspark.core.files import SparkFiles
+    known = sys.modules.get("pyspark.core.files")  # without which no executor has begun
+    return bool(known and known.SparkFiles._is_running_on_worker)
 
-    return bool(SparkFiles._is_running_on_worker)
+
+def _own() -> Path:
+    with _making:
+        return _made_once()
 
 
 @cache
-def _own() -> Path:
+def _made_once() -> Path:
     place = mkdtemp(prefix="kiplint-")
 
     def gone() -> None:
         shutil.rmtree(place, ignore_errors=True)
-        _own.cache_clear()
+        _made_once.cache_clear()
 
     at_end(gone)
     return Path(place)

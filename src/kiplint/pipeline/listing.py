@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.columns import text
 from kiplint.pipeline.fetching import object_at, on_this_machine, state_of
 from kiplint.pipeline.places import require_no_secret
+from kiplint.pipeline.revisions import Revisions
 from kiplint.pipeline.storage import local_path, store_of
-from kiplint.sources.commit_text import CommitText, of_branch, of_tags
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
-from kiplint.sources.repository import is_bundle, is_repository, open_repository, unpacked
+from kiplint.sources.repository import is_repository, own_repository
 from kiplint.sources.schema_files import SourceError, is_walked
 
 GIT, FILES = "git", "files"
@@ -29,22 +31,11 @@ class Source(NamedTuple):
     ref: str
 
 
-class Listed(NamedTuple):
-    """One revision: `key` stands for its content before that is known, `tree` is what git walks."""
-
-    key: str
-    tree: str = ""
-    commit: str = ""
-    time: datetime | None = None
-    release: str | None = None
-    text: CommitText = CommitText()
-
-
 class Line(NamedTuple):
     """One line of history: `kind` is git or files; the revisions go from the oldest to the newest.
 
-    `location` is where this machine reads it, `path` where it was said to be, and where others read it. `shallow` is a
-    clone whose history was cut off.
+    `location` is where this machine reads it, `path` where it was said to be, and where others read it. `digest` is
+    another one for other revisions, `shallow` a clone whose history was cut off.
     """
 
     source: str
@@ -52,16 +43,19 @@ class Line(NamedTuple):
     kind: str
     path: str
     location: str
-    revisions: tuple[Listed, ...]
+    revisions: Revisions
+    digest: str
     shallow: bool = False
 
 
-def read_source(text: str) -> Source:
+def read_source(told: str) -> Source:
     """`NAME=PATH[#branch|tags[=GLOB]]`, the path perhaps a URI; raises UsageError for anything else."""
-    name, equals, rest = text.partition("=")
+    if text(told) != told:
+        raise UsageError(f"the tables of a lake are UTF-8, and --source {text(told)} is not")
+    name, equals, rest = told.partition("=")
     path, _, ref = rest.rpartition("#") if "#" in rest and not os.path.lexists(rest) else (rest, "", "")
     if not equals or not name or not path:
-        raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {text}")
+        raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {told}")
     require_no_secret(path)
     object_at(path)  # refuses what names no object
     return Source(name, str(local_path(path)) if path.lower().startswith("file:/") else path, ref)
@@ -70,7 +64,7 @@ def read_source(text: str) -> Source:
 def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
     """The revisions of a source; a bundle is unpacked until this process ends. Raises SourceError and OSError.
 
-    `patterns` choose definitions by their paths, so they are part of what a key stands for.
+    `patterns` choose definitions by their paths, so they are part of what a key stands for. Threads may call it.
     """
     path, location = _places(source)
     chosen = f" {_digest(*patterns)}" if patterns else ""
@@ -78,41 +72,46 @@ def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
         if source.ref:
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
         state = _digest(path, state_of(path)) if store_of(path) else _state(path)
-        return Line(source.name, "", FILES, path, location, (Listed(state + chosen),))
-    revisions, texts, shallow = _revisions(source, location)
-    listed = tuple(
-        Listed(
-            one.tree + chosen,
-            one.tree,
-            one.commit,
-            datetime.fromtimestamp(one.time, UTC),
-            one.release or None,
-            texts.get(one.commit, CommitText()),
-        )
-        for one in revisions
-    )
-    return Line(source.name, source.ref or "HEAD", GIT, path, location, listed, shallow)
+        row = (state + chosen, "", "", None, None, *_said(Revision("", "", 0)))
+        return Line(source.name, "", FILES, path, location, *_known([row]))
+    found, shallow = _revisions(source, location)
+    rows = [
+        (one.tree + chosen, one.tree, one.commit, _time(one), text(one.release) or None, *_said(one)) for one in found
+    ]
+    return Line(source.name, source.ref or "HEAD", GIT, path, location, *_known(rows), shallow)
 
 
 def _places(source: Source) -> tuple[str, str]:
     """Where a source lies, and where this process reads it."""
-    if store_of(source.path):
-        return source.path, on_this_machine(source.path)
-    path = os.path.realpath(source.path)
-    if not os.path.lexists(path):
+    path = source.path if store_of(source.path) else os.path.realpath(source.path)
+    if not store_of(path) and not os.path.lexists(path):
         raise SourceError(f"no such file or directory: {source.path}")
-    return path, unpacked(source.path, path) if os.path.isfile(path) and is_bundle(path) else path
+    return path, on_this_machine(path, source.path)
 
 
-def _revisions(source: Source, location: str) -> tuple[list[Revision], Mapping[str, CommitText], bool]:
-    objects = open_repository(location)
+def _revisions(source: Source, location: str) -> tuple[list[Revision], bool]:
     what, _, glob = source.ref.partition("=")
-    try:
+    with closing(own_repository(location, source.path)) as objects:  # thousands of sources would have as many processes
         found = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
-        texts = of_tags(objects) if what == TAGS else of_branch(objects, source.ref or "HEAD")
-        return found, texts, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
-    finally:
-        objects.close()  # thousands of sources would have as many processes
+        return found, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+
+
+def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:
+    """Revisions, and what they are known by."""
+    return Revisions(rows), _digest(*map(repr, rows))
+
+
+def _time(one: Revision) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(one.time, UTC)
+    except (ValueError, OverflowError, OSError):  # whoever makes a commit can write any number
+        return None
+
+
+def _said(one: Revision) -> Iterable[object]:
+    told = one.text
+    yield from (text(told.author), text(told.subject), list(told.parents), told.pull_request, list(told.kips))
+    yield [text(number) for number in told.jiras]
 
 
 def _state(path: str) -> str:

@@ -36,7 +36,7 @@ def is_little(lake: Lake, snapshot: Snapshot, context: Context, stages: Iterable
     if rows_in(parts[Files]) + rows_in(parts[Sets]) > ROWS or (anew and rows_in(parts[Files]) > FILES * most):
         return False
     known = set(lake.read(parts[Roots], {"key": "string"}).column(0).to_pylist()) if parts[Roots] else set()
-    new = {one.key for line in context.lines for one in line.revisions} - known
+    new = {key for line in context.lines for key in line.revisions.keys} - known
     return len(new) <= most
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +16,9 @@ from kiplint.pipeline import late
 from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake, Seen, Snapshot
-from kiplint.pipeline.listing import read_source
+from kiplint.pipeline.listing import Line, read_source
 from kiplint.pipeline.little import is_little, own_session
+from kiplint.pipeline.many import MANY, Problem, list_all
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
 from kiplint.pipeline.upkeep import needs_upkeep, optimize
@@ -25,6 +27,10 @@ from kiplint.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+MOST_TOLD = 20
+"""The sources of which is said why they cannot be read, when none can."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -74,10 +80,12 @@ def run(
     stages: Sequence[str] = NAMES,
     *,
     here: bool = False,
+    far: bool = False,
 ) -> Snapshot:
     """Bring a lake up to date; the session is only made when a stage has something to do. Raises UsageError.
 
     With `here` it is none of Spark's where there is little to do: this process does that sooner than a JVM starts.
+    With `far` it may be a cluster's, whose executors list the sources where there are many.
     """
     sources = [read_source(text) for text in request.sources]
     names = [one.name for one in sources]
@@ -85,13 +93,10 @@ def run(
     if upstream not in names:
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
-        lines, problems, lost = ingest.list_all(sources, request.paths)
-        if not lines:
-            raise UsageError("no source can be read: " + "; ".join(f"{name}: {said}" for name, said in problems))
-        cut = tuple(sorted({line.source for line in lines if line.shallow}))
-        context = Context(
-            engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut, request.across
-        )
+        cluster = _cluster(lake, session) if far and len(sources) >= MANY else None
+        with _told_plainly("listing", here=False) if cluster else nullcontext():
+            listed = list_all(sources, request.paths, cluster)
+        context = _context(engine, request, upstream, *listed)
         snapshot = _remember(lake, request)
         asked = [stage for stage in STAGES if stage.name in stages]
         begun = snapshot
@@ -106,6 +111,23 @@ def run(
         optimize(lake)
         snapshot = lake.snapshot()
     return snapshot
+
+
+def _cluster(lake: Lake, session: Callable[[], SparkSession]) -> Work | None:
+    """The executors of other machines, None where Spark works on this one after all."""
+    work = Work(session(), lake, lake.snapshot())
+    return None if work.is_local else work
+
+
+def _context(
+    engine: Engine, request: Request, upstream: str, lines: list[Line], problems: list[Problem], lost: list[Problem]
+) -> Context:
+    if not lines:
+        told = [f"{name}: {said}" for name, said in problems[:MOST_TOLD]]
+        more = len(problems) - len(told)
+        raise UsageError("no source can be read: " + "; ".join([*told, *([f"and {more:,} more"] if more else [])]))
+    cut = tuple(sorted({line.source for line in lines if line.shallow}))
+    return Context(engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut, request.across)
 
 
 def requested(snapshot: Snapshot) -> Request | None:
@@ -140,16 +162,22 @@ def _attend(
     work = Work(spark, lake, snapshot)
     watcher.begun(stage.name, None if work.here else spark)
     started = time.perf_counter()
-    try:
-        with late.engine(here=work.here):
-            stage.run(work, context)
-    except Exception as error:
-        if said := _complaint(error, here=work.here):
-            raise UsageError(f"stage {stage.name} fails: {said}") from error
-        raise
+    with _told_plainly(f"stage {stage.name}", here=work.here), late.engine(here=work.here):
+        stage.run(work, context)
     snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **seen}), work.given, stage.name)
     watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
     return snapshot
+
+
+@contextmanager
+def _told_plainly(what: str, *, here: bool) -> Iterator[None]:
+    """What engines complain of, in one line."""
+    try:
+        yield
+    except Exception as error:
+        if said := _complaint(error, here=here):
+            raise UsageError(f"{what} fails: {said}") from error
+        raise
 
 
 def _complaint(error: Exception, *, here: bool) -> str:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SENT_EVERYWHERE = 1 << 16
 """So many rows without texts are sent to where the texts are; more and they meet halfway."""
 
+EVENLY = 4
+"""Chunks differ in size, and chance deals them out: with so many times as many tasks no core waits for the last."""
+
 ROWS: Columns = {
     "chunk": "bigint",
     "blob": "string",
@@ -58,7 +61,8 @@ def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> 
     lists = (f.collect_list(name).alias(name) for name in ("tree", "name", "fresh"))
     listed = uses.repartition(tasks, "blob").groupBy("blob", "chunk").agg(*lists)
     joined = join_texts(listed, blobs, rows, tasks)
-    return joined.select(*ROWS).repartition(tasks, "chunk").sortWithinPartitions("chunk")
+    shares = tasks * EVENLY if tasks > 1 else 1
+    return joined.select(*ROWS).repartition(shares, "chunk").sortWithinPartitions("chunk")
 
 
 def join_texts(wanted: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:

@@ -45,7 +45,7 @@ def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.
         for task in _one_place_after_another(batches):
             yield batch(WALKED, _walk(task, patterns))
 
-    return _closing(work)
+    return leaving_nothing(work)
 
 
 def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -56,7 +56,7 @@ def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
             for rows in _read(task):
                 yield batch(Blobs.COLUMNS, rows)
 
-    return _closing(work)(batches)
+    return leaving_nothing(work)(batches)
 
 
 def _one_place_after_another(batches: Batches) -> Iterator[dict[str, Any]]:
@@ -75,7 +75,9 @@ def blob_id(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def _closing(work: Callable[[Batches], Iterator[pa.RecordBatch]]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def leaving_nothing(
+    work: Callable[[Batches], Iterator[pa.RecordBatch]],
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """The same work, with git processes stopped after it; in a process that Spark keeps, all that they made, too."""
 
     def closing(batches: Batches) -> Iterator[pa.RecordBatch]:

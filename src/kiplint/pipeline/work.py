@@ -14,6 +14,7 @@ from kiplint.pipeline.parts import read_parts, write_parts, write_table
 from kiplint.pipeline.tables.problems import Problems
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 A_HANDFUL = 8
@@ -53,7 +54,10 @@ class Work:
 
     def local(self, columns: Columns, rows: Iterable[tuple[object, ...]]) -> DataFrame:
         """Rows of this process as a DataFrame."""
-        found = table(columns, rows)
+        return self.of(columns, table(columns, rows))
+
+    def of(self, columns: Columns, found: pa.Table) -> DataFrame:
+        """The same with rows that Arrow has."""
         if self.here:
             return self.spark.of(found)  # type: ignore[attr-defined, no-any-return]
         if not found.num_rows:
@@ -148,7 +152,10 @@ class Work:
 
     def put(self, kind: type[Frame], rows: Iterable[tuple[object, ...]], *, more: bool = False) -> None:
         """Give a table rows of this process; `more` adds them to those it has."""
-        found = table(kind.COLUMNS, rows)
+        self.put_table(kind, table(kind.COLUMNS, rows), more=more)
+
+    def put_table(self, kind: type[Frame], found: pa.Table, *, more: bool = False) -> None:
+        """The same with rows that Arrow has."""
         parts = write_table(found, self.lake.storage, self.lake.stage(kind.NAME)) if found.num_rows else ()
         if more:
             self.add(kind.NAME, parts)

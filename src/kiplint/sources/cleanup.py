@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable
 
-_waiting: list[Callable[[], None]] = []
+_waiting: dict[Callable[[], None], None] = {}  # in their order; threads add and take at once
 
 
 def at_end(action: Callable[[], None]) -> None:
@@ -13,10 +13,19 @@ def at_end(action: Callable[[], None]) -> None:
     if not _waiting:
         atexit.unregister(close)
         atexit.register(close)
-    _waiting.append(action)
+    _waiting[action] = None
+
+
+def forget(action: Callable[[], None]) -> None:
+    """Have something not done any more, as it is done already."""
+    _waiting.pop(action, None)
 
 
 def close() -> None:
     """Undo all, the latest first. Who leaves by `os._exit` calls this before; opening again afterwards works."""
-    while _waiting:
-        _waiting.pop()()
+    while True:
+        try:
+            action, _ = _waiting.popitem()
+        except KeyError:
+            return
+        action()

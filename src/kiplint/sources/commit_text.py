@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from kiplint.sources.objects import Objects
 
-_FORMAT: Final = "--format=%H%n%P%n%an%n%B"
+_FORMAT: Final = "--format=%H %T %ct%n%P%n%an%n%B"
 _PLAIN: Final = ("-z", "--no-show-signature", "--no-mailmap", "--no-notes", "--no-color", "--encoding=UTF-8", _FORMAT)
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
 _JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
@@ -31,14 +31,22 @@ class CommitText(NamedTuple):
     jiras: tuple[str, ...] = ()
 
 
-def of_branch(objects: Objects, name: str) -> Mapping[str, CommitText]:
-    """The texts of a branch's commits along first parents, by commit; raises SourceError."""
-    return _texts(objects.run("log", *_PLAIN, "--first-parent", name, "--"))
+class Commit(NamedTuple):
+    """A commit: its id and that of its tree, its time in seconds since 1970, and what it says."""
+
+    id: str
+    tree: str
+    time: int
+    text: CommitText
 
 
-def of_tags(objects: Objects) -> Mapping[str, CommitText]:
-    """The texts of all tagged commits, by commit; raises SourceError."""
-    return _texts(objects.run("log", *_PLAIN, "--no-walk=unsorted", "--tags", "--"))
+def commits(objects: Objects, *which: str) -> Iterator[Commit]:
+    """The commits that `git log` lists, none where it fails."""
+    for one in objects.run("log", *_PLAIN, *which, "--").split("\0"):
+        lines = one.lstrip("\n").split("\n", 3)
+        if len(lines) == 4:
+            commit, tree, time = lines[0].split()
+            yield Commit(commit, tree, int(time), commit_text(*lines[1:]))
 
 
 def commit_text(parents: str, author: str, message: str) -> CommitText:
@@ -56,12 +64,3 @@ def commit_text(parents: str, author: str, message: str) -> CommitText:
         tuple(dict.fromkeys(kips)),
         tuple(dict.fromkeys([*jiras, *_JIRA.findall(message)])),
     )
-
-
-def _texts(shown: str) -> dict[str, CommitText]:
-    found = {}
-    for one in shown.split("\0"):
-        lines = one.lstrip("\n").split("\n", 3)
-        if len(lines) == 4:
-            found[lines[0]] = commit_text(*lines[1:])
-    return found

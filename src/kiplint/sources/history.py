@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from hashlib import sha1
 from typing import NamedTuple
 
+from kiplint.sources.commit_text import CommitText, commits
 from kiplint.sources.git import DEEPEST, FOLDER, MOST_ENTRIES, entries, is_json
 from kiplint.sources.objects import Objects
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
@@ -20,13 +21,21 @@ MOST_FOLDERS = 100_000
 """How many folders with JSON files a tree may have. Trees that share their parts can have billions, in little room."""
 
 
+_PLAIN = re.compile(r"\w[\w/-]*(?:\.[\w/-]+)*")
+"""Names that can only be that of one commit: no range, no several commits, no option."""
+
+
 class Revision(NamedTuple):
-    """A revision: the ids of its commit and of the tree, its time in seconds since 1970, and its tag or nothing."""
+    """A revision: the ids of its commit and of the tree, its time in seconds since 1970, and its tag or nothing.
+
+    `text` is what its commit says.
+    """
 
     commit: str
     tree: str
     time: int
     release: str = ""
+    text: CommitText = CommitText()
 
 
 class Folder(NamedTuple):
@@ -44,15 +53,21 @@ class Folder(NamedTuple):
 
 def branch(objects: Objects, name: str) -> list[Revision]:
     """The commits of a branch along first parents, the oldest first; raises SourceError when there is no such one."""
+    if not _PLAIN.fullmatch(name):
+        _require_commit(objects, name)
+    told = commits(objects, "--first-parent", "--reverse", name)
+    found = [Revision(one.id, one.tree, one.time, "", one.text) for one in told]
+    if not found:
+        _require_commit(objects, name)
+        raise SourceError(f"git cannot list the commits of {name} in {objects.where}")
+    return found
+
+
+def _require_commit(objects: Objects, name: str) -> None:
     if name.startswith("-") or objects.find(f"{name}^{{commit}}") is None:
         known = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
         hint = nearest(name, known) or (f"; there are {', '.join(known[:5])}" if known else "")
         raise SourceError(f"no such branch in {objects.where}: {name}{hint}")
-    shown = objects.run("rev-list", "--first-parent", "--reverse", "--format=%H %T %ct", name, "--")
-    lines = [line.split() for line in shown.splitlines() if not line.startswith("commit ")]
-    if not lines:
-        raise SourceError(f"git cannot list the commits of {name} in {objects.where}")
-    return [Revision(commit, tree, int(time)) for commit, tree, time in lines]
 
 
 def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
@@ -77,7 +92,9 @@ def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
     if not found:
         like = "" if pattern == "*" else f" like {pattern}"
         raise SourceError(f"no tag with a version{like} in {objects.where}")
-    return sorted(found, key=lambda one: version_key(one.release))
+    texts = {one.id: one.text for one in commits(objects, "--no-walk=unsorted", "--tags")}
+    told = (one._replace(text=texts.get(one.commit, one.text)) for one in found)
+    return sorted(told, key=lambda one: version_key(one.release))
 
 
 def _is_one(name: str, globs: list[str]) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from kiplint.sources.cleanup import at_end
+from kiplint.sources.cleanup import at_end, forget
+from kiplint.sources.process import complaint, environment, finish, start
 from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
 from kiplint.sources.schema_files import SourceError
 
@@ -19,11 +19,6 @@ MOST_AT_ONCE = 256 << 20
 LARGEST_TREE = 32 << 20
 PIECE = 1 << 16
 
-_LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
-_LOCAL |= {"GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"}
-_LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
-"""What says where a repository is: `git rev-parse --local-env-vars` but for the configuration. Hooks set it."""
-
 
 class NoRepositoryError(SourceError):
     """There is no git repository at the place."""
@@ -35,55 +30,6 @@ class Found(NamedTuple):
     kind: str
     data: bytes
     width: int
-
-
-_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
-"""No questions, no locks, and nothing fetched: what a repository says of its remotes can name commands to be run."""
-
-_TAME = tuple(
-    word
-    for setting in (f"core.hooksPath={os.devnull}", "core.fsmonitor=false", "core.alternateRefsCommand=", "gc.auto=0")
-    for word in ("-c", setting)
-)
-"""What a repository's own configuration must not decide: each of these can name a command to be run."""
-
-
-def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
-    """The variables for git: it runs nothing, connects to nobody, and speaks English.
-
-    Those of the repository here stay if it is that which is read. `protocols` are those it may use; `none` is no
-    protocol.
-    """
-    kept = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
-    return {**kept, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
-
-
-def start(command: Sequence[str], env: dict[str, str]) -> Any:
-    """A git process with three pipes; raises SourceError when there is no git to be run."""
-    from subprocess import PIPE, Popen
-
-    try:
-        return Popen(["git", *_TAME, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
-    except OSError as error:
-        raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
-
-
-def finish(process: Any) -> tuple[bytes, bytes]:
-    """What a process writes on its two outputs until it ends; it does not survive us when we are interrupted."""
-    try:
-        out, err = process.communicate()
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    return out, err
-
-
-def complaint(stderr: bytes) -> str:
-    """The line of git's that says what is wrong."""
-    lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
-    said = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
-    return next(iter(said or lines), "it says nothing")
 
 
 def _trusting(stderr: bytes) -> str:
@@ -112,7 +58,7 @@ class Rest:
 
 
 class Objects:
-    """The objects of one repository.
+    """The objects of one repository; git is started by the first question. Threads must not share them.
 
     `where` is what errors call it, `options` lead git there, and `ceiling` is a directory that git must not leave
     upwards on its way.
@@ -124,20 +70,28 @@ class Objects:
         self._env = environment(elsewhere=elsewhere)
         if ceiling:
             self._env["GIT_CEILING_DIRECTORIES"] = ceiling
-        self._git = start([*self._options, "cat-file", "--batch"], self._env)
+        self._begun: Any = None
         self.open = True
-        at_end(self.close)
+
+    @property
+    def _git(self) -> Any:
+        if self._begun is None:
+            self._begun = start([*self._options, "cat-file", "--batch"], self._env)
+            at_end(self.close)
+        return self._begun
 
     def close(self) -> None:
         """Stop the process; nothing can be asked afterwards."""
-        if self.open:
-            self.open = False
-            for pipe in (self._git.stdin, self._git.stdout, self._git.stderr):
+        was_open, self.open = self.open, False
+        if was_open and self._begun:
+            forget(self.close)
+            self._begun.kill()  # another thread may be waiting for what it says
+            for pipe in (self._begun.stdin, self._begun.stdout, self._begun.stderr):
                 try:
                     pipe.close()
                 except OSError:  # what was still to be written finds no reader
                     continue
-            self._git.wait()
+            self._begun.wait()
 
     def find(self, name: str) -> Found | None:
         """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""

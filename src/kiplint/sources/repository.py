@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.objects import NoRepositoryError, Objects, complaint, environment, finish, start
+from kiplint.sources.objects import NoRepositoryError, Objects
+from kiplint.sources.process import complaint, environment, finish, start
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.files import read_file
 
@@ -25,6 +26,14 @@ def open_repository(repository: str | None) -> Objects:
     if key not in _opened or not _opened[key].open:
         _opened[key] = _open(repository, place) if repository else Objects(place, (), elsewhere=False)
     return _opened[key]
+
+
+def own_repository(place: str, name: str) -> Objects:
+    """The objects of a repository for one caller alone, such as a thread, who closes them.
+
+    `name` is what errors call it. Raises SourceError as `open_repository` does.
+    """
+    return _open(name, os.path.realpath(place))
 
 
 def close_repositories() -> None:

@@ -1,9 +1,13 @@
-"""One Spark session for all tests of the pipeline, and the lake of Kafka's own history, made once."""
+"""One Spark session for all tests of the pipeline, and lakes of Kafka's own history, made once.
+
+The lake that most tests look into is made without Spark, and `test_real_history` holds Spark to come to the same. For
+`make equality` it is Spark that makes it, of every commit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,12 +15,11 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.pipeline.answers.spark_query import make_views
+from kiplint.pipeline import little
 from kiplint.pipeline.engine import Engine
 from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.run import Done, Request, Watcher, run
 from kiplint.pipeline.session import make_session
-from kiplint.pipeline.work import Work
 from pipeline.support import QUICK
 
 from .thinned import WHOLE, thinned
@@ -46,24 +49,38 @@ def bundle(corpus: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def trunk(bundle: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A repository with Kafka's own trunk: of all its commits, those that are in the lake of most runs."""
-    return bundle if WHOLE else str(thinned(bundle, tmp_path_factory.mktemp("thinned") / "kafka.git"))
-
-
-@pytest.fixture(scope="session")
 def kafka(
-    bundle: str, trunk: str, corpus: Path, spark: SparkSession, engine: Engine, tmp_path_factory: pytest.TempPathFactory
-) -> Work:
-    """The tables of Kafka's own history, and of three forks; the whole one is made with the settings that users have."""
-    made = Lake(tmp_path_factory.mktemp("kafka") / "lake")
+    bundle: str,
+    corpus: Path,
+    engine: Engine,
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Lake:
+    """The lake of Kafka's own history, and of three forks; the whole one is made with the settings that users have."""
+    place = tmp_path_factory.mktemp("kafka")
+    made = Lake(place / "lake")
+    trunk = bundle if WHOLE else thinned(bundle, place / "thinned.git")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
-    sources = (f"kafka={trunk}#trunk", f"kafka={bundle}#tags", *forks)
-    with _unhurried(spark) if WHOLE else nullcontext():
-        snapshot = run(made, Request(sources), engine, lambda: spark, SILENT)
-    work = Work(spark, made, snapshot)
-    make_views(work)
-    return work
+    asked = Request((f"kafka={trunk}#trunk", f"kafka={bundle}#tags", *forks))
+    if WHOLE:
+        spark = request.getfixturevalue("spark")
+        with _unhurried(spark):
+            run(made, asked, engine, lambda: spark, SILENT)
+    else:
+        run_here(made, asked, engine)
+    return made
+
+
+def run_here(lake: Lake, request: Request, engine: Engine) -> None:
+    """Bring a lake up to date without Spark, however much there is to do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(little, "NEW_REVISIONS", 1_000)
+        run(lake, request, engine, never, SILENT, here=True)
+
+
+def never() -> SparkSession:
+    """The session of who needs none."""
+    raise AssertionError("this needs no session")
 
 
 @contextmanager

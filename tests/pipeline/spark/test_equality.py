@@ -12,32 +12,39 @@ from typing import Any, TypeVar
 
 import pytest
 
+from examples import seed
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.pipeline.engine import Engine
+from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.reader import Reader
 from kiplint.pipeline.tables.matrix import Matrix
 from kiplint.pipeline.tables.sets import Sets
-from kiplint.pipeline.work import Work
 from kiplint.runs.trees import load
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
-from .thinned import BLOBS, REVISIONS
+from .thinned import BLOBS, REVISIONS, WHOLE
 
 SAMPLE = int(os.environ.get("KIPLINT_EQUALITY_SAMPLE", "12"))
-"""How many are drawn of each line: other ones in each run."""
+"""How many are drawn of each line; `make equality` draws other ones in each run."""
 
 PAIRS = 2 * SAMPLE
-SEED = random.SystemRandom().randrange(1_000_000)
+SEED = seed(other=WHOLE)
 
 
 T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
-def drawn(kafka: Work) -> tuple[list[list[dict[str, Any]]], random.Random]:
+def reader(kafka: Lake) -> Reader:
+    return Reader(kafka)
+
+
+@pytest.fixture(scope="module")
+def drawn(reader: Reader) -> tuple[list[list[dict[str, Any]]], random.Random]:
     """The revisions of each line, and where the drawing of samples stands."""
     print(f"seed {SEED}")  # shown by pytest when a test fails
     lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in kafka.frame(Sets).df.orderBy("lineage", "position").toArrow().to_pylist():
+    for row in sorted(reader.rows(Sets), key=lambda row: (row["lineage"], row["position"])):
         if row["source"] == "kafka":
             lines[row["lineage"]].append(row)
     return [lines["trunk"], lines["tags"]], random.Random(SEED)
@@ -48,28 +55,28 @@ def test_every_revision_is_there_once(drawn: tuple[list[list[dict[str, Any]]], r
     assert all([row["position"] for row in line] == list(range(len(line))) for line in drawn[0])
 
 
-def test_every_distinct_blob_is_there_once(kafka: Work) -> None:
-    counted = kafka.spark.sql("SELECT count(*), count(DISTINCT blob), count(DISTINCT sha2(data, 256)) FROM blobs")
-    assert [tuple(row) for row in counted.collect()] == [(BLOBS, BLOBS, BLOBS)]
+def test_every_distinct_blob_is_there_once(reader: Reader) -> None:
+    counted = reader.duck.rows("SELECT count(*), count(DISTINCT blob), count(DISTINCT sha256(data)) FROM blobs")
+    assert [tuple(row.values()) for row in counted] == [(BLOBS, BLOBS, BLOBS)]
 
 
 def test_findings_are_those_of_check(
-    kafka: Work, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+    reader: Reader, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
 ) -> None:
     (trunk, tags), chance = drawn
     chosen = [*_drawn(chance, trunk), *_drawn(chance, tags)]
-    found = _by_commit(kafka, "set_findings", chosen)
+    found = _by_commit(reader, "set_findings", chosen)
     for row in chosen:
         told = rows_of(found[row["lineage"], row["commit"]], FINDING)
         assert told == checked(row["commit"], bundle, engine.rules.whole), f"seed {SEED}: {row['commit']}"
 
 
 def test_changes_are_those_of_diff(
-    kafka: Work, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+    reader: Reader, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
 ) -> None:
     (trunk, tags), chance = drawn
     chosen = [*_drawn(chance, list(pairwise(trunk))), *_drawn(chance, list(pairwise(tags)))]
-    found = _by_commit(kafka, "set_changes", [new for _, new in chosen])
+    found = _by_commit(reader, "set_changes", [new for _, new in chosen])
     for old, new in chosen:
         told = rows_of(found[new["lineage"], new["commit"]], CHANGE)
         said = compared(old["commit"], new["commit"], bundle, engine.rules.whole)
@@ -77,13 +84,13 @@ def test_changes_are_those_of_diff(
 
 
 def test_the_matrix_is_that_of_negotiate(
-    kafka: Work, bundle: str, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+    reader: Reader, bundle: str, drawn: tuple[list[list[dict[str, Any]]], random.Random]
 ) -> None:
     (_, tags), chance = drawn
     commits = {row["release"]: row["commit"] for row in tags}
     opened = cache(lambda release: load(f"{commits[release]}:", bundle).main)
     cells: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in kafka.frame(Matrix).df.toArrow().to_pylist():
+    for row in reader.rows(Matrix):
         cells[row["client"], row["broker"]].append(row)
     assert len(cells) == 48 * 48
     for client, broker in chance.sample(sorted(cells), min(PAIRS, len(cells))):
@@ -96,12 +103,13 @@ def _drawn(chance: random.Random, found: list[T]) -> list[T]:
     return chance.sample(found, min(SAMPLE, len(found)))
 
 
-def _by_commit(work: Work, view: str, chosen: Iterable[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+def _by_commit(
+    reader: Reader, view: str, chosen: Iterable[dict[str, Any]]
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
     found = defaultdict(list)
-    wanted = {row["commit"] for row in chosen}
-    for row in work.spark.table(view).toArrow().to_pylist():
-        if row["commit"] in wanted:
-            found[row["lineage"], row["commit"]].append(row)
+    wanted = sorted({row["commit"] for row in chosen})
+    for row in reader.duck.rows(f"SELECT * FROM {view} WHERE commit IN (SELECT unnest($1))", [wanted]):
+        found[row["lineage"], row["commit"]].append(row)
     return found
 
 

@@ -25,7 +25,7 @@ from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.problems import Problems
 from kiplint.pipeline.tables.sets import Sets
 
-from .conftest import SILENT, heard
+from .conftest import SILENT, heard, never
 
 SHORT = ("ingest", "lint", "describe", "compare")
 """Stages enough to see what is done anew; the others are made of columns only."""
@@ -37,14 +37,10 @@ def _content(lake: Lake) -> dict[str, list[str]]:
     return {kind.NAME: sorted(map(str, reader.rows(kind))) for kind in tables}
 
 
-def _never() -> SparkSession:
-    raise AssertionError("a run without anything new needs no session")
-
-
 def test_a_run_with_nothing_new_does_not_even_start_spark(lake: Lake, engine: Engine, sources: tuple[str, ...]) -> None:
     done: list[Done] = []
     before = lake.snapshot()
-    assert run(lake, Request(sources), engine, _never, heard(done)) == before
+    assert run(lake, Request(sources), engine, never, heard(done)) == before
     assert [(one.stage, one.seconds) for one in done] == [(name, None) for name in NAMES]
 
 
@@ -116,12 +112,12 @@ def test_names_of_stages_are_checked() -> None:
 def test_sources_with_one_name_and_line_are_refused(engine: Engine, history: Path, tmp_path: Path) -> None:
     twice = Request((f"a={history}#main", f"a={history}#main"))
     with pytest.raises(UsageError, match="two sources are called a and have main"):
-        run(Lake(tmp_path / "lake"), twice, engine, _never, SILENT)
+        run(Lake(tmp_path / "lake"), twice, engine, never, SILENT)
 
 
 def test_a_stage_needs_those_before_it(engine: Engine, sources: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="stage lint needs the table files: run the stages before it first"):
-        run(Lake(tmp_path / "lake"), Request(sources), engine, _never, SILENT, ("lint",))
+        run(Lake(tmp_path / "lake"), Request(sources), engine, never, SILENT, ("lint",))
 
 
 def held_back(repository: Path) -> tuple[Request, Callable[[], None]]:

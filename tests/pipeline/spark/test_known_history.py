@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from kiplint.pipeline.work import Work
+from kiplint.pipeline.lake import Lake
 from tools import kiplint
 
 from .thinned import REVISIONS
@@ -17,9 +17,9 @@ INTRODUCED = "introduced_commit", "introduced_time", "fixed_commit", "fixed_time
 
 
 @pytest.fixture(scope="module")
-def report(kafka: Work) -> dict[str, Any]:
+def report(kafka: Lake) -> dict[str, Any]:
     """The report, as `kiplint pipeline report --output-format json` writes it."""
-    done = kiplint("pipeline", "report", str(kafka.lake.path), "--output-format", "json", cwd=ROOT)
+    done = kiplint("pipeline", "report", str(kafka.path), "--output-format", "json", cwd=ROOT)
     assert (done.code, done.err) == (0, "")
     found: dict[str, Any] = json.loads(done.out)
     return found

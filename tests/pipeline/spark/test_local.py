@@ -19,9 +19,9 @@ from kiplint.pipeline.late import Window, f
 from kiplint.pipeline.run import Request, run
 from pipeline.support import content
 
-from .conftest import SILENT
+from .conftest import SILENT, never
 from .frames import frame
-from .test_increments import _never, held_back
+from .test_increments import held_back
 
 ROWS: Columns = {
     "id": "int",
@@ -133,16 +133,16 @@ def test_a_new_lake_is_the_same_without_spark(
     lake: Lake, engine: Engine, sources: tuple[str, ...], tmp_path: Path
 ) -> None:
     made = Lake(tmp_path / "lake")
-    run(made, Request(sources), engine, _never, SILENT, here=True)
+    run(made, Request(sources), engine, never, SILENT, here=True)
     assert content(made.path) == content(lake.path)
 
 
 def test_new_commits_come_to_the_same_without_spark(lake: Lake, engine: Engine, tmp_path: Path) -> None:
     request, catch_up = held_back(tmp_path / "sample")
     made = Lake(tmp_path / "lake")
-    run(made, request, engine, _never, SILENT, here=True)
+    run(made, request, engine, never, SILENT, here=True)
     catch_up()
-    run(made, request, engine, _never, SILENT, here=True)
+    run(made, request, engine, never, SILENT, here=True)
     told, whole = content(made.path), content(lake.path)
     assert {name for name, rows in told.items() if rows != whole[name]} == {"sources"}  # they lie elsewhere
 
@@ -154,7 +154,7 @@ def test_what_is_much_is_sparks(
     monkeypatch.setattr(little, "SHARED", 0)
     monkeypatch.setattr(little, limit, -1)
     with pytest.raises(AssertionError, match="needs no session"):
-        run(Lake(tmp_path / "lake"), Request(sources), engine, _never, SILENT, here=True)
+        run(Lake(tmp_path / "lake"), Request(sources), engine, never, SILENT, here=True)
 
 
 @pytest.mark.parametrize(

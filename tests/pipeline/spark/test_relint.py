@@ -16,7 +16,7 @@ from kiplint.pipeline.run import STAGES, Done, Request, run
 from kiplint.pipeline.tables.findings import Findings
 from pipeline.support import content
 
-from .conftest import SILENT, heard
+from .conftest import SILENT, heard, never
 
 
 def findings(lake: Lake) -> list[tuple[str, ...]]:
@@ -41,9 +41,7 @@ def test_changed_rules(
     assert findings(copy) == findings(lake)
 
 
-def test_sources_that_are_read_otherwise(
-    lake: Lake, sources: tuple[str, ...], spark: SparkSession, engine: Engine, tmp_path: Path
-) -> None:
+def test_sources_that_are_read_otherwise(lake: Lake, sources: tuple[str, ...], engine: Engine, tmp_path: Path) -> None:
     """All contents are read anew, and what is made of them after them."""
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     snapshot = copy.snapshot()
@@ -51,7 +49,7 @@ def test_sources_that_are_read_otherwise(
     with copy.writing():
         copy.publish(replace(snapshot, stages=stages), {}, "test")
     done: list[Done] = []
-    after = run(copy, Request(sources), engine, lambda: spark, heard(done))
+    after = run(copy, Request(sources), engine, never, heard(done), here=True)
     assert [one.stage for one in done if one.seconds is not None] == [stage.name for stage in STAGES]
     assert set(copy.parts("blobs", after.tables["blobs"])).isdisjoint(copy.parts("blobs", snapshot.tables["blobs"]))
     assert content(copy.path) == content(lake.path)

@@ -7,15 +7,17 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+import pytest
 from pyspark.sql import SparkSession
 
+from examples import seed
 from kiplint.pipeline.stages.spans import in_time, shipped
 from kiplint.pipeline.tables.sets import LINE, PLACE, runs
 from kiplint.pipeline.tables.spans import CHANGE, FINDING, RENAMES, with_releases
 
 from .frames import frame
 
-SEED = random.SystemRandom().randrange(1_000_000)
+SEED = seed()
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 HISTORIES = 60
 """All are looked at in one job, as sources of one lake: a job costs more than what it works on."""
@@ -112,6 +114,7 @@ def _releases(one: History, line: list[Revision], what: str, key: str, begin: in
     return None, None
 
 
+@pytest.mark.hypothesis
 def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
     print(f"seed {SEED}")  # shown by pytest when a test fails
     chance = random.Random(SEED)

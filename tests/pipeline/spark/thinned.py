@@ -28,15 +28,15 @@ BLOBS = 1804 if WHOLE else 1507
 """How many commits the trunk has, and how many distinct files the lake of trunk, releases and forks."""
 
 
-def thinned(bundle: str, where: Path) -> Path:
-    """A repository in which trunk has one commit out of `EACH`, `KNOWN`, what is before these, and the newest.
+def thinned(bundle: str, where: Path, known: tuple[str, ...] = KNOWN, each: int = EACH) -> Path:
+    """A repository in which trunk has one commit out of so many, those known, what is before these, and the newest.
 
     Commits keep their ids and trees: it is git's replacements that give them other parents.
     """
     subprocess.run(["git", "clone", "-q", "--mirror", bundle, where], check=True, capture_output=True)
     every = _git(where, "rev-list", "--first-parent", "--reverse", "trunk").split()
-    known = {at for at, commit in enumerate(every) if commit.startswith(KNOWN)}
-    chosen = sorted({0, len(every) - 1, *range(0, len(every), EACH), *known, *(at - 1 for at in known)})
+    named = {at for at, commit in enumerate(every) if commit.startswith(known)}
+    chosen = sorted({len(every) - 1, *range(0, len(every), each), *named, *(at - 1 for at in named)})
     grafts = [f"{every[new]} {every[old]}\n" for old, new in pairwise(chosen)]
     (where / "info").mkdir(exist_ok=True)
     (where / "info" / "grafts").write_text("".join(grafts))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kiplint.pipeline.columns import Columns, text
 from kiplint.pipeline.delta import Parts
+from kiplint.pipeline.fetching import on_this_machine
 from kiplint.pipeline.late import f, pc
 from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.tables.blobs import Blobs
@@ -59,11 +60,13 @@ def _with_inner(work: Work, context: Context, spans: DataFrame, parts: Parts) ->
     merges = _merges(work)
     asked = {name: INNER[name] for name in ON}
     rows = work.gather(asked, parts, pc.field("introduced_commit").isin(list(merges))) if merges else []
+    asked_of: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for row in rows:
+        asked_of.setdefault((row["source"], row["lineage"]), set()).add((row["introduced_commit"], row["path"]))
     found: list[tuple[object, ...]] = []
     for line in context.lines:
-        mine = {(row["introduced_commit"], row["path"]) for row in rows if (row["source"], row["lineage"]) == line[:2]}
-        if mine:
-            objects = open_repository(line.location)
+        if mine := asked_of.get(line[:2]):
+            objects = open_repository(on_this_machine(line.location))
             told = ((one, inner_commit(objects, *one)) for one in sorted(mine))
             found += [(*line[:2], *one, *map(text, inner)) for one, inner in told if inner]
             objects.close()
@@ -71,8 +74,9 @@ def _with_inner(work: Work, context: Context, spans: DataFrame, parts: Parts) ->
 
 
 def _merges(work: Work) -> set[str]:
-    rows = work.gather({"commit": "string", "parents": "array<string>"}, work.parts(Sets.NAME))
-    return {row["commit"] for row in rows if len(row["parents"] or ()) > 1}
+    merged = pc.list_value_length(pc.field("parents")) > 1
+    columns = {"commit": "string", "parents": "array<string>"}
+    return {row["commit"] for row in work.gather(columns, work.parts(Sets.NAME), merged)}
 
 
 def in_time(found: DataFrame, changes: DataFrame, order: DataFrame, renames: DataFrame) -> DataFrame:

@@ -56,7 +56,7 @@ def run(options: Options) -> int:
     of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
     again: a second run only works on what is new, and one that was interrupted goes on where it was.
     """
-    from kiplint.cli.lake import is_spark_asked, need_spark, one_session
+    from kiplint.cli.lake import is_elsewhere, is_spark_asked, need_spark, one_session
 
     need_spark()
     from kiplint.cli.console import Console
@@ -87,9 +87,8 @@ def run(options: Options) -> int:
         with one_session(options.cluster, options.quiet) as session:
             rules = configure(config=request.config or {}).rules()
             watcher = Watcher(console.begun, console.done)
-            run_stages(
-                lake, request, Engine.of(rules), session, watcher, stages, here=not is_spark_asked(options.cluster)
-            )
+            here, far = not is_spark_asked(options.cluster), is_elsewhere(options.cluster)
+            run_stages(lake, request, Engine.of(rules), session, watcher, stages, here=here, far=far)
     except (KeyboardInterrupt, Ended):
         console.interrupted(lake)
         raise
