@@ -103,14 +103,21 @@ def _settle(work: Work, walked: DataFrame, walks: Parts) -> None:
     files = work.frame(Files).df.select("tree").distinct()
     work.append(Files(files_of(contents).join(files, "tree", "anti").coalesce(work.few)))
     placed = {"key": "string", **Trees.COLUMNS}
-    rows = work.gather(placed, work.stage("placed", roots_and_trees(walked, contents)))
-    known = {row["root"] for row in work.gather({"root": "string"}, work.parts(Trees.NAME))}
-    trees = {(row["root"], row["directory"], row["tree"]) for row in rows if row["tree"] and row["root"] not in known}
-    work.put(Trees, sorted(trees), more=True)
-    roots = {row["key"]: row["root"] for row in rows}
-    same = work.gather({"key": "string", "same": "string"}, walks, pc.field("same").is_valid())
-    roots |= {row["key"]: roots[row["same"]] for row in same}
-    work.put(Roots, sorted(roots.items()), more=True)
+    found = work.lake.read(work.stage("placed", roots_and_trees(walked, contents)), placed)
+    known = work.lake.read(work.parts(Trees.NAME), {"root": "string"})["root"].combine_chunks()
+    new = found.filter(pc.and_(found["tree"].is_valid(), pc.invert(pc.is_in(found["root"], value_set=known))))
+    work.put_table(Trees, _distinct(new.select(list(Trees.COLUMNS))), more=True)
+    roots = _distinct(found.select(list(Roots.COLUMNS)))
+    same = work.lake.read(walks, {"key": "string", "same": "string"}, pc.field("same").is_valid())
+    at = pc.index_in(same["same"], value_set=roots["key"].combine_chunks())
+    others = pa.table([same["key"], roots["root"].take(at)], schema=roots.schema)
+    work.put_table(Roots, pa.concat_tables([roots, others]), more=True)
+
+
+def _distinct(rows: pa.Table) -> pa.Table:
+    """The rows, each once, in their order; no row is one of Python's, of which there can be millions."""
+    names = rows.column_names
+    return rows.group_by(names).aggregate([]).sort_by([(name, "ascending") for name in names])
 
 
 def put_lines(work: Work, context: Context) -> None:

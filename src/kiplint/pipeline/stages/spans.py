@@ -74,8 +74,9 @@ def _with_inner(work: Work, context: Context, spans: DataFrame, parts: Parts) ->
 
 
 def _merges(work: Work) -> set[str]:
-    rows = work.gather({"commit": "string", "parents": "array<string>"}, work.parts(Sets.NAME))
-    return {row["commit"] for row in rows if len(row["parents"] or ()) > 1}
+    merged = pc.list_value_length(pc.field("parents")) > 1
+    columns = {"commit": "string", "parents": "array<string>"}
+    return {row["commit"] for row in work.gather(columns, work.parts(Sets.NAME), merged)}
 
 
 def in_time(found: DataFrame, changes: DataFrame, order: DataFrame, renames: DataFrame) -> DataFrame:

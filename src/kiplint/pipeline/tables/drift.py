@@ -14,8 +14,11 @@ from kiplint.pipeline.tables.trees import path_in_revision
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_DIFFERS = ("field", "layout_text", "up_layout_text")
-_WON = ("same", "renamed", "new_tags", "where", "release", "up_message_name", "untagged", *_DIFFERS)
+_WON = (
+    *("same", "renamed", "new_tags", "where", "release", "up_message_name", "untagged"),
+    *("field", "layout_text", "up_layout_text"),
+)
+"""What is kept of upstream's layout that is the most alike."""
 SAME, ONLY, COLLISION = "same", "only-in-fork", "collision"
 
 
@@ -106,6 +109,9 @@ def _last(rows: DataFrame, *columns: str) -> DataFrame:
     )
 
 
+_RANGES = (*FORK, "lowest", "highest")
+
+
 def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
     """The drift of the forks' layouts from upstream's: as `laid_out` and `last_laid_out` give them."""
     theirs = known.select(
@@ -119,11 +125,31 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
         "last",
     )
     pieces = _pieces(forks, theirs)
+    status = f.when(f.col("won").isNull(), ONLY).when(f.col("won.same"), SAME).otherwise(COLLISION)
+    told = {
+        "status": status,
+        "renamed": f.coalesce("won.renamed", f.lit(False)),
+        "new_tags": f.coalesce("won.new_tags", f.array().cast("array<int>")),
+        "upstream_lineage": f.col("won.where.lineage"),
+        "upstream_commit": f.col("won.where.commit"),
+        "upstream_release": f.col("won.release"),
+        "api_key": _api_key(),
+        "upstream_name": f.col("won.up_message_name"),
+        "difference": _difference(),
+        "field": f.when(~f.col("won.same"), f.col("won.field")),
+        "layout": f.when(~f.col("won.same"), f.col("won.layout_text")),
+        "upstream_layout": f.when(~f.col("won.same"), f.col("won.up_layout_text")),
+    }
+    beside = pieces.select(*_RANGES).join(_closest(pieces, theirs), list(_RANGES), "left")
+    return beside.select(*(told[name].alias(name) if name in told else f.col(name) for name in Drift.COLUMNS))
+
+
+def _closest(pieces: DataFrame, theirs: DataFrame) -> DataFrame:
+    """For each piece that upstream has or had the versions of, what it `won`: of upstream's layouts the most alike."""
     met = pieces.join(theirs, list(MESSAGE), "left").where(
         "up_lowest is null or (up_lowest <= lowest and up_highest >= highest)"
     )
-    covered = met.where("up_lowest is not null")
-    judged = covered.withColumns(
+    judged = met.where("up_lowest is not null").withColumns(
         {
             "same": _is_same(),
             "named": f.col("message_name") == f.col("up_message_name"),
@@ -137,32 +163,7 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
     )
     certain = "where", "up_message_name", "up_layout"
     best = f.struct("same", "named", ~f.col("renamed"), -f.size("new_tags"), "last", *certain)
-    ranges = [*FORK, "lowest", "highest"]
-    won = judged.groupBy(*ranges).agg(f.max_by(f.struct(*_WON), best).alias("won"))
-    return (
-        pieces.select(*ranges)
-        .join(won, ranges, "left")
-        .select(
-            *LINE,
-            "commit",
-            "message_name",
-            "type",
-            "lowest",
-            "highest",
-            f.when(f.col("won").isNull(), ONLY).when(f.col("won.same"), SAME).otherwise(COLLISION).alias("status"),
-            f.coalesce("won.renamed", f.lit(False)).alias("renamed"),
-            f.coalesce("won.new_tags", f.array().cast("array<int>")).alias("new_tags"),
-            "path",
-            f.col("won.where.lineage").alias("upstream_lineage"),
-            f.col("won.where.commit").alias("upstream_commit"),
-            f.col("won.release").alias("upstream_release"),
-            _api_key().alias("api_key"),
-            f.col("won.up_message_name").alias("upstream_name"),
-            _difference().alias("difference"),
-            *(f.when(~f.col("won.same"), f.col(f"won.{name}")) for name in _DIFFERS),
-        )
-        .toDF(*Drift.COLUMNS)
-    )
+    return judged.groupBy(*_RANGES).agg(f.max_by(f.struct(*_WON), best).alias("won"))
 
 
 def _api_key() -> Column:
