@@ -45,7 +45,7 @@ def is_elsewhere(cluster: Cluster) -> bool:
 
 
 @contextmanager
-def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
+def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
     """What makes the session when it is first asked for, and gives the same again; it is stopped at the end.
 
     Ctrl-C ends it in silence: Spark's own handler would ask the JVM in the midst of another call, Py4J log that, and
@@ -61,7 +61,7 @@ def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
 
         if not made:
             logging.getLogger().addHandler(logging.NullHandler())
-            made.append(make_session(cluster.master, cluster.remote, conf))
+            made.append(make_session(cluster.master, cluster.remote, conf, quiet=quiet))
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return made[0]
 
