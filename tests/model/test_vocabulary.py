@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplint.model import dictionary
+from kiplint.model.known_words import KNOWN
+from kiplint.model.misspellings import COMMON
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.vocabulary import Near, Vocabulary, edit, is_one_edit, nearly
 from tools import field, message
@@ -74,6 +76,11 @@ def test_only_what_is_wanted_is_looked_at() -> None:
     assert [one.word for one in first.odd_words] == ["brokre", "the", "is"]
 
 
+def test_a_right_word_is_no_misspelling() -> None:
+    assert COMMON.keys().isdisjoint(KNOWN)
+    assert COMMON.keys().isdisjoint(COMMON.values())
+
+
 def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "codespell_lib/data/dictionary.txt"
     file.parent.mkdir(parents=True)
@@ -85,7 +92,7 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
         assert Vocabulary([one]).corrections == {"thier": "their, there"}
         monkeypatch.setattr(sys, "path", [])
         dictionary.misspellings.cache_clear()
-        assert Vocabulary([one]).corrections == {}
+        assert Vocabulary([one]).corrections == {"thier": "their"}
     finally:
         dictionary.misspellings.cache_clear()
 

@@ -27,7 +27,7 @@ SetsOption = Annotated[
         "Where the layouts are: a directory, an archive, REV: or REV:path. Repeatable: the first that has a version "
         "counts.",
         "SET",
-        usual=".",
+        usual="the working directory",
         complete=suggesting.sets,
     ),
 ]
@@ -107,7 +107,8 @@ class Cluster(Group, frozen=True):
     """Where Spark runs."""
 
     master: Annotated[
-        str | None, Option("Where Spark runs: local[4], spark://host:7077, yarn, k8s://...", "URL", usual="local[*]")
+        str | None,
+        Option("Where Spark runs: local[4], spark://host:7077, yarn, k8s://...", "URL", usual="this machine"),
     ] = None
     remote: Annotated[str | None, Option("A Spark Connect server, such as sc://host:15002.", "URL")] = None
     conf: Annotated[

@@ -1,6 +1,6 @@
-"""The dictionary of codespell: common misspellings, and what they mean. It is read where that package is installed.
+"""The dictionary: common misspellings, and what they mean. That of codespell adds to our own where it is installed.
 
-The dictionary is under the Creative Commons licence BY-SA 3.0 and the package under the GPL, so neither is a part of
+That dictionary is under the Creative Commons licence BY-SA 3.0 and the package under the GPL, so neither is a part of
 kiplint: `pip install 'kiplint[spelling]'` installs it beside, and only the file is read, no code of it is run.
 """
 
@@ -10,16 +10,18 @@ import os
 import sys
 from functools import cache
 
+from kiplint.model.misspellings import COMMON
+
 _FILE = os.path.join("codespell_lib", "data", "dictionary.txt")
 
 
 @cache
 def misspellings() -> dict[str, str]:
-    """By misspelt word: the right ones, with commas between them; empty without codespell."""
+    """By misspelt word: the right ones, with commas between them."""
     for folder in sys.path:
         file = os.path.join(folder, _FILE)
         if folder and os.path.isfile(file):
             with open(file, encoding="utf-8") as lines:
                 pairs = (line.rstrip("\n").partition("->") for line in lines)
-                return {wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right}
-    return {}
+                return COMMON | {wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right}
+    return COMMON

@@ -84,9 +84,9 @@ class Vocabulary:
 
     @fact
     def corrections(self) -> dict[str, str]:
-        """By misspelt word what the dictionary of codespell says is meant, where it is installed."""
+        """By misspelt word what the dictionary says is meant."""
         known = misspellings()
-        return {word: known[word] for word in self._words - KNOWN if word in known} if known else {}
+        return {word: known[word] for word in self._words - KNOWN if word in known}
 
     @fact
     def _doubled(self) -> set[str]:

@@ -67,7 +67,7 @@ class Word(Spoken):
 
     @set_fact
     def correction(self) -> str:
-        """What the dictionary of codespell says is meant, where it is installed; else empty."""
+        """What a dictionary says is meant, our own or codespell's where that is installed; else empty."""
         return "" if self.is_doubled else self._vocabulary.corrections.get(self.word, "")
 
     @set_fact

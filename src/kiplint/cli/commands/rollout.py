@@ -21,7 +21,7 @@ class Options(Group, frozen=True):
             complete=suggesting.sets,
         ),
     ] = ()
-    header: Annotated[int, Option("The request header version that every RPC should have.", least=1)] = 3
+    header: Annotated[int, Option("The request header version that every RPC should have.", "VERSION", least=1)] = 3
     repo: RepositoryOption = None
     reporting: Reporting = Reporting()
 

@@ -24,9 +24,9 @@ class Options(Group, frozen=True):
             complete=suggesting.messages,
         ),
     ] = None
-    source: Annotated[str | None, Argument("Where to look for it.", "[SET]", usual=".", complete=suggesting.sets)] = (
-        None
-    )
+    source: Annotated[
+        str | None, Argument("Where to look for it.", "[SET]", usual="the working directory", complete=suggesting.sets)
+    ] = None
     all: Annotated[bool, Option("All messages of the set.")] = False
     repo: RepositoryOption = None
     output_format: PageFormOption = "text"

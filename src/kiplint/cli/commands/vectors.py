@@ -15,7 +15,10 @@ class Options(Group, frozen=True):
     sets: Annotated[
         tuple[str, ...],
         Argument(
-            "The schema sets: directories, archives, REV: or REV:path.", "SET", usual=".", complete=suggesting.sets
+            "The schema sets: directories, archives, REV: or REV:path.",
+            "SET",
+            usual="the working directory",
+            complete=suggesting.sets,
         ),
     ] = ()
     message: Annotated[

@@ -15,8 +15,10 @@ class Options(Group, frozen=True):
 
     name: Annotated[str, Argument("The name, without Request or Response.", "NAME")]
     schemas: Annotated[str, Option("The directory that it is for.", "SET")] = "."
-    api_key: Annotated[int | None, Option("Its API key.", usual="the next that is free", least=0, most=32767)] = None
-    listener: Annotated[tuple[str, ...], Option("A listener that serves it. Repeatable.", usual="broker")] = ()
+    api_key: Annotated[
+        int | None, Option("Its API key.", "KEY", usual="the next that is free", least=0, most=32767)
+    ] = None
+    listener: Annotated[tuple[str, ...], Option("A listener that serves it. Repeatable.", "NAME", usual="broker")] = ()
     unstable: Annotated[bool, Option("Say that the version may still change.")] = False
     dry_run: Annotated[bool, Option("Write nothing; print the two definitions.")] = False
     output_format: Annotated[Literal["text", "json"], Option("How to say what was written.")] = "text"

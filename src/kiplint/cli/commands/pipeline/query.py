@@ -22,10 +22,10 @@ class Options(Group, frozen=True):
 
     lake: LakeArgument
     sql: Annotated[str, Argument("A query in DuckDB's SQL over the lake's tables, or in Spark's with --master.", "SQL")]
-    limit: Annotated[int | None, Option("The most rows to print.", least=1, usual="1000; csv and parquet have all")] = (
-        None
-    )
-    timeout: Annotated[int, Option("The longest to wait for an answer, in seconds.", least=1)] = 60
+    limit: Annotated[
+        int | None, Option("The most rows to print.", "ROWS", least=1, usual="1000; csv and parquet have all")
+    ] = None
+    timeout: Annotated[int, Option("The longest to wait for an answer, in seconds.", "SECONDS", least=1)] = 60
     output_format: Annotated[
         Literal["text", "json", "markdown", "csv", "parquet"], Option("How to write the result.")
     ] = "text"

@@ -12,7 +12,7 @@ class Options(Group, frozen=True):
     """What it takes."""
 
     lake: LakeArgument
-    header: Annotated[int, Option("The request header version that is rolled out.", least=0, most=32767)] = 3
+    header: Annotated[int, Option("The request header version that is rolled out.", "VERSION", least=0, most=32767)] = 3
     output_format: AnswerFormOption = "text"
     color: ColorOption = "auto"
 
