@@ -257,3 +257,26 @@ def test_places_are_kept_of_so_many_values_and_of_all_records(monkeypatch: pytes
     for kind in ("int16", "int32", "int64", "compact nullable records"):
         cursor.row(0, 0, "a", kind, None)
     assert [one.type for one in cursor.spans] == ["int16", "int32", "compact nullable records"]
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin"),
+    [
+        (("encode", "MetadataRequest@12", "--json", "{}"), b""),
+        (("encode", "--input-format", "jsonl", "-"), b'{"message": "MetadataRequest", "version": 12, "value": {}}'),
+        (("decode", GOOD.hex()), b""),
+    ],
+)
+def test_definitions_that_cannot_be_read_are_named(tmp_path: Path, words: tuple[str, ...], stdin: bytes) -> None:
+    (tmp_path / "Y.json").write_bytes(b'{"name": "MetadataRequest", ')
+    for name in ("MetadataRequest", "RequestHeader"):
+        (tmp_path / f"{name}.json").write_bytes(Path(SET, "clients", f"{name}.json").read_bytes())
+    ran = kiplint(*words, "--set", ".", cwd=tmp_path, stdin=stdin)
+    assert (ran.code, ran.out != "") == (2, True)
+    assert ran.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
+
+
+def test_one_byte_is_one(tmp_path: Path) -> None:
+    ran = kiplint("decode", "--set", SET, "00", cwd=tmp_path)
+    said = "error[codec/truncated] at byte 0: the frame has 1 byte; API key and version take 4"
+    assert (ran.out.splitlines()[0], ran.out.splitlines()[-1]) == ("unknown frame, 1 byte", said)

@@ -247,7 +247,7 @@ def test_unreadable_definitions_beside_it_are_named(folder: Path) -> None:
     write(folder, {"Y.json": b'{"validVersions": '})
     ran = show("XResponse@0", cwd=folder)
     assert (ran.code, ran.out) == (0, DRAWN.partition("\n\n")[0] + "\n")
-    assert ran.err == "warning: Y.json cannot be read, so it is not compared; see `kiplint check`\n"
+    assert ran.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
 
 
 def test_hostile_names_are_never_written_as_they_are(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_what_cannot_be_understood(given: Any, text: str) -> None:
             0,
             "no set has XRequest 9; the versions are 0-5",
         ),
-        ({"direction": "request", "hex": "00"}, "truncated", 0, "the frame has 1 bytes; API key and version take 4"),
+        ({"direction": "request", "hex": "00"}, "truncated", 0, "the frame has 1 byte; API key and version take 4"),
         ({"direction": "request", "hex": "00630000"}, "unknown-api-key", 0, "no set has a request with the API key 99"),
         (
             {"direction": "request", "hex": "00010009"},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
-from kiplint.cli.output import CODES, finish
+from kiplint.cli.output import finish
 from kiplint.cli.process import CLEAN, FINDINGS
 from kiplint.cli.terminal import label
 from kiplint.engine.errors import UsageError
@@ -72,7 +72,8 @@ def encode_lines(options: EncodeOptions) -> int:
                 made = encode_line(catalog, line)
                 code = code or (FINDINGS if made["problems"] else CLEAN)
                 print(encoded(made))
-    return CODES["error"] if catalog.broken else code
+    broken = tuple(catalog.broken)
+    return finish(RunResult(status="error", broken=broken)) if broken else code
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:

@@ -119,6 +119,10 @@ def _but_tabs(char: str) -> str:
     return char if char == "\t" else as_escape(char)
 
 
+SO = {"migrate": "left as it is", **dict.fromkeys(("show", "encode", "decode", ""), "left out")}
+"""What a command does about a file that cannot be read; the others compare sets."""
+
+
 def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:
     """Write a result that is no list of findings to standard output, or have its page `opened` in the browser."""
     if opened:
@@ -135,7 +139,7 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
 def finish(result: RunResult) -> int:
     """Say what could not be read; the exit code."""
     for file in result.broken:
-        so = "left as it is" if result.command == "migrate" else "not compared"
+        so = SO.get(result.command, "not compared")
         said = f"{file} cannot be read, so it is {so}; see `kiplint check`"
         warn(f"warning: {said}")
     return CODES[result.status]

@@ -10,6 +10,7 @@ from kiplint.codec.shape import FORMATS
 from kiplint.codec.span import Span
 from kiplint.codec.wire import float_json, uuid_text
 from kiplint.model.types import WIDTHS
+from kiplint.text.words import in_bytes
 
 MOST_PROBLEMS = 100
 """How many problems of one message are told."""
@@ -60,7 +61,7 @@ class Cursor:
         """A value of fixed width."""
         width, start = WIDTHS[kind], self.pos
         if self.left < width:
-            raise self.stop("truncated", start, f"{kind} takes {width} bytes, {self._rest()}", path)
+            raise self.stop("truncated", start, f"{kind} takes {in_bytes(width)}, {self._rest()}", path)
         (value,) = struct.unpack_from(">" + FORMATS[kind], self.data, start)
         self.pos += width
         if kind == "bool":

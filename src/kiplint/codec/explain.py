@@ -13,6 +13,7 @@ from kiplint.codec.span import Decoded
 from kiplint.codec.wire import MOST_EMPTY, base64_text
 from kiplint.model.layout import Body, Slot, describe
 from kiplint.model.types import WIDTHS
+from kiplint.text.words import in_bytes
 
 
 def explain(body: Body, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
@@ -22,8 +23,8 @@ def explain(body: Body, data: bytes, pos: int, *, whole: bool, spans: bool) -> D
     try:
         _Walk(cursor).body(body, value, "", 0)
         if whole and cursor.left:
-            many = f"{cursor.left} bytes follow" if cursor.left > 1 else "1 byte follows"
-            cursor.note("trailing-bytes", cursor.pos, f"{many} after the end of the message", "")
+            follow = f"{in_bytes(cursor.left)} follow{'s' if cursor.left == 1 else ''}"
+            cursor.note("trailing-bytes", cursor.pos, f"{follow} after the end of the message", "")
     except StopReading:
         pass
     return Decoded(value, cursor.pos, tuple(cursor.problems), tuple(cursor.spans))
@@ -146,7 +147,7 @@ class _Walk:
         at = self.at
         if size > at.left:
             raise at.stop(
-                "length-beyond-end", start, f"tag {tag} has {size} bytes, {at.left} are left{at.inside}", path
+                "length-beyond-end", start, f"tag {tag} has {in_bytes(size)}, {at.left} are left{at.inside}", path
             )
         at.row(start, depth, path, f"tag {tag}", size)
         if slot is None:
@@ -158,7 +159,7 @@ class _Walk:
         at.inside = f" inside tag {tag}"
         self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth + 1)
         if at.left:
-            message = f"tag {tag} has {size} bytes, its value ends {at.left} before that"
+            message = f"tag {tag} has {in_bytes(size)}, its value ends {at.left} before that"
             at.note("tag-size", at.pos, message, _join(path, key_of(slot)))
             at.pos = at.end
         at.end, at.inside = outer

@@ -13,6 +13,7 @@ from kiplint.codec.problems import Problem
 from kiplint.codec.span import Span
 from kiplint.model.message import Message
 from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import in_bytes
 from kiplint.versions import VersionRange
 
 Direction = Literal["request", "response"]
@@ -53,7 +54,7 @@ def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans
 def decode_request(catalog: Catalog, data: bytes, *, spans: bool = False) -> Frame:
     """Read a request, which names its API and version itself."""
     if len(data) < 4:
-        problem = Problem("codec/truncated", 0, f"the frame has {len(data)} bytes; API key and version take 4")
+        problem = Problem("codec/truncated", 0, f"the frame has {in_bytes(len(data))}; API key and version take 4")
         return Frame("", -1, None, None, None, len(data), (problem,))
     api_key, version = struct.unpack_from(">hh", data)
     return _framed(catalog, "request", api_key, version, data, spans)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kiplint.codec.problems import Problem
 from kiplint.codec.wire import MOST_BYTES
+from kiplint.text.words import in_bytes
 
 
 class Piece(NamedTuple):
@@ -32,7 +33,7 @@ def split(data: bytes, start: int = 0) -> Iterator[Piece]:
             text = f"the length of the frame is {size}; {MOST_BYTES} bytes are the most"
             yield Piece(pos, b"", Problem("codec/too-large", pos, text))
         elif size > left:
-            text = f"the length of the frame is {size}, {left} bytes are left"
+            text = f"the length of the frame is {size}, {in_bytes(left)} {'is' if left == 1 else 'are'} left"
             yield Piece(pos, data[pos + 4 :], Problem("codec/length-beyond-end", pos, text))
         else:
             yield Piece(pos, data[pos + 4 : pos + 4 + size])

@@ -19,6 +19,11 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def in_bytes(number: int) -> str:
+    """`1 byte`, `2000 bytes`: as offsets are written, without commas."""
+    return f"{number} byte{'' if number == 1 else 's'}"
+
+
 def listed(parts: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *before, last = parts

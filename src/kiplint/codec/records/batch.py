@@ -11,6 +11,7 @@ from kiplint.codec.problems import Problem
 from kiplint.codec.records.compression import CODECS, Unpackable, read_together, unpack
 from kiplint.codec.records.record import Damaged, Records
 from kiplint.codec.wire import base64_text
+from kiplint.text.words import in_bytes
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 """Offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, producer id and epoch, sequence,
@@ -41,7 +42,7 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[Problem
         end = pos + START + size
         magic = data[pos + 16]
         if magic > 2 or size < (HEADER.size if magic == 2 else OLD_HEADER) - START:
-            text = f"a batch of {size} bytes" if magic <= 2 else f"a batch of magic {magic}; 2 is the newest"
+            text = f"a batch of {in_bytes(size)}" if magic <= 2 else f"a batch of magic {magic}; 2 is the newest"
             problems.append(Problem("codec/batch-invalid", offset + pos, text))
             break
         if end > len(data):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kiplint.codec.wire import base64_text
+from kiplint.text.words import in_bytes
 
 
 class Damaged(Exception):  # noqa: N818
@@ -30,7 +31,7 @@ class Records:
         size = self._varint()
         end = self._pos + size
         if size < 0 or end > len(self._data):
-            raise Damaged(f"a record of {size} bytes; {len(self._data) - self._pos} are left", start)
+            raise Damaged(f"a record of {in_bytes(size)}; {len(self._data) - self._pos} are left", start)
         if self._pos >= len(self._data):
             raise Damaged("the bytes end inside a record", start)
         self._pos += 1  # attributes, of which none has a meaning yet
@@ -42,13 +43,15 @@ class Records:
             raise Damaged(f"a record with {count} headers", start)
         headers = [{"key": self._text(), "value": _shown(self._sized())} for _ in range(count)]
         if self._pos != end:
-            raise Damaged(f"a record of {size} bytes that ends after {size - (end - self._pos)}", start)
+            raise Damaged(f"a record of {in_bytes(size)} that ends after {size - (end - self._pos)}", start)
         return {"offset": offset, "timestamp": time, "key": _shown(key), "value": _shown(value), "headers": headers}
 
     def finish(self) -> None:
         """Raises Damaged when bytes are left."""
         if self._pos < len(self._data):
-            raise Damaged(f"{len(self._data) - self._pos} bytes follow after the last record", self._pos)
+            left = len(self._data) - self._pos
+            follow = f"{in_bytes(left)} follow{'s' if left == 1 else ''}"
+            raise Damaged(f"{follow} after the last record", self._pos)
 
     def _varint(self) -> int:
         """A signed varint of at most 64 bits."""
@@ -69,7 +72,7 @@ class Records:
         if size < 0:
             return None
         if self._pos + size > len(self._data):
-            raise Damaged(f"a value of {size} bytes; {len(self._data) - self._pos} are left", start)
+            raise Damaged(f"a value of {in_bytes(size)}; {len(self._data) - self._pos} are left", start)
         self._pos += size
         return self._data[self._pos - size : self._pos]
 

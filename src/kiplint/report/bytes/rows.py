@@ -11,6 +11,7 @@ from kiplint.codec.span import Span
 from kiplint.report.kit.colors import BOLD, DIM, SEVERITY, paint
 from kiplint.report.kit.table import fold, table
 from kiplint.runs.bytes.decode import Entry
+from kiplint.text.words import in_bytes
 
 MOST_BYTES, MOST_TEXT = 16, 60
 """How many bytes of a value are shown, and how many characters."""
@@ -24,7 +25,7 @@ def frame_lines(entry: Entry, color: bool, width: int | None = None) -> Iterator
     frame = entry.frame
     name = f"{frame.message} {frame.version}" if frame.message else "unknown frame"
     header = f", header {frame.header_version}" if frame.header_version is not None else ""
-    yield from fold(f"{name}{header}, {frame.length} bytes{_origin(entry)}", width, color, BOLD)
+    yield from fold(f"{name}{header}, {in_bytes(frame.length)}{_origin(entry)}", width, color, BOLD)
     wrong = {problem.offset for problem in frame.problems}
     spans = [span for span in _spans(entry) if span.length]
     cells = [_row(entry, span, wrong) for span in spans[:MOST_ROWS]]
@@ -76,7 +77,7 @@ def _row(entry: Entry, span: Span, wrong: set[int]) -> list[tuple[str, str]]:
 
 def _value(span: Span) -> str:
     if span.type in ("not read", "tag section") or span.type.startswith("tag "):
-        return "" if span.value is None else f"{span.value} bytes" if span.type != "tag section" else str(span.value)
+        return "" if span.value is None else in_bytes(span.value) if span.type != "tag section" else str(span.value)
     if "array" in span.type.split() and span.value is not None:
         return f"{span.value} elements" if span.value != 1 else "1 element"
     return _short(span.value)
