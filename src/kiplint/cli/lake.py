@@ -45,7 +45,7 @@ def is_elsewhere(cluster: Cluster) -> bool:
 
 
 @contextmanager
-def one_session(cluster: Cluster, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
+def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
     """What makes the session when it is first asked for, and gives the same again; it is stopped at the end.
 
     After some starts of Spark its classes are archived then, which takes a while and is shown unless all is `quiet`.
@@ -63,7 +63,7 @@ def one_session(cluster: Cluster, quiet: bool = False) -> Iterator[Callable[[], 
 
         if not made:
             logging.getLogger().addHandler(logging.NullHandler())
-            made.append(make_session(cluster.master, cluster.remote, conf))
+            made.append(make_session(cluster.master, cluster.remote, conf, quiet=quiet))
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return made[0]
 

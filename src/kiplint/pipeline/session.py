@@ -58,6 +58,8 @@ EVERYWHERE = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
+QUIET = {"spark.log.level": "ERROR"}
+"""For the JVM of `spark-submit`, which else tells of every task, in thousands of lines; it has then said only a few."""
 LEAST_FILES = 400
 """How many files Spark must be allowed to open: it has nearly 300 archives of its own."""
 ANSWERS_WITHIN = 30.0
@@ -73,13 +75,18 @@ ONE_MACHINE = {
 
 
 def make_session(
-    master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
+    master: str | None = None,
+    remote: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    *,
+    quiet: bool = False,
 ) -> SparkSession:
     """The session to work in.
 
     An active one is taken as it is, unless `master` or `remote` ask for another. `remote` is a Spark Connect address.
     Without either, `spark-submit` says where to run, and else this machine does, on all cores. `conf` has the last
-    word. Raises UsageError when Spark does not start.
+    word. With `quiet` the JVM of `spark-submit`, once it has begun, says nothing but errors; our own always does so.
+    Raises UsageError when Spark does not start.
     """
     asked = dict(conf or {})
     if not master and not remote and (active := SparkSession.getActiveSession()):
@@ -88,7 +95,7 @@ def make_session(
         if remote:
             _await_server(remote)
             return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | asked)
-        return _start(master, asked)
+        return _start(master, asked, quiet=quiet)
     except UsageError:
         raise
     except Exception as error:
@@ -101,11 +108,11 @@ def silence(session: SparkSession) -> None:
         session.sparkContext.setLogLevel("OFF")
 
 
-def _start(master: str | None, asked: Mapping[str, str]) -> SparkSession:
+def _start(master: str | None, asked: Mapping[str, str], *, quiet: bool) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kiplint pipeline")
-    defaults = dict(EVERYWHERE)
+    defaults = EVERYWHERE | (QUIET if submitted and quiet else {})
     options: Sequence[str] = ()
     if not submitted:
         _require_files()

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
 from pyspark.sql import SparkSession
 
+from kiplint.pipeline import late, little
+from kiplint.pipeline.columns import Columns, table
 from kiplint.pipeline.tables.endings import LIFE, endings, places
 from kiplint.pipeline.tables.spans import FINDING
 
-from .frames import frame, rows
+from .frames import frame as spark_frame
 
 LINE = ("s", "main")
 COMMENT = b"// kiplint: ignore[tags, style/about-*] as it is\n"
-TEXTS = {"old": b"{}", "new": b"{}", "quiet": COMMENT, "louder": COMMENT + COMMENT}
+ODD = b"// kiplint: ignore[tags\\gap, tags\\, C:\\*, t_gs/gap, t%, tags/ga\\?] what LIKE takes for something else\n"
+ONE_SIGN = b"// kiplint: ignore[tag?/gap] as it is\n"
+ALL = b"// kiplint: ignore-file[all] as it is\n"
+TEXTS = {
+    "old": b"{}",
+    "new": b"{}",
+    "quiet": COMMENT,
+    "louder": COMMENT + COMMENT,
+    "odd": ODD,
+    "one sign": ONE_SIGN,
+    "all": ALL,
+}
 SPANS = {
     "mended": ("tags/gap", "A", "a/A.json", 1, "old"),
     "no more files": ("tags/gap", "B", "a/B.json", 1, "old"),
@@ -23,14 +40,45 @@ SPANS = {
     "not by another rule": ("style/file-name", "A", "a/A.json", 2, "old"),
     "the comment was there": ("tags/gap", "A", "a/A.json", 3, "louder"),
     "its versions went": ("tags/gap", "A", "a/A.json", 4, "old"),
+    "not by signs of LIKE": ("tags/gap", "A", "a/A.json", 5, "old"),
+    "a rule with such signs": ("my/x\\_%y", "A", "a/A.json", 5, "old"),
+    "by one sign": ("tags/gap", "A", "a/A.json", 6, "old"),
+    "by all": ("my/x\\_%y", "A", "a/A.json", 7, "old"),
     "still open": ("tags/gap", "A", "a/A.json", None, "old"),
 }
 
 
-def test_what_was_different(spark: SparkSession) -> None:
+@pytest.mark.parametrize("here", [False, True])
+def test_what_was_different(spark: SparkSession, here: bool) -> None:
+    def frame(columns: Columns, rows: Iterable[tuple[Any, ...]]) -> Any:
+        return little.own_session().of(table(columns, rows)) if here else spark_frame(spark, columns, rows)  # type: ignore[attr-defined]
+
+    with late.engine(here=here):
+        found = ended(frame)
+        assert found.columns == [*LIFE, "ended"]
+        told = {row["key"]: row["ended"] for row in found.toArrow().to_pylist()}
+    assert told == {
+        "mended": "mended",
+        "no more files": "message gone",
+        "no more of its name": "message gone",
+        "a file without a message": "mended",
+        "that file is gone": "message gone",
+        "by a pack": "suppressed",
+        "by a glob": "suppressed",
+        "not by another rule": "mended",
+        "the comment was there": "mended",
+        "its versions went": "version gone",
+        "not by signs of LIKE": "mended",
+        "a rule with such signs": "mended",
+        "by one sign": "suppressed",
+        "by all": "suppressed",
+    }
+
+
+def ended(frame: Callable[[Columns, Iterable[tuple[Any, ...]]], Any]) -> Any:
+    """How the spans ended, in an engine's own frames."""
     told = {"what": "string", "rule": "string", "message_name": "string", "path": "string", "fixed_position": "int"}
     spans = frame(
-        spark,
         {
             "source": "string",
             "lineage": "string",
@@ -44,37 +92,24 @@ def test_what_was_different(spark: SparkSession) -> None:
     sets = {"source": "string", "lineage": "string", "position": "int", "root": "string"}
     trees = {"root": "string", "directory": "string", "tree": "string"}
     there = places(
-        frame(spark, trees, [(f"r{at}", "a", f"t{at}") for at in range(1, 5)]),
+        frame(trees, [(f"r{at}", "a", f"t{at}") for at in range(1, 8)]),
         frame(
-            spark,
             {"tree": "string", "name": "string", "blob": "string"},
             [
-                *((f"t{at}", "A.json", blob) for at, blob in enumerate(("new", "quiet", "quiet", "new"), 1)),
+                *(
+                    (f"t{at}", "A.json", blob)
+                    for at, blob in enumerate(("new", "quiet", "quiet", "new", "odd", "one sign", "all"), 1)
+                ),
                 ("t1", "D.json", "new"),
             ],
         ),
-        frame(spark, {"blob": "string", "message_name": "string"}, [("new", "A"), ("quiet", "A")]),
+        frame({"blob": "string", "message_name": "string"}, [(blob, "A") for blob in TEXTS]),
     )
     changes = {"source": "string", "lineage": "string", "position": "int", "message_name": "string", "rule": "string"}
-    found = endings(
+    return endings(
         spans,
-        frame(spark, sets, [(*LINE, at, f"r{at}") for at in range(1, 5)]),
+        frame(sets, [(*LINE, at, f"r{at}") for at in range(1, 8)]),
         there,
-        frame(spark, changes, [(*LINE, 4, "A", "compat/version-dropped"), (*LINE, 1, "A", "compat/new-field")]),
-        frame(spark, {"blob": "string", "data": "binary"}, TEXTS.items()),
-    )
-    assert found.columns == [*LIFE, "ended"]
-    assert rows(found, "key", "ended") == sorted(
-        [
-            ("mended", "mended"),
-            ("no more files", "message gone"),
-            ("no more of its name", "message gone"),
-            ("a file without a message", "mended"),
-            ("that file is gone", "message gone"),
-            ("by a pack", "suppressed"),
-            ("by a glob", "suppressed"),
-            ("not by another rule", "mended"),
-            ("the comment was there", "mended"),
-            ("its versions went", "version gone"),
-        ]
+        frame(changes, [(*LINE, 4, "A", "compat/version-dropped"), (*LINE, 1, "A", "compat/new-field")]),
+        frame({"blob": "string", "data": "binary"}, TEXTS.items()),
     )

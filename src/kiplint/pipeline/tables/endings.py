@@ -69,5 +69,9 @@ def _count(side: str) -> Column:
 
 
 def _matches(one: Column) -> Column:
+    """Whether a selector means the rule: its id, its pack, or a glob over ids (brackets end where a comment's do)."""
     pack = f.split_part("rule", f.lit("/"), f.lit(1))
-    return (f.col("rule") == one) | (pack == one) | f.like("rule", f.replace(one, f.lit("*"), f.lit("%")))
+    form = one
+    for sign, said in (("\\", "\\\\"), ("%", "\\%"), ("_", "\\_"), ("*", "%"), ("?", "_")):
+        form = f.replace(form, f.lit(sign), f.lit(said))
+    return (f.col("rule") == one) | (pack == one) | (one == f.lit("all")) | f.like("rule", form)

@@ -84,7 +84,7 @@ def run(options: Options) -> int:
     )
     console = Console(options.quiet)
     try:
-        with one_session(options.cluster, options.quiet) as session:
+        with one_session(options.cluster, quiet=options.quiet) as session:
             rules = configure(config=request.config or {}).rules()
             watcher = Watcher(console.begun, console.done)
             here, far = not is_spark_asked(options.cluster), is_elsewhere(options.cluster)
