@@ -43,10 +43,24 @@ LONGEST = (
     TOGETHER,
     "tests/pipeline/test_cluster.py",
     "tests/test_docs.py",
-    "tests/report/test_pages.py",
     "tests/test_action.py",
+    "tests/report/test_pages.py",
+    "tests/cli/test_injection.py",
+    "tests/cli/test_hostile.py",
+    "tests/pipeline/test_lake.py",
+    "tests/cli/test_streams.py",
+    "tests/cli/test_strange_files.py",
+    "tests/pipeline/test_interrupts.py",
+    "tests/test_verdicts.py",
+    "tests/server/test_server.py",
+    "tests/test_commits.py",
+    "tests/test_growth.py",
+    "tests/test_new_rule.py",
+    "tests/test_version.py",
+    "tests/readers/test_corpus.py",
+    "tests/text/test_hostile.py",
 )
-"""What takes half a minute and more: none of it is to begin when the other processes are about to be done."""
+"""What takes the longest, in this order: none of it is to begin when the other processes are about to be done."""
 
 
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]

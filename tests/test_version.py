@@ -24,10 +24,17 @@ def version(where: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout as a commit, without a tag."""
+    return packages.checkout(tmp_path_factory.mktemp("version") / "original")
+
+
 @pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A clone of the checkout, without a tag."""
-    return packages.checkout(tmp_path / "clone")
+def clone(original: Path, tmp_path: Path) -> Path:
+    """A clone of it."""
+    git(tmp_path, "clone", "-q", str(original), "clone")
+    return tmp_path / "clone"
 
 
 def commit(clone: Path) -> None:

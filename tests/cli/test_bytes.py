@@ -240,6 +240,16 @@ def test_vectors_of_one_message(tmp_path: Path) -> None:
     assert rows[0]["header_hex"].startswith("00110000")
 
 
+def test_vectors_of_files(tmp_path: Path) -> None:
+    files = [str(Path(SET, "clients", f"{name}.json")) for name in ("SaslHandshakeRequest", "MetadataRequest")]
+    rows = [json.loads(line) for line in kiplint("vectors", *files[:1], cwd=tmp_path).out.splitlines()]
+    assert ({row["message"] for row in rows}, rows[0]["header_version"]) == ({"SaslHandshakeRequest"}, 1)
+    both = [json.loads(line)["message"] for line in kiplint("vectors", *files, cwd=tmp_path).out.splitlines()]
+    assert {*both} == {"SaslHandshakeRequest", "MetadataRequest"}
+    words = (*files[:1], "--message", "MetadataRequest")
+    assert kiplint("vectors", *words, cwd=tmp_path).out == kiplint("vectors", *files[1:], cwd=tmp_path).out != ""
+
+
 def test_of_very_many_values_only_the_first_are_drawn(tmp_path: Path) -> None:
     count = MOST_ROWS
     (tmp_path / "body").write_bytes(b"\0\0" + count.to_bytes(4, "big") + b"\0\x12\0\0\0\3" * count + b"x")

@@ -422,6 +422,7 @@ def refuse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 BAD = [
     ("missing", "no such file or directory: missing"),
+    ("", "no such file or directory: ''"),
     ("message/Missing.json", "no such file or directory: message/Missing.json"),
     ("1.0.1:", "no such revision: 1.0.1; did you mean 1.0.0?"),
     ("1.0.0", "no such file or directory: 1.0.0; for the revision, write 1.0.0:"),

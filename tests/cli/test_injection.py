@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import pty
 import re
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -333,6 +333,13 @@ def test_lakes_are_told_as_text(command: str, form: str, out: str) -> None:
     means_the_same(out, form)
 
 
+def _pieces(terminal: io.FileIO) -> Iterator[bytes]:
+    """What a terminal is given, which comes by and by, until nobody has it open any more."""
+    with suppress(OSError):  # as Linux says that it is closed
+        while piece := terminal.read(1 << 16):
+            yield piece
+
+
 def test_a_patch_on_a_terminal(here: Path) -> None:
     """A patch is the bytes of files, except where they would act."""
     (here / "patch").mkdir()
@@ -340,13 +347,11 @@ def test_a_patch_on_a_terminal(here: Path) -> None:
     (here / "patch" / "XRequest.json").write_text(text)
     words = [sys.executable, "-m", "kiplint", "check", "patch", "--isolated", "--diff"]
     outside, inside = pty.openpty()
-    try:
-        done = subprocess.run(words, cwd=here, env=environment(), stdout=inside, stderr=subprocess.PIPE, check=False)
+    with open(outside, "rb", buffering=0) as terminal:
+        with open(inside, "wb", buffering=0) as end:
+            done = subprocess.run(words, cwd=here, env=environment(), stdout=end, stderr=subprocess.PIPE, check=False)
         assert done.returncode == 1, done.stderr
-        shown = os.read(outside, 1 << 16).decode().replace("\r\n", "\n")
-    finally:
-        os.close(inside)
-        os.close(outside)
+        shown = b"".join(_pieces(terminal)).decode().replace("\r\n", "\n")
     assert "+++ " in shown
     for line in shown.split("\n"):
         assert line.replace("\t", "").isprintable()

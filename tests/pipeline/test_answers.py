@@ -142,6 +142,9 @@ def test_a_directory_that_is_no_lake(tmp_path: Path) -> None:
     done = ask("report", str(tmp_path))
     assert (done.code, done.out) == (2, "")
     assert done.err == f"error: {tmp_path} is no lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
+    (tmp_path / "file").touch()
+    assert ask("report", str(tmp_path)).err == f"error: {tmp_path} is no lake: it holds file\n"
+    assert ask("report", str(tmp_path / "file")).err == f"error: {tmp_path / 'file'} is no lake: it is a file\n"
 
 
 def test_run_wants_sources(tmp_path: Path) -> None:

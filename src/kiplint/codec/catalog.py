@@ -13,10 +13,14 @@ HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
 
 
 class Catalog:
-    """Where several sets have a version of a message, the first of them is taken."""
+    """Where several sets have a version of a message, the first of them is taken.
 
-    def __init__(self, sets: Sequence[Definitions | Messages]) -> None:
+    The files in `context` were not asked for: they lie beside one that was.
+    """
+
+    def __init__(self, sets: Sequence[Definitions | Messages], context: frozenset[str] = frozenset()) -> None:
         self._sets = sets
+        self.context = context
         self._named: dict[str, list[Message]] = {}
         self._keyed: dict[tuple[str, int], list[Message]] = {}
         self._homes: dict[int, Definitions | Messages] = {}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.delta import Parts, rows_in
+from kiplint.pipeline.delta import Parts, reading, rows_in
 from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.ground import MARK
 from kiplint.pipeline.lake import Lake, Snapshot
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Reader:
 
     def __init__(self, lake: Lake, as_of: str = "") -> None:
         if not lake.exists:
-            raise UsageError(f"{lake} is no lake: `kiplint pipeline run --out {lake}` makes one")
+            raise _no_lake(lake)
         self.lake = lake
         self.snapshot: Snapshot = lake.snapshot(as_of)
 
@@ -84,3 +85,14 @@ def equals(**values: Any) -> Any:
         one = pc.field(column) == value
         found = one if found is None else found & one
     return found
+
+
+def _no_lake(lake: Lake) -> UsageError:
+    """What is said of a place without a lake: how to make one there, unless it holds something else."""
+    if lake.storage.path and lake.storage.path.is_file():
+        return UsageError(f"{lake} is no lake: it is a file")
+    with reading(lake.storage):
+        there = lake.storage.list()
+    if there and MARK not in there:
+        return UsageError(f"{lake} is no lake: it holds {there[0]}")
+    return UsageError(f"{lake} is no lake: `kiplint pipeline run --out {lake}` makes one")

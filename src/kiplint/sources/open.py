@@ -105,7 +105,8 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     if ":" in name:
         return open_revision(name, repository)
     hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
-    raise SourceError(f"no such file or directory: {name}{hint}")
+    told = name or "''"
+    raise SourceError(f"no such file or directory: {told}{hint}")
 
 
 def _refuse_bundle(name: str) -> None:

@@ -15,7 +15,7 @@ class Options(Group, frozen=True):
     sets: Annotated[
         tuple[str, ...],
         Argument(
-            "The schema sets: directories, archives, REV: or REV:path.",
+            "The schema sets: directories, files, archives, REV: or REV:path.",
             "SET",
             usual="the working directory",
             complete=suggesting.sets,

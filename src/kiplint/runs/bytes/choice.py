@@ -18,12 +18,15 @@ from kiplint.versions import VersionRange
 def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
     """The messages of all sets, the first set first; definitions are read when they are asked for."""
     found = []
+    asked: dict[str, bool] = {}
     for one in sets:
         opened = open_sets(
             [os.fspath(one)], lambda path: True, repository=os.fspath(repository) if repository else None
         )
-        found += [Definitions([(file.path, file.data) for file in files.files]) for files in opened]
-    return Catalog(found)
+        for files in opened:
+            found.append(Definitions([(file.path, file.data) for file in files.files]))
+            asked |= {file.path: file.wanted or asked.get(file.path, False) for file in files.files}
+    return Catalog(found, frozenset(path for path, wanted in asked.items() if not wanted))
 
 
 def chosen_message(catalog: Catalog, text: str) -> tuple[Message, int]:

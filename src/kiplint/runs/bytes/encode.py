@@ -90,7 +90,8 @@ def vectors(
 ) -> Iterator[Vector]:
     """Golden bytes of every message and version, the same at every run; only of `messages` if any are named.
 
-    Minimal, each field rich, each nullable field null, each tag present, everything rich. The files that cannot be read
+    Minimal, each field rich, each nullable field null, each tag present, everything rich. What lies beside a file that
+    is named is written only if it is one of `messages`. The files that cannot be read
     are told in `broken`. Raises UsageError for a message that is not there.
     """
     catalog = open_catalog(sets or (".",), repository)
@@ -100,6 +101,8 @@ def vectors(
             raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
     for name in sorted({*messages} or catalog.names):
         for message in catalog.named(name)[:1]:
+            if message.file in catalog.context and not messages:
+                continue
             try:
                 for low, high in message.valid:
                     for version in range(low, min(high, low + 1000) + 1):
