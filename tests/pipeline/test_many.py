@@ -101,7 +101,7 @@ def test_pieces_of_a_long_history(places: Path, monkeypatch: pytest.MonkeyPatch)
     source = read_source(f"a={places}/sample#main")
     monkeypatch.setattr(many, "A_BATCH", 3)
     batches = list(list_in_arrow(())([batch(TO_LIST, [(0, *source)])]))
-    assert [one.num_rows for one in batches] == [1, 3, 3, 3, 1]
+    assert [one.num_rows for one in batches] == [4, 3, 3, 1]
     (found,) = outcomes_in([source], pa.Table.from_batches(batches))
     assert isinstance(found, Line)
     assert found.revisions == list_source(source, ()).revisions

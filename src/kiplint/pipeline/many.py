@@ -19,15 +19,15 @@ from kiplint.sources.schema_files import SourceError
 THREADS = 8
 """Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
 MANY = 1_000
-"""So many sources take as long to list as Spark to start, some 9 s: on two cores, at 7 to 20 ms of CPU each."""
+"""So many sources of Kafka's size take as long to list, on two cores, as Spark takes to start: some 9 s."""
 EVERY, PATIENCE = 0.05, 20
 """Seconds, and how often: what threads are at is ended so long where a run is interrupted; the others are left."""
-PACKED = 100
+PACKED = 500
 """From so many sources on their revisions are kept as Arrow has them."""
 A_JOB = 2_000
 """The sources of one job: what it comes to must fit into the driver's JVM, and into what Spark lets a job return."""
-A_BATCH = 10_000
-"""The revisions that an executor hands over at once, 3 MB."""
+A_BATCH, AT_ONCE = 10_000, 200
+"""The revisions that an executor hands over at once, 3 MB, and how many pieces of the histories of small sources."""
 
 Problem = tuple[str, str]
 Outcome = Line | str
@@ -73,13 +73,13 @@ def list_all(
 def list_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """Batches of `TO_LIST` to batches of `FOUND`."""
 
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+    def each(batches: Batches) -> Iterator[pa.RecordBatch]:
         for one in batches:
             for row in one.to_pylist():
                 source = Source(row["name"], row["path"], row["ref"])
                 yield from _told(row["at"], _outcome(patterns, source))
 
-    return leaving_nothing(work)
+    return leaving_nothing(lambda batches: _together(each(batches)))
 
 
 def outcomes_in(sources: Sequence[Source], found: pa.Table) -> list[Outcome]:
@@ -134,6 +134,18 @@ def _by_executors(work: Work, sources: Sequence[Source], patterns: tuple[str, ..
         tasks = work.local(TO_LIST, ((at, *source) for at, source in enumerate(some)))
         spread = tasks.repartition(min(len(some), work.parallelism * 4))
         yield from outcomes_in(some, spread.mapInArrow(list_in_arrow(patterns), ddl(FOUND)).toArrow())
+
+
+def _together(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The same rows in fewer batches: each costs Spark as much as many rows."""
+    waiting: list[pa.RecordBatch] = []
+    for one in batches:
+        waiting.append(one)
+        if sum(some.num_rows for some in waiting) >= A_BATCH or len(waiting) >= AT_ONCE:
+            yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+            waiting.clear()
+    if waiting:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
 def _told(at: int, outcome: Outcome) -> Iterator[pa.RecordBatch]:

@@ -26,6 +26,8 @@ MEMORY: Final = "2GB"
 EXPLAIN: Final = "EXPLAIN\n"
 SECONDS: Final = 60.0
 """The longest that one query may take."""
+AGAIN: Final = 0.05
+"""Seconds after which a query that goes on is interrupted once more."""
 _CLOSED: Final = (
     f"SET memory_limit = '{MEMORY}'",
     "SET temp_directory = ''",
@@ -87,15 +89,17 @@ class Duck:
 
     @contextmanager
     def _bounded(self, seconds: float = SECONDS) -> Iterator[None]:
-        late = threading.Event()
+        late, over = threading.Event(), threading.Event()
 
-        def stop() -> None:
-            late.set()
-            self._connection.interrupt()
+        def watch() -> None:
+            if not over.wait(seconds):
+                late.set()
+                self._connection.interrupt()
+                while not over.wait(AGAIN):  # the first is lost where the query has not begun by then
+                    self._connection.interrupt()
 
-        timer = threading.Timer(seconds, stop)
-        timer.daemon = True
-        timer.start()
+        watching = threading.Thread(target=watch, daemon=True)
+        watching.start()
         try:
             yield
         except (duckdb.Error, pa.ArrowException) as error:
@@ -105,7 +109,8 @@ class Duck:
                 raise UsageError(f"the query takes more than {MEMORY} of memory") from None
             raise
         finally:
-            timer.cancel()
+            over.set()
+            watching.join()
 
     @contextmanager
     def _damage(self) -> Iterator[None]:
