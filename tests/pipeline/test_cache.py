@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,16 @@ def test_the_cache_of_the_user(home: Path, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
     assert cache.cache_directory() == tmp_path / "elsewhere" / "kiplint"
     assert (tmp_path / "elsewhere" / "kiplint").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_cache_that_is_made_is_the_users_alone(home: Path) -> None:
+    """Also where what is made is the group's by default, as on systems on which each user has one."""
+    before = os.umask(0o002)
+    try:
+        assert cache.cache_directory() == home / ".cache" / "kiplint"
+    finally:
+        os.umask(before)
+    assert home.joinpath(".cache").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("named", ["cache", "../cache", ".", "CHECKOUT/.cache", "CHECKOUT/below/.cache", "LINK/.cache"])

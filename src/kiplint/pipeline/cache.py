@@ -56,7 +56,8 @@ def _is_outside(folder: Path) -> bool:
 def _is_private(folder: Path) -> bool:
     """Whether a directory, made if need be, and the one above it are such that nobody else can put a file there."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # whatever the umask lets a group do
+        folder.mkdir(mode=0o700, exist_ok=True)
         own, above = folder.lstat(), folder.parent.stat()
     except OSError:
         return False
