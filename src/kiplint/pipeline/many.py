@@ -111,6 +111,10 @@ def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Ou
     each = _packed if len(sources) >= PACKED else _outcome
     begun = [pool.submit(each, patterns, source) for source in sources]
     try:
+        while wait(
+            begun, 1
+        ).not_done:  # a signal that comes just before a wait without an end would be heard at its end
+            pass
         found = [one.result() for one in begun]
     except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)
