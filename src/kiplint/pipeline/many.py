@@ -111,9 +111,8 @@ def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Ou
     each = _packed if len(sources) >= PACKED else _outcome
     begun = [pool.submit(each, patterns, source) for source in sources]
     try:
-        while wait(
-            begun, 1
-        ).not_done:  # a signal that comes just before a wait without an end would be heard at its end
+        # A signal that comes just before a wait without an end would only be heard at that end.
+        while wait(begun, 1).not_done:
             pass
         found = [one.result() for one in begun]
     except BaseException as error:
