@@ -69,7 +69,7 @@ def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[
 
     try:
         yield session
-        while made:
+        if made:
             from kiplint.pipeline.session import end
 
             sys.stdout.flush()

@@ -23,8 +23,8 @@ def explain(body: Body, data: bytes, pos: int, *, whole: bool, spans: bool) -> D
     try:
         _Walk(cursor).body(body, value, "", 0)
         if whole and cursor.left:
-            follow = f"{in_bytes(cursor.left)} follow{'s' if cursor.left == 1 else ''}"
-            cursor.note("trailing-bytes", cursor.pos, f"{follow} after the end of the message", "")
+            many = in_bytes(cursor.left, "follows", "follow")
+            cursor.note("trailing-bytes", cursor.pos, f"{many} after the end of the message", "")
     except StopReading:
         pass
     return Decoded(value, cursor.pos, tuple(cursor.problems), tuple(cursor.spans))

@@ -33,7 +33,7 @@ def split(data: bytes, start: int = 0) -> Iterator[Piece]:
             text = f"the length of the frame is {size}; {MOST_BYTES} bytes are the most"
             yield Piece(pos, b"", Problem("codec/too-large", pos, text))
         elif size > left:
-            text = f"the length of the frame is {size}, {in_bytes(left)} {'is' if left == 1 else 'are'} left"
+            text = f"the length of the frame is {size}, {in_bytes(left, 'is', 'are')} left"
             yield Piece(pos, data[pos + 4 :], Problem("codec/length-beyond-end", pos, text))
         else:
             yield Piece(pos, data[pos + 4 : pos + 4 + size])

@@ -29,15 +29,17 @@ QUIET: Final = "-Xlog:disable"
 LISTING: Final = "-XX:DumpLoadedClassList="
 MAPPING: Final = "-XX:SharedArchiveFile="
 FORM: Final = "1"
-
+MEMORY: Final = "spark.driver.memory"
 UNUSED: Final = 90 * 86400.0
 """Seconds after which a count of starts is nobody's any more."""
 
 _OURS: Final = re.compile(r"spark-[0-9a-f]{12}(\.jsa|\.starts|\.[0-9a-f]{16}\.(?:classes|jsa))")
-_ELSEWHERE: Final = ("CLASSPATH", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_CLASSPATH")
-_ELSEWHERE_TOO: Final = ("SPARK_DIST_CLASSPATH", "SPARK_PREPEND_CLASSES", "SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS")
-_OPTIONS: Final = (*_ELSEWHERE, *_ELSEWHERE_TOO, "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
-_MEMORY: Final = "spark.driver.memory"
+_OF_THE_USER: Final = (
+    *("CLASSPATH", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_CLASSPATH"),
+    *("SPARK_DIST_CLASSPATH", "SPARK_PREPEND_CLASSES", "SPARK_SUBMIT_OPTS"),
+    *("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"),
+)
+"""Variables by which a user has other classes or options than ours."""
 
 
 def key_of(
@@ -47,14 +49,14 @@ def key_of(
 
     `spark` is the directory with its `jars`.
     """
-    own = any(name.startswith(("spark.driver.", "spark.jars")) and name != _MEMORY for name in asked)
-    if own or any(environment.get(name) for name in _OPTIONS):
+    own = any(name.startswith(("spark.driver.", "spark.jars")) and name != MEMORY for name in asked)
+    if own or any(environment.get(name) for name in _OF_THE_USER):
         return None
     try:
         changed = (spark / "jars").stat().st_mtime_ns
     except OSError:
         return None
-    words = (FORM, home.name, str(spark), version, str(changed), options, asked.get(_MEMORY, ""))
+    words = (FORM, home.name, str(spark), version, str(changed), options, asked.get(MEMORY, ""))
     return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 

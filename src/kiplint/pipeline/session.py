@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.cache import cache_directory, lasting_directory
-from kiplint.pipeline.classes import forget_unused, is_listing, key_of, make_archive, options_of
+from kiplint.pipeline.classes import MEMORY, forget_unused, is_listing, key_of, make_archive, options_of
 from kiplint.pipeline.gateway import end_jvm, ending_with_us
 from kiplint.pipeline.java import java_home
 from kiplint.text.files import replace_file
@@ -47,7 +47,6 @@ JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 One compiler alone gets a small code cache, which a long run fills; from then on nothing is compiled.
 """
 OPTIONS: Final = "spark.driver.extraJavaOptions"
-MEMORY: Final = "spark.driver.memory"
 EVERYWHERE = {
     # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",

@@ -19,9 +19,10 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def in_bytes(number: int) -> str:
-    """`1 byte`, `2000 bytes`: as offsets are written, without commas."""
-    return f"{number} byte{'' if number == 1 else 's'}"
+def in_bytes(number: int, one: str = "", many: str = "") -> str:
+    """`1 byte`, `2000 bytes`, or with a verb `1 byte is`, `2000 bytes are`: as offsets are written, without commas."""
+    noun, verb = ("byte", one) if number == 1 else ("bytes", many)
+    return f"{number} {noun} {verb}".rstrip()
 
 
 def listed(parts: Iterable[str]) -> str:

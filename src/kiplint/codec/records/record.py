@@ -50,8 +50,7 @@ class Records:
         """Raises Damaged when bytes are left."""
         if self._pos < len(self._data):
             left = len(self._data) - self._pos
-            follow = f"{in_bytes(left)} follow{'s' if left == 1 else ''}"
-            raise Damaged(f"{follow} after the last record", self._pos)
+            raise Damaged(f"{in_bytes(left, 'follows', 'follow')} after the last record", self._pos)
 
     def _varint(self) -> int:
         """A signed varint of at most 64 bits."""
