@@ -88,7 +88,7 @@ def logging(folder: Path) -> tuple[str, ...]:
 def _run(lake: Path, *words: str, files: int = 0) -> Watched:
     command = [sys.executable, "-m", "kiplint", "pipeline", "run", *words, "--out", str(lake)]
     limit = ["sh", "-c", f'ulimit -S -n {files} && exec "$@"', "sh"] if files else []
-    return watch([*limit, *command], _nothing)
+    return watch([*limit, *command])
 
 
 def _demo(checkout: Path) -> Watched:
@@ -96,7 +96,7 @@ def _demo(checkout: Path) -> Watched:
     paths = os.pathsep.join([str(place / "src"), str(place)])
     settings = [f"PYTHONPATH={paths}", f"KIPLINT_CORPUS={corpus_root().resolve()}"]
     words: Sequence[str] = ["env", "-C", str(place), *settings, sys.executable, "-m", "benchmarks.demo"]
-    return watch(words, _nothing)
+    return watch(words)
 
 
 def _commit(checkout: Path | None) -> str:
@@ -109,7 +109,3 @@ def _bundles() -> tuple[Path, Path]:
     if not all(one.is_file() for one in bundles):
         raise CommandError(f"Kafka's own history is not at {root}: set KIPLINT_CORPUS")
     return bundles
-
-
-def _nothing() -> None:
-    pass

@@ -19,20 +19,17 @@ from kiplint.pipeline.stages.lint import sets_in_arrow
 from kiplint.pipeline.texts import ROWS, sets_in
 
 A_BATCH = 1000
+A_TURN = 7
+"""The variations that are checked at a time: some two thousand definitions, in about a second."""
 
 
 @dataclass
 class Sample:
-    """Some definitions of the corpus in sets, and what passes over them took: wall and CPU seconds by pass.
-
-    `meanwhile` has definitions and CPU seconds of small passes beside other work.
-    """
+    """Some definitions of the corpus in sets, and what turns with them took: how many, wall and CPU seconds."""
 
     rules: RuleSet
     variations: Sequence[Variation]
-    wall: list[float] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
-    meanwhile: list[tuple[int, float]] = field(default_factory=list)
+    turns: list[tuple[int, float, float]] = field(default_factory=list)
 
     @classmethod
     def of(cls, rules: RuleSet, templates: Sequence[Template], definitions: int) -> "Sample":
@@ -47,34 +44,26 @@ class Sample:
     def definitions(self) -> int:
         return sum(map(len, self.sets))
 
-    def take(self, passes: int) -> None:
-        """Check all of it so often, as `kiplint check` would, set by set."""
-        for _ in range(passes):
-            wall, cpu = _timed(lambda: self._check(self.sets))
-            self.wall.append(wall)
-            self.cpu.append(cpu)
+    def take(self) -> None:
+        """Check some of it, as `kiplint check` would, set by set: other ones each time.
 
-    def take_a_little(self) -> None:
-        """Check a few hundred definitions, while something else runs: other ones each time."""
-        one = self.variations[len(self.meanwhile) % len(self.variations)]
-        _, cpu = _timed(lambda: self._check(one.sets.values()))
-        self.meanwhile.append((sum(map(len, one.sets.values())), cpu))
+        The first are not counted: whatever ran before has left other things in the caches of the machine.
+        """
+        first = len(self.turns) * A_TURN
+        chosen = [self.variations[(first + more) % len(self.variations)] for more in range(-1, A_TURN)]
+        self._check(chosen[:1])
+        wall, cpu = _timed(lambda: self._check(chosen[1:]))
+        self.turns.append((sum(len(files) for one in chosen[1:] for files in one.sets.values()), wall, cpu))
 
     @property
     def rate(self) -> float:
         """Definitions a second, by the clock."""
-        return self.definitions / statistics.median(self.wall)
+        return sum(count for count, _, _ in self.turns) / sum(wall for _, wall, _ in self.turns)
 
     @property
     def cpu_rate(self) -> float:
         """Definitions for each second of CPU time."""
-        return self.definitions / statistics.median(self.cpu)
-
-    @property
-    def meanwhile_rate(self) -> float:
-        """The same for what was taken while something else ran; as before and after where that was too short."""
-        taken = sum(cpu for _, cpu in self.meanwhile)
-        return sum(count for count, _ in self.meanwhile) / taken if taken else self.cpu_rate
+        return sum(count for count, _, _ in self.turns) / sum(cpu for _, _, cpu in self.turns)
 
     def worker(self) -> dict[str, float]:
         """CPU seconds for each definition in what a worker does with it: reading rows, engine, rows of findings."""
@@ -91,9 +80,10 @@ class Sample:
         each = {name: statistics.median(times) / self.definitions for name, times in found.items()}
         return {**each, "write": max(0.0, each["all"] - each["read"] - each["engine"])}
 
-    def _check(self, sets: Iterable[Sequence[tuple[str, bytes]]]) -> None:
-        for files in sets:
-            check_set([Input(name, data) for name, data in files], self.rules)
+    def _check(self, chosen: Iterable[Variation]) -> None:
+        for one in chosen:
+            for files in one.sets.values():
+                check_set([Input(name, data) for name, data in files], self.rules)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         rows: list[tuple[object, ...]] = []

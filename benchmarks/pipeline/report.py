@@ -24,10 +24,10 @@ ABOUT = """\
 `kiplint pipeline run --stages lint` on local[2], over generated lakes in which next to no definition occurs twice:
 every file of the corpus again and again, each time with other names of messages, structs and fields and other API keys,
 in sets as they are in the corpus. `per core` is half of what the two cores do in a second of the stage, which is
-without the start of the session. The engine is `check_set` over the same sets in one process on one core, in passes
-before and after each run. Figures by CPU time are disturbed least by other work on the machine; they count all
-processes, the JVM's compiler and collector included. `meanwhile` is the engine over a few hundred definitions every six
-seconds of the run: caches and cores that are shared make it slower, inside workers and out. Memory is resident, the sum
+without the start of the session. The engine is `check_set` over the same sets in one process on one core, while the
+other has nothing to do: in turns with the stage, before it, after it, and every eight seconds in a pause in which all
+processes of the run are stopped, so that whatever else makes this machine slower makes both slower. Pauses are not
+counted. Figures by CPU time count all processes, the JVM's compiler and collector included. Memory is resident, the sum
 over all processes at the worst moment; pages that workers share are counted in each."""
 
 REPRODUCE = """\
@@ -63,14 +63,12 @@ class Results:
         last = self.steps[-1].lint
         each = {name: seconds / last.definitions for name, seconds in (last.cpu | last.threads).items()}
         engine = self.steps[-1].engine
-        slower = 1 / engine.meanwhile_rate - 1 / engine.cpu_rate
-        known = self.worker["read"] + 1 / engine.meanwhile_rate + self.worker["write"]
+        known = 1 / engine.cpu_rate + self.worker["read"] + self.worker["write"]
         rows = {
             "engine, as in check": 1 / engine.cpu_rate,
-            "engine, slower while the machine is full": slower,
             "worker: rows to values and sets": self.worker["read"],
             "worker: findings to rows": self.worker["write"],
-            "worker: start, pipes, Arrow's format": each[WORKERS] - known,
+            "worker: start, pipes, Arrow's format, and the engine, slower on a full machine": each[WORKERS] - known,
             "JVM: reading, joining, shuffling, sorting, writing": each[TASKS],
             **{f"JVM: {name}": each[name] for name in sorted(last.threads) if name != TASKS},
             "driver": each[DRIVER],
@@ -82,7 +80,7 @@ class Results:
 
 
 _RATES = ("definitions", "lint stage", "per core", "engine", "ratio", "target", "met")
-_CPU_RATES = ("definitions", "lint stage", "engine", "ratio", "target", "met", "engine meanwhile", "ratio ")
+_CPU_RATES = ("definitions", "lint stage", "engine", "ratio", "target", "met")
 _GROWTHS = ("from", "to", "definitions", "time", "target", "met", "CPU time")
 _PEAKS = ("definitions", "JVM", "Python workers", "driver", "together")
 _SPARK = ("work", "tasks", *FIGURES)
@@ -112,7 +110,7 @@ def _facts(results: Results) -> str:
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "Spark": pyspark.__version__,
         "Files": f"{results.corpus}, {results.files} files",
-        "Engine": f"passes over {engine.definitions:,} definitions, two before and two after each run; medians",
+        "Engine": f"{len(engine.turns)} turns at the largest size, each over some {engine.turns[-1][0]:,} definitions",
         "Session": f"start and stop {last.start:.1f} s, not counted",
     }
     return "\n".join(f"- {name}: {fact}" for name, fact in facts.items())
@@ -125,10 +123,8 @@ def _rates(step: Step) -> Sequence[str]:
 
 
 def _cpu_rates(step: Step) -> Sequence[str]:
-    before = f"{step.engine.cpu_rate:,.0f}", f"{step.cpu_ratio:.2f}"
-    meanwhile = f"{step.engine.meanwhile_rate:,.0f}", f"{step.meanwhile_ratio:.2f}"
-    rates = f"{step.lint.definitions:,}", f"{step.lint.cpu_rate:,.0f}", *before
-    return *rates, *_verdict(step.lint, step.cpu_ratio), *meanwhile
+    rates = f"{step.lint.cpu_rate:,.0f}", f"{step.engine.cpu_rate:,.0f}", f"{step.cpu_ratio:.2f}"
+    return f"{step.lint.definitions:,}", *rates, *_verdict(step.lint, step.cpu_ratio)
 
 
 def _verdict(lint: Stage, ratio: float) -> Sequence[str]:

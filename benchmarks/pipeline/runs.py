@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +14,7 @@ from benchmarks.pipeline.engine import Sample
 from benchmarks.pipeline.lake import write_lake
 from benchmarks.pipeline.stages import SparkStage, read_stages
 from benchmarks.pipeline.variation import Template, variations
-from benchmarks.pipeline.watch import Watched, watch
+from benchmarks.pipeline.watch import Pauses, Watched, paused, watch
 from benchmarks.timing import CommandError
 from benchmarks.workspace import empty_scratch, scratch
 
@@ -50,7 +51,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Step:
-    """The lint stage at one size, and the engine's passes before, after and beside it."""
+    """The lint stage at one size, and the engine's turns before, after and in its pauses."""
 
     lint: Stage
     engine: Sample
@@ -63,19 +64,18 @@ class Step:
     def cpu_ratio(self) -> float:
         return self.lint.cpu_rate / self.engine.cpu_rate
 
-    @property
-    def meanwhile_ratio(self) -> float:
-        return self.lint.cpu_rate / self.engine.meanwhile_rate
-
 
 def lint(templates: Sequence[Template], definitions: int, corpus: Path, meanwhile: Callable[[], None]) -> Stage:
     """The lint stage over a generated lake; raises CommandError when the run fails.
 
-    `meanwhile` is called every few seconds, and should take little time.
+    `meanwhile` is done before, after and in pauses of the run, which do not count.
     """
     lake = scratch("pipeline", "lake")
     count = write_lake(lake, templates, definitions)
-    return _run("lint", count, lake, f"corpus={corpus}", meanwhile)
+    meanwhile()
+    done = _run("lint", count, lake, f"corpus={corpus}", meanwhile)
+    meanwhile()
+    return done
 
 
 def ingest(templates: Sequence[Template], definitions: int) -> Stage:
@@ -103,10 +103,12 @@ def _run(stage: str, definitions: int, lake: Path, source: str, meanwhile: Calla
     settings = (argument for name, value in conf.items() for argument in ("--conf", f"{name}={value}"))
     kiplint = Path(sys.executable).with_name("kiplint")
     command: list[str | Path] = [kiplint, "pipeline", "run", "--source", source, "--out", lake, "--stages", stage]
-    done = watch([*command, "--master", f"local[{CORES}]", *settings], meanwhile or _nothing)
+    done = watch([*command, "--master", f"local[{CORES}]", *settings], meanwhile)
     end, seconds, told = _stage_of(done, stage)
     cpu, threads = done.between(end - seconds, end)
-    found = Stage(definitions, told, seconds, done.wall - seconds, cpu, threads, dict(done.peaks), read_stages(log))
+    worked = seconds - paused(done.pauses, end - seconds, end)
+    stages = read_stages(log, _by_the_calendar(done.pauses))
+    found = Stage(definitions, told, worked, done.wall - worked, cpu, threads, dict(done.peaks), stages)
     for used in (lake, log):
         shutil.rmtree(used)
     return found
@@ -114,15 +116,16 @@ def _run(stage: str, definitions: int, lake: Path, source: str, meanwhile: Calla
 
 def _stage_of(done: Watched, stage: str) -> tuple[float, float, str]:
     """When the stage had ended, how long it took, and what it said."""
-    for time, line in done.lines:
+    for when, line in done.lines:
         match = _STAGE.match(line)
         if match and match["stage"] == stage:
-            return time, float(match["seconds"]), match["told"]
+            return when, float(match["seconds"]), match["told"]
     raise CommandError(f"`kiplint pipeline run` did not say how long {stage} took")
 
 
-def _nothing() -> None:
-    pass
+def _by_the_calendar(pauses: Pauses) -> Pauses:
+    shift = time.time() - time.perf_counter()
+    return [(start + shift, end + shift) for start, end in pauses]
 
 
 def _git(repository: Path, *arguments: str) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.pipeline.watch import Pauses, paused
+
 WORTH_SAYING = 0.01
 """A stage's share of the time of all tasks, below which it is left out."""
 
@@ -37,13 +39,16 @@ class SparkStage:
     figures: Sequence[float]
 
 
-def read_stages(directory: Path) -> list[SparkStage]:
-    """The stages in the only event log below a directory that took some share of the time."""
+def read_stages(directory: Path, pauses: Pauses) -> list[SparkStage]:
+    """The stages in the only event log below a directory that took some share of the time, without the pauses of it.
+
+    These are in seconds since 1970.
+    """
     operators: dict[int, str] = {}
     sums: dict[int, Counter[str]] = {}
     for event in events(directory):
         if event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
-            sums.setdefault(event["Stage ID"], Counter()).update(_measures(event["Task Metrics"]))
+            sums.setdefault(event["Stage ID"], Counter()).update(_measures(event, pauses))
         if event["Event"] == "SparkListenerStageCompleted":
             info = event["Stage Info"]
             operators[info["Stage ID"]] = _operators(info["RDD Info"])
@@ -55,11 +60,13 @@ def read_stages(directory: Path) -> list[SparkStage]:
     ]
 
 
-def _measures(metrics: Mapping[str, Any]) -> dict[str, float]:
+def _measures(event: Mapping[str, Any], pauses: Pauses) -> dict[str, float]:
+    task, metrics = event["Task Info"], event["Task Metrics"]
+    stood = paused(pauses, task["Launch Time"] / 1e3, task["Finish Time"] / 1e3)
     read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
     return {
         "tasks": 1,
-        "seconds": metrics["Executor Run Time"] / 1e3,
+        "seconds": max(0.0, metrics["Executor Run Time"] / 1e3 - stood),
         "JVM CPU": metrics["Executor CPU Time"] / 1e9,
         "shuffled in MB": (read["Local Bytes Read"] + read["Remote Bytes Read"]) / 1e6,
         "shuffled out MB": written["Shuffle Bytes Written"] / 1e6,

@@ -1,12 +1,16 @@
 """Run a command and watch its processes: time, CPU time and peak memory of JVM, Python workers and driver.
 
-Reads /proc, so on Linux only; short-lived processes and threads count as far as the samples see them.
+Reads /proc, so on Linux only; short-lived processes and threads count as far as the samples see them. Other machines
+may share this one's cores and make them slower for minutes, so what is to be compared is measured in pauses of the
+command, in which all its processes are stopped.
 """
 
 import os
+import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -25,8 +29,9 @@ THREADS = {
 """What a JVM's thread does, by how its name begins."""
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 INTERVAL = 0.5
-BETWEEN = 12
-"""The samples from one call of what is done meanwhile to the next: some six seconds."""
+BETWEEN = 8.0
+"""Seconds from one pause to the next."""
+Pauses = Sequence[tuple[float, float]]
 
 
 class Moment(NamedTuple):
@@ -41,14 +46,16 @@ class Moment(NamedTuple):
 class Watched:
     """What a command printed, line by line with the time, and took; times in seconds, memory in MiB.
 
-    `peaks` are the highest sums of resident memory by kind of process at any moment, and of all together; pages that
-    processes share are counted in each.
+    `wall` is without the `pauses`, each with its begin and end as of `perf_counter`. `peaks` are the highest sums of
+    resident memory by kind of process at any moment, and of all together; pages that processes share are counted in
+    each.
     """
 
     wall: float
     lines: Sequence[tuple[float, str]]
     moments: Sequence[Moment]
     peaks: Mapping[str, float]
+    pauses: Pauses = ()
 
     def between(self, start: float, end: float) -> tuple[dict[str, float], dict[str, float]]:
         """CPU seconds in that time: by kind of process, and by what the JVM's threads do."""
@@ -59,10 +66,11 @@ class Watched:
         return min(self.moments, key=lambda one: abs(one.time - time))
 
 
-def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object]) -> Watched:
-    """Run a command to its end, and call something every few seconds; raises CommandError when it fails."""
+def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object] | None = None) -> Watched:
+    """Run a command to its end, and do something in its pauses; raises CommandError when it fails."""
     started = time.perf_counter()
     lines: list[tuple[float, str]] = []
+    pauses: list[tuple[float, float]] = []
     with subprocess.Popen(
         arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:
@@ -70,19 +78,52 @@ def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object]) -> W
         for one in readers:
             one.start()
         samples = _Samples(child.pid)
+        due = started + BETWEEN
         while child.poll() is None:
             samples.take()
             time.sleep(INTERVAL)
-            if len(samples.moments) % BETWEEN == 0:
-                meanwhile()
-        wall = time.perf_counter() - started
+            if meanwhile and time.perf_counter() >= due:
+                pauses.append(_pause(child.pid, meanwhile))
+                due = pauses[-1][1] + BETWEEN
+        wall = time.perf_counter() - started - sum(end - start for start, end in pauses)
         for one in readers:
             one.join()
     if child.returncode:
         raise CommandError(
             f"`{Path(arguments[0]).name}` exited with {child.returncode}: {lines[-1][1] if lines else ''}"
         )
-    return Watched(wall, lines, samples.moments, samples.peaks)
+    return Watched(wall, lines, samples.moments, samples.peaks, pauses)
+
+
+def paused(pauses: Pauses, start: float, end: float) -> float:
+    """How many seconds of a time were pauses."""
+    return sum(max(0.0, min(end, last) - max(start, first)) for first, last in pauses)
+
+
+def _pause(root: int, meanwhile: Callable[[], object]) -> tuple[float, float]:
+    started = time.perf_counter()
+    with _stopped(root):
+        meanwhile()
+    return started, time.perf_counter()
+
+
+@contextmanager
+def _stopped(root: int) -> Iterator[None]:
+    """A process and all below it stand still; those that were begun while they were stopped, too."""
+    still: list[int] = []
+    try:
+        while fresh := [pid for pid in _tree(root) if pid not in still]:
+            _send(fresh, signal.SIGSTOP)
+            still += fresh
+        yield
+    finally:
+        _send(still, signal.SIGCONT)
+
+
+def _send(pids: Iterable[int], what: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, what)
 
 
 def _read(stream: IO[str] | None, lines: list[tuple[float, str]]) -> None:

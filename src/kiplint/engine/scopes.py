@@ -25,11 +25,12 @@ from kiplint.model.schemas import SchemaSet
 
 
 class Scopes(NamedTuple):
-    """The rules of a run: all, those that one definition is enough for, and the others."""
+    """The rules of a run: all, those that one definition is enough for, by their ids `narrow`, and the others."""
 
     whole: RuleSet
     alone: RuleSet
     together: RuleSet
+    narrow: frozenset[str]
 
 
 def scopes_of(rules: RuleSet) -> Scopes:
@@ -42,7 +43,8 @@ def scopes_of(rules: RuleSet) -> Scopes:
     for rule in rules.rules:
         if rule.each not in ("change", "reading"):
             parts[rule.id in wide].append(rule)
-    return Scopes(rules, RuleSet(parts[0], rules.known), RuleSet(parts[1], rules.known))
+    narrow, wider = (RuleSet(part, rules.known) for part in parts)
+    return Scopes(rules, narrow, wider, frozenset(rule.id for rule in narrow.rules))
 
 
 def needs_set(rule: Rule) -> bool:
@@ -84,19 +86,26 @@ class Checked(NamedTuple):
 
 
 def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes) -> Checked:
-    """The two steps over one set, each definition read once; `fresh` are the files to be checked alone as well."""
+    """The two steps over one set, each definition read and walked once; `fresh` are the files to be checked alone too.
+
+    Those with ignore comments are always looked at whole, and all that is found in them is the set's.
+    """
     definitions = [load(file, data) for file, data in files]
     unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
     schemas = SchemaSet(tuple(one.message for one in definitions if one.message), unread=unread)
     marked = {one.file for one in definitions if IGNORE_MARK in one.data}
+    whole = fresh | marked
     try:
-        alone = list(file_breaches(definitions, fresh - marked, rules.alone))
-        together = [
-            *file_breaches(definitions, {one.file for one in definitions}, rules.together),
-            *(file_breaches(definitions, marked, rules.alone) if marked else ()),
+        breaches = [
+            *file_breaches(definitions, whole, rules.whole),
+            *file_breaches(definitions, {one.file for one in definitions} - whole, rules.together),
             *(_at_a_file(one, schemas) for one in set_breaches(schemas, rules.together)),
         ]
-        return Checked(_placed(definitions, alone, (), rules), _placed(definitions, together, marked, rules))
+        found = Checked([], [])
+        for one in _placed(definitions, breaches, marked, rules):
+            alone = one.rule in rules.narrow and one.path not in marked
+            (found.alone if alone else found.together).append(one)
+        return found
     finally:
         take_apart(schemas)
 

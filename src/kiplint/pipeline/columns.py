@@ -63,10 +63,10 @@ def arrow_type(kind: str) -> pa.DataType:
 
 
 def batch(columns: Columns, rows: Iterable[Sequence[object]]) -> pa.RecordBatch:
-    """Rows as an Arrow batch, each with one value for each column, structs as mappings."""
+    """Rows as an Arrow batch, each with one value for each column, structs as mappings; texts as `text` has them."""
     schema = arrow_schema(columns)
     values = list(zip(*rows, strict=True)) or [()] * len(schema)
-    arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=True)]
+    arrays = [_array(column, field.type) for column, field in zip(values, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -83,6 +83,22 @@ def text(value: str) -> str:
 def number(value: int | None) -> int | None:
     """A number of a definition that fits an int column, else null."""
     return value if value is not None and abs(value) < 1 << 31 else None
+
+
+def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        return pa.array(list(map(_writable, values)), kind)
+
+
+def _writable(value: object) -> object:
+    """A value with all texts in it as `text` has them."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, Mapping):
+        return {name: _writable(one) for name, one in value.items()}
+    return list(map(_writable, value)) if isinstance(value, list | tuple) else value
 
 
 def _parse(words: list[str]) -> pa.DataType:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 WRITTEN: Columns = {"name": "string", "rows": "bigint", "size": "bigint"}
-TO_READ: Columns = {"name": "string"}
+A_GROUP = 16 << 20
+"""The bytes of a row group in memory, which a process holds while it writes."""
 Batches = Iterable[pa.RecordBatch]
 
 
@@ -32,14 +33,13 @@ def write_parts(df: DataFrame, storage: Storage, folder: str) -> Parts:
 
 
 def write_table(found: pa.Table, storage: Storage, folder: str) -> Parts:
-    """The rows of this process as one file, or none."""
-    if not found.num_rows:
-        return ()
-    if storage.path:
-        (storage.path / folder).mkdir(parents=True)
-    name = f"{folder}/part-0.parquet"
-    pq.write_table(found, name, filesystem=storage.files, compression="zstd")
-    return (Part(name, found.num_rows, _size(storage, name)),)
+    """The rows of this process as one file in a folder that is not there yet, or none."""
+    return write_rows(found.to_batches(), found.schema, storage, folder)
+
+
+def write_rows(batches: Batches, schema: pa.Schema, storage: Storage, folder: str) -> Parts:
+    """The same as they come."""
+    return tuple(Part(*one) for one in _written(batches, schema, storage, f"{folder}/part-0.parquet"))
 
 
 def read_parts(spark: SparkSession, storage: Storage, parts: Parts, columns: Columns, tasks: int) -> DataFrame:
@@ -69,19 +69,37 @@ def _size(storage: Storage, name: str) -> int:
 
 def _writing(storage: Storage, folder: str, columns: Columns) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        schema = arrow_schema(columns)
-        name, rows = f"{folder}/part-{token_hex(8)}.parquet", 0
-        writer = None
-        for one in batches:
-            if one.num_rows:
-                writer = writer or pq.ParquetWriter(name, schema, filesystem=storage.files, compression="zstd")
-                writer.write_table(pa.Table.from_batches([one]).cast(schema))
-                rows += one.num_rows
-        if writer:
-            writer.close()
-            yield batch(WRITTEN, [(name, rows, _size(storage, name))])
+        for one in _written(batches, arrow_schema(columns), storage, f"{folder}/part-{token_hex(8)}.parquet"):
+            yield batch(WRITTEN, [one])
 
     return work
+
+
+def _written(batches: Batches, schema: pa.Schema, storage: Storage, name: str) -> Iterator[tuple[str, int, int]]:
+    """Write a file, if there are rows for it: its name, its rows and bytes."""
+    rows, writer = 0, None
+    for one in _groups(batches):
+        if storage.path and not writer:
+            (storage.path / name).parent.mkdir(parents=True, exist_ok=True)
+        writer = writer or pq.ParquetWriter(name, schema, filesystem=storage.files, compression="zstd")
+        writer.write_table(one.cast(schema))
+        rows += one.num_rows
+    if writer:
+        writer.close()
+        yield name, rows, _size(storage, name)
+
+
+def _groups(batches: Batches) -> Iterator[pa.Table]:
+    """The rows some at a time, each time for a row group: many small ones are slow to read."""
+    held: list[pa.RecordBatch] = []
+    for one in batches:
+        if one.num_rows:
+            held.append(one)
+        if sum(other.nbytes for other in held) >= A_GROUP:
+            yield pa.Table.from_batches(held)
+            held.clear()
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 def _reading(storage: Storage, columns: Columns) -> Callable[[Batches], Iterator[pa.RecordBatch]]:

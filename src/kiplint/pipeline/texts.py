@@ -53,6 +53,12 @@ def first_uses(files: DataFrame, tasks: int) -> DataFrame:
     return files.repartition(tasks, "blob").withColumn("fresh", f.row_number().over(order) == 1)
 
 
+def tree_sizes(files: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
+    """The trees of files, about so many rows: tree, and the bytes of its texts as `size`."""
+    sized = join_blobs(files.select("tree", "blob"), blobs, "size", rows, tasks)
+    return sized.groupBy("tree").agg(f.sum("size").alias("size"))
+
+
 def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
     """Texts with their uses: the columns `ROWS`, those of one chunk together.
 
@@ -60,18 +66,18 @@ def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> 
     """
     lists = (f.collect_list(name).alias(name) for name in ("tree", "name", "fresh"))
     listed = uses.repartition(tasks, "blob").groupBy("blob", "chunk").agg(*lists)
-    joined = join_texts(listed, blobs, rows, tasks)
+    joined = join_blobs(listed, blobs, "data", rows, tasks)
     shares = tasks * EVENLY if tasks > 1 else 1
     return joined.select(*ROWS).repartition(shares, "chunk").sortWithinPartitions("chunk")
 
 
-def join_texts(wanted: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
-    """The wanted rows, about so many, with the column `data`; texts are moved at most once, and never sorted."""
-    texts = blobs.select("blob", "data")
+def join_blobs(wanted: DataFrame, blobs: DataFrame, told: str, rows: int, tasks: int) -> DataFrame:
+    """The wanted rows, about so many, with the column `told`; blobs are moved at most once, and never sorted."""
+    known = blobs.select("blob", told)
     if rows <= SENT_EVERYWHERE:
-        return texts.join(f.broadcast(wanted), "blob")
+        return known.join(f.broadcast(wanted), "blob")
     wanted = wanted.repartition(tasks, "blob").hint("shuffle_hash")
-    return texts.repartition(tasks, "blob").join(wanted, "blob")
+    return known.repartition(tasks, "blob").join(wanted, "blob")
 
 
 def sets_in(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Use]]]:

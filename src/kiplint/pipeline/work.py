@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kiplint.pipeline.columns import Columns, arrow_schema, ddl, table
+from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.lake import Lake, Parts, Snapshot
 from kiplint.pipeline.late import pc
-from kiplint.pipeline.parts import read_parts, write_parts, write_table
+from kiplint.pipeline.parts import read_parts, write_parts, write_rows, write_table
 from kiplint.pipeline.tables.problems import Problems
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ A_HANDFUL = 8
 """So few files are not worth a task of their own."""
 A_TASK = 1 << 14
 """The most files of one task: some 40 MB, which fit into the memory of an executor for sorting."""
+HELD = 1 << 20
+"""So many rows this process writes into one file sooner than a job does; it holds a few thousand at a time."""
 A_CLUSTER = 8
 """The cores that a cluster is taken to have which does not tell."""
 F = TypeVar("F", bound=Frame)
@@ -90,6 +93,16 @@ class Work:
             return write_table(found, self.lake.storage, self.lake.stage(name))
         return write_parts(wanted, self.lake.storage, self.lake.stage(name))
 
+    def chosen(self, kind: type[Frame], columns: Columns, staged: Parts, told: str) -> Parts:
+        """The rows of staged files that have a value in the column `told`, as few files of a table."""
+        if not rows_in(staged):
+            return ()
+        if rows_in(staged) <= HELD:
+            rows = self.lake.dataset(staged, columns).scanner(list(kind.COLUMNS), filter=pc.field(told).is_valid())
+            return write_rows(rows.to_batches(), rows.projected_schema, self.lake.storage, self.lake.stage(kind.NAME))
+        found = self.read(columns, staged).where(f"{told} is not null").select(*kind.COLUMNS)
+        return self.stage(kind.NAME, found.coalesce(self.few))
+
     @property
     def here(self) -> bool:
         """Whether the work is done by this process, without Spark."""
@@ -156,7 +169,7 @@ class Work:
 
     def put_table(self, kind: type[Frame], found: pa.Table, *, more: bool = False) -> None:
         """The same with rows that Arrow has."""
-        parts = write_table(found, self.lake.storage, self.lake.stage(kind.NAME)) if found.num_rows else ()
+        parts = write_table(found, self.lake.storage, self.lake.stage(kind.NAME))
         if more:
             self.add(kind.NAME, parts)
         else:

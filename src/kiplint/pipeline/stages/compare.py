@@ -15,7 +15,7 @@ from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.pipeline.bundles import chunks, trees_of, with_texts
-from kiplint.pipeline.columns import Columns, batch, ddl, text
+from kiplint.pipeline.columns import Columns, batch, ddl
 from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.engine import CHANGES, Engine
 from kiplint.pipeline.late import f
@@ -25,6 +25,7 @@ from kiplint.pipeline.tables.changes import Changes, Pairs, pairs_of
 from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
+from kiplint.pipeline.texts import tree_sizes
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
 from kiplint.runs.documented import url_of
@@ -48,23 +49,18 @@ def run(work: Work, context: Context) -> None:
     once = pairs.groupBy("old_root", "root").agg(f.min(f.struct(*LINE, "position")).alias("first"))
     wanted = once.select("old_root", "root", "first.*")
     staged = work.stage("compared", _compared(work, context.engine, wanted))
-    compared = work.read(COMPARED, staged)
-    for frame in (
-        Changes(compared.where("rule is not null").select(*Changes.COLUMNS).coalesce(work.few)),
-        Pairs(wanted.select("old_root", "root").coalesce(work.few)),
-    ):
-        (work.replace if anew else work.append)(frame)
+    if anew:
+        work.empty(Changes.NAME, Pairs.NAME)
+    work.add(Changes.NAME, work.chosen(Changes, COMPARED, staged, "rule"))
+    work.append(Pairs(wanted.select("old_root", "root").coalesce(work.few)))
     work.note(NAME, work.problems_in(staged, "subject"), anew=anew)
 
 
 def _compared(work: Work, engine: Engine, pairs: DataFrame) -> DataFrame:
     blobs, files, trees = work.frame(Blobs).df, work.frame(Files).df, work.frame(Trees).df
-    sizes = (
-        trees.join(files, "tree")
-        .join(blobs.select("blob", "size"), "blob")
-        .groupBy("root")
-        .agg(f.sum("size").alias("size"))
-    )
+    rows = rows_in(work.parts(Files.NAME))
+    sizes = trees.join(tree_sizes(files, blobs, rows, work.tasks(rows)), "tree")
+    sizes = sizes.groupBy("root").agg(f.sum("size").alias("size"))
     placed = chunks(pairs.join(sizes, "root", "left").fillna(0, ["size"]), LINE, "size")
     step = f.struct("position", "old_root", "root")
     steps = placed.groupBy("chunk").agg(f.array_sort(f.collect_list(step)).alias("steps"))
@@ -131,8 +127,7 @@ def _row(pair: tuple[str, str], one: Judged, url: str = "") -> Row:
     where = (one.path, span.line, span.column, *proof, one.message, span.end_line, span.end_column)
     shown = (json.dumps(witnesses, default=str), one.is_unproven, url or None)
     before = (one.old_path or None, old.line if old else None, old.column if old else None)
-    values = (*pair, *what, *where, *shown, *before, None, None)
-    return tuple(text(value) if isinstance(value, str) else value for value in values)
+    return (*pair, *what, *where, *shown, *before, None, None)
 
 
 STAGE = Stage(NAME, (Sets.NAME,), (Changes.NAME,), run, lambda context: {NAME: context.engine.texts[CHANGES]})

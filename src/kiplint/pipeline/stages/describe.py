@@ -17,7 +17,7 @@ from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.pipeline.columns import Columns, array, batch, ddl, number, struct, text
+from kiplint.pipeline.columns import Columns, array, batch, ddl, number, struct
 from kiplint.pipeline.delta import rows_in
 from kiplint.pipeline.late import f
 from kiplint.pipeline.stage import Context, Stage
@@ -91,7 +91,7 @@ def describe(message: Message) -> tuple[Mapping[str, Any], list[Mapping[str, Any
 
 def _message(message: Message) -> Mapping[str, Any]:
     return {
-        "message_name": text(message.name),
+        "message_name": message.name,
         "type": message.type,
         "api_key": number(message.api_key),
         "valid": str(message.valid),
@@ -99,7 +99,7 @@ def _message(message: Message) -> Mapping[str, Any]:
         "flexible": str(message.flexible),
         "deprecated": [_ends(one) for one in message.deprecated.parts],
         "unstable": message.unstable,
-        "listeners": [text(one) for one in message.listeners] if message.says_listeners else None,
+        "listeners": list(message.listeners) if message.says_listeners else None,
         "headers": [{**_ends(versions), "header": header} for versions, header in header_map(message)],
         "declares_headers": message.says_headers,
         "fields": len(message.all_fields),
@@ -113,8 +113,8 @@ def _ends(versions: VersionRange) -> Mapping[str, int | None]:
 def _fields(message: Message) -> Iterator[Mapping[str, Any]]:
     for field in message.all_fields:
         yield {
-            "path": text(field.path),
-            "type": text(field.type),
+            "path": field.path,
+            "type": field.type,
             "versions": str(field.versions),
             **_ends(field.present),
             "nullable": str(field.nullable),
@@ -122,8 +122,8 @@ def _fields(message: Message) -> Iterator[Mapping[str, Any]]:
             "tag": number(field.tag),
             "ignorable": field.ignorable,
             "map_key": field.map_key,
-            "default": text(str(field.default)),
-            "entity_type": text(field.entity_type),
+            "default": str(field.default),
+            "entity_type": field.entity_type,
         }
 
 
@@ -134,7 +134,7 @@ def _layout(message: Message, versions: VersionRange) -> Mapping[str, Any]:
         "layout": _digest(tokens(body)),
         "names": _digest(_names(body)),
         "tags": list(_tags(body, ())),
-        "shape": [text(one) for one in _shape(body, "")],
+        "shape": list(_shape(body, "")),
     }
 
 
@@ -152,7 +152,7 @@ def _names(body: Body) -> tuple[Any, ...]:
 
 def _tags(body: Body, path: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
     for one in body.tags or ():
-        yield {"path": text(".".join(path)), "tag": number(one.field.tag), "layout": _digest(slot_tokens(one))}
+        yield {"path": ".".join(path), "tag": number(one.field.tag), "layout": _digest(slot_tokens(one))}
     for one in (*body.slots, *(body.tags or ())):
         if one.body:
             yield from _tags(one.body, (*path, one.field.name))

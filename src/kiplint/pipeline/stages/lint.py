@@ -11,7 +11,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
 from kiplint.pipeline.bundles import chunks
-from kiplint.pipeline.columns import Columns, batch, ddl, text
+from kiplint.pipeline.columns import Columns, batch, ddl
 from kiplint.pipeline.delta import Parts, rows_in
 from kiplint.pipeline.engine import ALONE as FILES
 from kiplint.pipeline.engine import TOGETHER as SETS
@@ -23,7 +23,7 @@ from kiplint.pipeline.tables.files import Files
 from kiplint.pipeline.tables.findings import Findings
 from kiplint.pipeline.tables.sets import LINE, Sets
 from kiplint.pipeline.tables.trees import Trees
-from kiplint.pipeline.texts import Use, first_uses, join_texts, near, sets_in, texts_by_chunk
+from kiplint.pipeline.texts import Use, first_uses, join_blobs, near, sets_in, texts_by_chunk, tree_sizes
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
 
@@ -53,8 +53,7 @@ def run(work: Work, context: Context) -> None:
         linted += [_sets(work, context.engine, together, (), ())] if together else []
     staged = tuple(part for one in linted for part in work.stage("found", one))
     problems = list(work.problems_in(staged, "subject"))
-    found = work.read(FOUND, staged).where("problem is null").select(*Findings.COLUMNS)
-    parts = work.stage(Findings.NAME, found.coalesce(work.few)) if staged else ()
+    parts = work.chosen(Findings, FOUND, staged, "rule")
     if alone_anew and together_anew:
         work.empty(Findings.NAME)
     elif alone_anew or together_anew:
@@ -69,7 +68,7 @@ def _files(work: Work, engine: Engine, parts: Parts, seen: Parts) -> DataFrame:
     files = work.read(Files.COLUMNS, parts)
     wanted = files.select(*PAIR).distinct().join(_pairs(work, seen), PAIR, "anti")
     rows = rows_in(parts)
-    texts = join_texts(wanted, work.frame(Blobs).df, rows, _tasks(work, rows)).select(*PAIR, "data")
+    texts = join_blobs(wanted, work.frame(Blobs).df, "data", rows, _tasks(work, rows)).select(*PAIR, "data")
     return work.spread(texts, rows).mapInArrow(files_in_arrow(engine), ddl(FOUND))
 
 
@@ -82,14 +81,14 @@ def _sets(work: Work, engine: Engine, parts: Parts, fresh: Parts, seen: Parts) -
     if fresh and seen:
         known = _pairs(work, seen).withColumn("known", f.lit(True))
         uses = uses.join(known, PAIR, "left").withColumn("fresh", f.col("fresh") & f.col("known").isNull())
-    chosen = near(_chosen(work, files, blobs), rows_in(work.parts(Trees.NAME)))
+    chosen = near(_chosen(work, files, blobs, rows), rows_in(work.parts(Trees.NAME)))
     texts = texts_by_chunk(uses.join(chosen, "tree"), blobs, rows, tasks)
     return texts.mapInArrow(sets_in_arrow(engine), ddl(FOUND))
 
 
-def _chosen(work: Work, files: DataFrame, blobs: DataFrame) -> DataFrame:
-    """The trees of the files in chunks of neighbours: chunk, tree."""
-    sizes = files.join(blobs.select("blob", "size"), "blob").groupBy("tree").agg(f.sum("size").alias("size"))
+def _chosen(work: Work, files: DataFrame, blobs: DataFrame, rows: int) -> DataFrame:
+    """The trees of the files, about so many, in chunks of neighbours: chunk, tree."""
+    sizes = tree_sizes(files, blobs, rows, _tasks(work, rows))
     places = work.frame(Trees).df.join(work.frame(Sets).df, "root")
     first = places.groupBy("tree").agg(f.min(f.struct(*LINE, "directory", "position")).alias("first"))
     # Trees of sources that are not asked for any more stay, as their files do: they may be asked for again.
@@ -178,8 +177,7 @@ def _row(tree: str | None, name: str, blob: str, found: Finding) -> Row:
     where = (span.line, span.column, span.end_line, span.end_column, found.pointer)
     what = (found.rule, found.severity, found.told)
     told = (found.message_name, found.source, found.fingerprint, place)
-    values = (tree, name, blob, *what, *where, *told, None, None)
-    return tuple(text(value) if isinstance(value, str) else value for value in values)
+    return (tree, name, blob, *what, *where, *told, None, None)
 
 
 def _rules(context: Context) -> dict[str, str]:
