@@ -62,6 +62,15 @@ def test_rows_become_batches() -> None:
     assert table(columns, []).num_rows == 0
 
 
+def test_texts_that_utf_8_cannot_hold_become_escapes() -> None:
+    columns = {"name": "string", "ranges": array({"path": "string", "tag": "int"}), "all": "array<string>"}
+    rows = [("a\ud800", [{"path": "\udc80", "tag": 1}], None), ("\\ud800", [], ["é", "\udfff"])]
+    assert batch(columns, rows).to_pylist() == [
+        {"name": "a\\ud800", "ranges": [{"path": "\\udc80", "tag": 1}], "all": None},
+        {"name": "\\ud800", "ranges": [], "all": ["é", "\\udfff"]},
+    ]
+
+
 @given(st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF)))
 def test_any_text_of_a_definition_can_be_written(value: str) -> None:
     assert pa.array([text(value)]).to_pylist() == [text(value)]

@@ -92,12 +92,14 @@ def _written(batches: Batches, schema: pa.Schema, storage: Storage, name: str) -
 def _groups(batches: Batches) -> Iterator[pa.Table]:
     """The rows some at a time, each time for a row group: many small ones are slow to read."""
     held: list[pa.RecordBatch] = []
-    for one in batches:
-        if one.num_rows:
-            held.append(one)
-        if sum(other.nbytes for other in held) >= A_GROUP:
+    size = 0
+    for one in filter(len, batches):
+        held.append(one)
+        size += one.nbytes
+        if size >= A_GROUP:
             yield pa.Table.from_batches(held)
             held.clear()
+            size = 0
     if held:
         yield pa.Table.from_batches(held)
 

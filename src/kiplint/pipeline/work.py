@@ -23,7 +23,7 @@ A_HANDFUL = 8
 A_TASK = 1 << 14
 """The most files of one task: some 40 MB, which fit into the memory of an executor for sorting."""
 HELD = 1 << 20
-"""So many rows this process writes into one file sooner than a job does; it holds a few thousand at a time."""
+"""So many rows this process puts into one file sooner than a job does; it never holds all of them."""
 A_CLUSTER = 8
 """The cores that a cluster is taken to have which does not tell."""
 F = TypeVar("F", bound=Frame)
