@@ -43,8 +43,8 @@ def scopes_of(rules: RuleSet) -> Scopes:
     for rule in rules.rules:
         if rule.each not in ("change", "reading"):
             parts[rule.id in wide].append(rule)
-    narrow, wider = (RuleSet(part, rules.known) for part in parts)
-    return Scopes(rules, narrow, wider, frozenset(rule.id for rule in narrow.rules))
+    alone, together = (RuleSet(part, rules.known) for part in parts)
+    return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
 
 
 def needs_set(rule: Rule) -> bool:

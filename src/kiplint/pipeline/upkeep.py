@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-import pyarrow.parquet as pq
 from msgspec.structs import replace
 
 from kiplint.pipeline.catalog import TABLES
 from kiplint.pipeline.columns import arrow_schema
-from kiplint.pipeline.delta import Part, Parts, head_of, names, parts_of, reading, rows_in
+from kiplint.pipeline.delta import Part, Parts, head_of, names, parts_of, reading
 from kiplint.pipeline.ground import FOLDER, RUNS, STAGING, remove
 from kiplint.pipeline.lake import Lake, Snapshot
+from kiplint.pipeline.parts import write_rows
 from kiplint.pipeline.runs import OPTIMIZED, every, files_of
 
 SMALL: Final = 16 << 20
@@ -80,25 +80,18 @@ def _compacted(lake: Lake, snapshot: Snapshot) -> Iterator[tuple[str, Parts]]:
 
 
 def _together(lake: Lake, name: str, parts: Parts) -> Iterator[Part]:
-    folder, files, columns = lake.stage(name), lake.storage.files, _COLUMNS[name]
-    files.create_dir(folder)
+    columns = _COLUMNS[name]
     left = list(parts)
-    number = 0
     while left:
         some = [left.pop()]
         size = some[0].size
         while left and size < SMALL * 4:
             some.append(left.pop())
             size += some[-1].size
-        target = f"{folder}/part-{number}.parquet"
-        number += 1
-        with (
-            reading(lake.storage),
-            pq.ParquetWriter(target, arrow_schema(columns), filesystem=files, compression="zstd") as out,
-        ):
-            for one in lake.dataset(some, columns).to_batches():
-                out.write_batch(one)
-        yield Part(target, rows_in(some), int(files.get_file_info([target])[0].size))
+        rows = lake.dataset(some, columns).to_batches()
+        with reading(lake.storage):
+            written = write_rows(rows, arrow_schema(columns), lake.storage, lake.stage(name))
+        yield from written
 
 
 def _moved(inputs: dict[str, int], before: Snapshot, after: Snapshot) -> dict[str, int]:

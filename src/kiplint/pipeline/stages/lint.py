@@ -81,14 +81,13 @@ def _sets(work: Work, engine: Engine, parts: Parts, fresh: Parts, seen: Parts) -
     if fresh and seen:
         known = _pairs(work, seen).withColumn("known", f.lit(True))
         uses = uses.join(known, PAIR, "left").withColumn("fresh", f.col("fresh") & f.col("known").isNull())
-    chosen = near(_chosen(work, files, blobs, rows), rows_in(work.parts(Trees.NAME)))
+    chosen = near(_chosen(work, tree_sizes(files, blobs, rows, tasks)), rows_in(work.parts(Trees.NAME)))
     texts = texts_by_chunk(uses.join(chosen, "tree"), blobs, rows, tasks)
     return texts.mapInArrow(sets_in_arrow(engine), ddl(FOUND))
 
 
-def _chosen(work: Work, files: DataFrame, blobs: DataFrame, rows: int) -> DataFrame:
-    """The trees of the files, about so many, in chunks of neighbours: chunk, tree."""
-    sizes = tree_sizes(files, blobs, rows, _tasks(work, rows))
+def _chosen(work: Work, sizes: DataFrame) -> DataFrame:
+    """The trees with these sizes in chunks of neighbours: chunk, tree."""
     places = work.frame(Trees).df.join(work.frame(Sets).df, "root")
     first = places.groupBy("tree").agg(f.min(f.struct(*LINE, "directory", "position")).alias("first"))
     # Trees of sources that are not asked for any more stay, as their files do: they may be asked for again.
