@@ -25,7 +25,7 @@ ABOUT = """\
 every file of the corpus again and again, each time with other names of messages, structs and fields and other API keys,
 in sets as they are in the corpus. `per core` is half of what the two cores do in a second of the stage, which is
 without the start of the session. The engine is `check_set` over the same sets in one process on one core, while the
-other has nothing to do: in turns with the stage, before it, after it, and every eight seconds in a pause in which all
+other has nothing to do: in turns with the stage, before it, after it, and every five seconds in a pause in which all
 processes of the run are stopped, so that whatever else makes this machine slower makes both slower. Pauses are not
 counted. Figures by CPU time count all processes, the JVM's compiler and collector included. Memory is resident, the sum
 over all processes at the worst moment; pages that workers share are counted in each."""

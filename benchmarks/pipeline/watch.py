@@ -28,8 +28,8 @@ THREADS = {
 }
 """What a JVM's thread does, by how its name begins."""
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-INTERVAL = 0.5
-BETWEEN = 8.0
+INTERVAL = 1.0
+BETWEEN = 5.0
 """Seconds from one pause to the next."""
 Pauses = Sequence[tuple[float, float]]
 

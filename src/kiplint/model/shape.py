@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -40,9 +41,8 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
         return None, (Problem("wrong-type", f"a definition is a JSON object, not {_noun(value)}"),)
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
-    validator = _Validator(reading_schema())
     for _ in range(MOST_ROUNDS):
-        errors = list(islice(_all_errors(validator, document), MOST_PROBLEMS))
+        errors = list(islice(_all_errors(_validator(), document), MOST_PROBLEMS))
         if not errors:
             break
         usable = [_Repair(document, error, problems).run() for error in errors]
@@ -53,6 +53,12 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
         return msgspec.convert(document, MessageSpec), _without_echoes(problems)
     except msgspec.ValidationError as error:
         return None, _without_echoes(problems) or (Problem("wrong-type", str(error)),)
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    validator: Draft202012Validator = _Validator(reading_schema())
+    return validator
 
 
 def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
