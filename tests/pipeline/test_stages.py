@@ -121,6 +121,13 @@ def test_a_task_is_of_a_bounded_size(tmp_path: Path, items: int, tasks: int) -> 
     assert work.tasks(items) == tasks
 
 
+@pytest.mark.parametrize(("tasks", "shares"), [(1, 1), (7, 28), (61, 128), (200, 200)])
+def test_shares_are_many_for_a_core_and_no_more(tmp_path: Path, tasks: int, shares: int) -> None:
+    work = Work(own_session(), Lake(tmp_path), Snapshot())
+    vars(work)["parallelism"] = 2
+    assert work.shares(tasks) == shares
+
+
 def _never() -> Any:
     raise AssertionError("so little is done without Spark")
 

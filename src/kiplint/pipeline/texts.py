@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 SENT_EVERYWHERE = 1 << 16
 """So many rows without texts are sent to where the texts are; more and they meet halfway."""
 
-EVENLY = 4
-"""Chunks differ in size, and chance deals them out: with so many times as many tasks no core waits for the last."""
-
 ROWS: Columns = {
     "chunk": "bigint",
     "blob": "string",
@@ -59,15 +56,14 @@ def tree_sizes(files: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> Dat
     return sized.groupBy("tree").agg(f.sum("size").alias("size"))
 
 
-def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
-    """Texts with their uses: the columns `ROWS`, those of one chunk together.
+def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int, shares: int) -> DataFrame:
+    """Texts with their uses in so many shares: the columns `ROWS`, those of one chunk together.
 
     `uses` has chunk (bigint), tree, name, blob and fresh, about so many `rows`.
     """
     lists = (f.collect_list(name).alias(name) for name in ("tree", "name", "fresh"))
     listed = uses.repartition(tasks, "blob").groupBy("blob", "chunk").agg(*lists)
     joined = join_blobs(listed, blobs, "data", rows, tasks)
-    shares = tasks * EVENLY if tasks > 1 else 1
     return joined.select(*ROWS).repartition(shares, "chunk").sortWithinPartitions("chunk")
 
 

@@ -22,6 +22,11 @@ A_HANDFUL = 8
 """So few files are not worth a task of their own."""
 A_TASK = 1 << 14
 """The most files of one task: some 40 MB, which fit into the memory of an executor for sorting."""
+EVENLY, A_CORE = 4, 64
+"""Pieces differ in size, and chance deals them out: with so many times as many tasks no core waits for the last.
+
+With so many for a core it does not wait long in any case, and each costs as much as a hundred definitions.
+"""
 HELD = 1 << 20
 """So many rows this process puts into one file sooner than a job does; it never holds all of them."""
 A_CLUSTER = 8
@@ -141,6 +146,10 @@ class Work:
     def tasks(self, items: int) -> int:
         """How many tasks share so many files, sets or pairs: none for a handful, and each of a bounded size."""
         return max(min(self.parallelism, -(-items // A_HANDFUL)), -(-items // A_TASK), 1)
+
+    def shares(self, tasks: int) -> int:
+        """How many tasks do the work of these when it comes in pieces of unequal size."""
+        return max(tasks, min(tasks * EVENLY, self.parallelism * A_CORE)) if tasks > 1 else 1
 
     def append(self, frame: Frame) -> None:
         """Add rows to a table."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import gc
 import sys
 
+PUT_ASIDE = 1 << 14
+"""So many objects take longer to look through than ten definitions."""
+
 
 def settle() -> None:
     """Prepare a worker process: the objects of a definition are taken apart when it is done, none is collected.
 
     Spark collects after each task all the same. What has outlived one, the compiled rules above all, is put aside, so
-    that it is not looked through again; as often as an eighth has been added.
+    that it is not looked through again. Only there: a process that ends by itself would complain of what is left.
     """
     gc.disable()
-    if len(gc.get_objects()) > gc.get_freeze_count() // 8:
+    if in_a_task() and len(gc.get_objects()) > PUT_ASIDE:
         gc.freeze()
 
 

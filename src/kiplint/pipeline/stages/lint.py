@@ -82,7 +82,7 @@ def _sets(work: Work, engine: Engine, parts: Parts, fresh: Parts, seen: Parts) -
         known = _pairs(work, seen).withColumn("known", f.lit(True))
         uses = uses.join(known, PAIR, "left").withColumn("fresh", f.col("fresh") & f.col("known").isNull())
     chosen = near(_chosen(work, tree_sizes(files, blobs, rows, tasks)), rows_in(work.parts(Trees.NAME)))
-    texts = texts_by_chunk(uses.join(chosen, "tree"), blobs, rows, tasks)
+    texts = texts_by_chunk(uses.join(chosen, "tree"), blobs, rows, tasks, work.shares(tasks))
     return texts.mapInArrow(sets_in_arrow(engine), ddl(FOUND))
 
 
