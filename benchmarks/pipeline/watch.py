@@ -28,7 +28,8 @@ THREADS = {
 }
 """What a JVM's thread does, by how its name begins."""
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-INTERVAL = 1.0
+INTERVAL, FIRST, SHARE = 1.0, 0.05, 0.02
+"""Seconds from one look to the next: few at first, then this share of the time that has passed, up to the most."""
 BETWEEN = 5.0
 """Seconds from one pause to the next."""
 Pauses = Sequence[tuple[float, float]]
@@ -81,7 +82,8 @@ def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object] | Non
         due = started + BETWEEN
         while child.poll() is None:
             samples.take()
-            time.sleep(INTERVAL)
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(min(INTERVAL, FIRST + SHARE * (time.perf_counter() - started)))
             if meanwhile and time.perf_counter() >= due:
                 pauses.append(_pause(child.pid, meanwhile))
                 due = pauses[-1][1] + BETWEEN
