@@ -13,7 +13,7 @@ from tools import environment
 
 HEAVY = {
     "jsonschema", "json5", "networkx", "rich", "pyspark", "pandas", "pyarrow", "importlib.metadata", "asyncio", "difflib",
-    "tomllib", "hashlib", "pathlib", "inspect", "logging", "urllib.parse", "typer", "click", "ast",
+    "tomllib", "hashlib", "pathlib", "inspect", "logging", "urllib.parse", "typer", "click", "ast", "shutil",
     "kiplint.engine.expression", "kiplint.engine.check_rule", "kiplint.engine.translate",
     "kiplint.text.scan", "kiplint.text.parser", "kiplint.text.diagnose", "kiplint.model.shape",
     "kiplint.cli.app",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -11,14 +12,33 @@ from kiplint.report.kit.colors import BOLD, DIM, paint
 from kiplint.text.show import printable
 
 WIDTH = 100
+COLUMNS = 80
+"""The columns of a terminal that does not tell its size."""
 
 
 Cell = tuple[str, str]
 
 
 def width_of(out: TextIO) -> int | None:
-    """The columns of the terminal that `out` writes to (COLUMNS counts); None where it is none, which has no end."""
-    return shutil.get_terminal_size().columns if out.isatty() else None
+    """The columns of the terminal that `out` writes to; None where it is no terminal, which has no end.
+
+    COLUMNS counts as it does for `shutil.get_terminal_size`, whose module takes long to import.
+    """
+    return _columns() if out.isatty() else None
+
+
+def _columns() -> int:
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns > 0:
+        return columns
+    try:
+        stdout = sys.__stdout__
+        return (os.get_terminal_size(stdout.fileno()).columns if stdout else 0) or COLUMNS
+    except (ValueError, OSError):
+        return COLUMNS
 
 
 def table(
