@@ -3,16 +3,12 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from typer.main import get_command
 
 from benchmarks import peers, protos, schemas
 from benchmarks.lab import FINDINGS_OR_NONE, Lab
 from benchmarks.outcome import Outcome, SkipError, cost_of, pair_row
 from benchmarks.timing import Command, CommandError, compare, output
 from benchmarks.workspace import empty_scratch, scratch
-from kiplint.cli.app import make_app
 
 BREAKS_FOUND = frozenset({100})
 
@@ -78,21 +74,10 @@ def diff(lab: Lab) -> Iterator[Outcome]:
 def start(lab: Lab) -> Iterator[Outcome]:
     """What is there before any work, against importing the library that the command line is made with."""
     theirs = Command((sys.executable, "-c", "import typer"))
-    for words in (("--version",), ("--help",), *((*names, "--help") for names in commands())):
-        comparison = compare(lab.kiplint(*words), theirs, lab.plan.pairs)
-        yield pair_row(f"{' '.join(words)} / import typer", comparison, 1.6)
-        if len(words) == 1:
-            yield cost_of(f"kiplint {words[0]}", comparison.ours)
-
-
-def commands() -> list[tuple[str, ...]]:
-    """The words of every command, those inside a group included."""
-    found: list[tuple[str, ...]] = []
-    todo: list[tuple[tuple[str, ...], Any]] = [((), get_command(make_app()))]
-    for words, one in todo:
-        todo += [((*words, name), inner) for name, inner in getattr(one, "commands", {}).items() if not inner.hidden]
-        found += [words] if words else []
-    return found
+    for word in ("--version", "--help"):
+        comparison = compare(lab.kiplint(word), theirs, lab.plan.pairs)
+        yield pair_row(f"{word} / import typer", comparison, 1.6)
+        yield cost_of(f"kiplint {word}", comparison.ours)
 
 
 def single(lab: Lab) -> Iterator[Outcome]:
