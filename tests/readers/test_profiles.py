@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import ROOT
+import kiplint
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.load import load
-from kiplint.readers.loading import folder, profiles, read_profile
+from kiplint.readers.loading import FOLDER, profiles, read_profile
 from kiplint.readers.profile import Strip
 from kiplint.readers.reading import readings
 from kiplint.readers.replay import Taken, replay
@@ -132,10 +133,10 @@ def test_declared_headers_are_not_the_derived_ones() -> None:
         )
 
 
-def test_the_profiles_are_where_the_wheel_has_them() -> None:
-    assert folder() == str(ROOT / "readers")
+def test_the_profiles_are_data_of_the_package() -> None:
+    assert Path(FOLDER) == Path(kiplint.__file__).parent / "readers/profiles"
     with pytest.raises(ValueError, match=r"envoy\.json: "):
-        read_profile(str(ROOT / "envoy.json"))
+        read_profile("envoy.json")
 
 
 STEPS = [Strip(cut="//"), Strip(cut="//", ended=True), Strip(drop_beginning="//"), Strip(drop_with=["#", "//"]), Strip(join=True), Strip(comments=["//", "/*", "#"]), Strip(replace={"-21": "IN"})]  # fmt: skip

@@ -11,21 +11,14 @@ import msgspec
 from kiplint.readers.profile import Profile
 from kiplint.text.files import read_text
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_CHECKOUT = os.path.dirname(os.path.dirname(_HERE))
-
-
-def folder() -> str:
-    """The directory of the profiles: the wheel carries it inside the package, a checkout at its top."""
-    inside = os.path.join(_HERE, "profiles")
-    return inside if os.path.isdir(inside) else os.path.join(_CHECKOUT, "readers")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "profiles")
+"""The directory of the profiles."""
 
 
 @cache
 def _all() -> tuple[Profile, ...]:
-    place = folder()
-    names = sorted(name for name in os.listdir(place) if name.endswith(".json5"))
-    return tuple(read_profile(os.path.join(place, name)) for name in names)
+    names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".json5"))
+    return tuple(read_profile(os.path.join(FOLDER, name)) for name in names)
 
 
 def profiles(names: Collection[str] | None = None) -> list[Profile]:

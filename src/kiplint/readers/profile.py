@@ -1,4 +1,4 @@
-"""The profile of a reader: what it takes from a definition file and how, as data. Each is JSON5 in `readers/`."""
+"""The profile of a reader: what it takes from a definition file and how, as data. Each is JSON5 in `profiles/`."""
 
 from __future__ import annotations
 
