@@ -100,9 +100,24 @@ def cases(history: Path) -> Iterator[Case]:
 
 
 HELPED = (
-    *"check diff rollout negotiate upgrade-path show changelog decode encode vectors probe kip readers rules".split(),
+    *[
+        "check",
+        "diff",
+        "rollout",
+        "negotiate",
+        "upgrade-path",
+        "show",
+        "changelog",
+        "decode",
+        "encode",
+        "vectors",
+        "probe",
+        "kip",
+        "readers",
+        "rules",
+    ],
     *("explain", "schema", "lsp", "migrate kip-1313", "migrate bump", "new rpc"),
-    *(f"pipeline {name}" for name in "run blame changes matrix rollout report query optimize".split()),
+    *(f"pipeline {name}" for name in ["run", "blame", "changes", "matrix", "rollout", "report", "query", "optimize"]),
 )
 
 
