@@ -16,7 +16,6 @@ from kiplint.pipeline.storage import Storage
 
 MARK: Final = "KIPLINT-LAKE"
 MARKED: Final = b"This is a lake of `kiplint pipeline`: Delta tables, and `runs` says which versions belong together.\n"
-OF_OLD: Final = b"This directory is a lake of `kiplint pipeline`. What its log names is its own to remove.\n"
 STAGING: Final = "staging"
 RUNS: Final = "runs"
 LOG: Final = "_delta_log"
@@ -42,12 +41,9 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
     there = set(storage.list())
     if not there:
         storage.write(MARK, MARKED)
-    elif MARK not in there or (said := _mark(storage)) not in (MARKED, OF_OLD):
-        own = {MARK, STAGING, RUNS, "CURRENT", "data", *tables}
-        what = "CURRENT, but no mark of this kiplint's" if "CURRENT" in there else min(there - own or there)
-        raise UsageError(f"{storage} is not empty and no lake: it holds {what}")
-    elif said == OF_OLD:
-        raise of_old(storage)
+    elif MARK not in there or _mark(storage) != MARKED:
+        own = {MARK, STAGING, RUNS, *tables}
+        raise UsageError(f"{storage} is not empty and no lake: it holds {min(there - own or there)}")
     elif RUNS not in there and (left := there & {*tables}):
         raise UsageError(f"{storage} is no lake that can be read: it has {min(left)}, but no {RUNS}")
     for name in (STAGING, *(part for table in (*tables, RUNS) for part in (table, f"{table}/{LOG}"))):
@@ -63,16 +59,6 @@ def unclaim(storage: Storage, claimed: Claim) -> None:
         if storage.path and claimed.made:
             with suppress(OSError):
                 storage.path.rmdir()
-
-
-def of_old(storage: Storage) -> UsageError:
-    """What is said of a lake that an older kiplint made."""
-    return UsageError(f"{storage} is a lake of an older kiplint: `kiplint pipeline run` into a new one")
-
-
-def is_of_old(storage: Storage) -> bool:
-    """Whether an older kiplint made a lake here; raises OSError."""
-    return storage.has(MARK) and _mark(storage) == OF_OLD
 
 
 def require_own(storage: Storage, files: Iterable[str]) -> None:

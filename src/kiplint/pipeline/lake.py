@@ -27,7 +27,7 @@ from kiplint.pipeline import runs
 from kiplint.pipeline.columns import Columns, arrow_schema
 from kiplint.pipeline.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
 from kiplint.pipeline.frame import KINDS
-from kiplint.pipeline.ground import RUNS, STAGING, Claim, claim, identity, is_of_old, of_old, remove, runs_here, unclaim
+from kiplint.pipeline.ground import RUNS, STAGING, Claim, claim, identity, remove, runs_here, unclaim
 from kiplint.pipeline.runs import BEGUN, ENDED, Seen, Snapshot
 from kiplint.pipeline.storage import Storage
 
@@ -55,9 +55,6 @@ class Lake:
     @property
     def exists(self) -> bool:
         """Whether something was published here. Raises UsageError."""
-        with reading(self.storage):
-            if is_of_old(self.storage):
-                raise of_old(self.storage)
         return head_of(self.storage, RUNS) is not None
 
     def snapshot(self, as_of: str = "") -> Snapshot:
