@@ -48,8 +48,6 @@ def is_elsewhere(cluster: Cluster) -> bool:
 def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
     """What makes the session when it is first asked for, and gives the same again; it is stopped at the end.
 
-    After some starts of Spark its classes are archived then, which takes a while and is shown unless all is `quiet`.
-
     Ctrl-C ends it in silence: Spark's own handler would ask the JVM in the midst of another call, Py4J log that, and
     the JVM complain of each task that it does not finish.
     """
@@ -69,11 +67,6 @@ def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[
 
     try:
         yield session
-        if made:
-            from kiplint.pipeline.session import end
-
-            sys.stdout.flush()
-            end(made.pop(), _shown("an archive of Spark's classes", quiet))
     except (KeyboardInterrupt, Ended):
         from kiplint.pipeline.session import silence
 
@@ -85,19 +78,6 @@ def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[
     finally:
         for one in made:
             one.stop()
-
-
-@contextmanager
-def _shown(what: str, quiet: bool) -> Iterator[None]:
-    """Show on a terminal how long something takes."""
-    from kiplint.pipeline.progress import Progress
-
-    shown = None if quiet or not sys.stderr.isatty() else Progress(None, what, sys.stderr)
-    try:
-        yield
-    finally:
-        if shown:
-            shown.close()
 
 
 def _need(what: str, *packages: str) -> None:

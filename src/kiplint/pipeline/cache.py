@@ -1,4 +1,4 @@
-"""Where the pipeline keeps what it makes once on a machine: the launcher of Java, what it logs, an archive of classes.
+"""Where the pipeline keeps what it makes once on a machine: the launcher of Java, and what it logs.
 
 Java is started by what lies there, so nobody else may be able to put it there: not another user, and not a change in
 the checkout that a run works on, in which CI likes to have its caches.
@@ -23,17 +23,12 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 @cache
 def cache_directory() -> Path:
     """The directory of kiplint in the user's cache, which is there and the user's alone; else one for this process."""
-    if folder := lasting_directory():
+    folders = (root / "kiplint" for root in _roots())
+    if folder := next((folder for folder in folders if _is_outside(folder) and _is_private(folder)), None):
         return folder
     fresh = mkdtemp(prefix="kiplint-")
     at_end(lambda: rmtree(fresh, ignore_errors=True))
     return Path(fresh)
-
-
-def lasting_directory() -> Path | None:
-    """The directory of kiplint in the user's cache, if there can be one that is the user's alone."""
-    folders = (root / "kiplint" for root in _roots())
-    return next((folder for folder in folders if _is_outside(folder) and _is_private(folder)), None)
 
 
 def _roots() -> Iterator[Path]:

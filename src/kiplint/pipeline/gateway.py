@@ -7,10 +7,7 @@ from contextlib import contextmanager
 from subprocess import Popen
 from typing import Any
 
-from pyspark import SparkContext, java_gateway
-
-LONGEST = 60.0
-"""Seconds that a JVM has to end."""
+from pyspark import java_gateway
 
 
 @contextmanager
@@ -38,15 +35,3 @@ def ending_with_us() -> Iterator[None]:
         raise
     finally:
         vars(java_gateway)["Popen"] = start
-
-
-def end_jvm() -> None:
-    """End the JVM that PySpark has started for itself, whose session has stopped, and wait for that.
-
-    Raises subprocess.TimeoutExpired where it does not end.
-    """
-    gateway: Any = SparkContext._gateway
-    SparkContext._gateway = SparkContext._jvm = None
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(LONGEST)

@@ -6,18 +6,15 @@ import os
 import resource
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
 
-import pyspark
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.cache import cache_directory, lasting_directory
-from kiplint.pipeline.classes import MEMORY, forget_unused, is_listing, key_of, make_archive, options_of
-from kiplint.pipeline.gateway import end_jvm, ending_with_us
+from kiplint.pipeline.cache import cache_directory
+from kiplint.pipeline.gateway import ending_with_us
 from kiplint.pipeline.java import java_home
 from kiplint.text.files import replace_file
 
@@ -46,7 +43,6 @@ JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 One compiler alone gets a small code cache, which a long run fills; from then on nothing is compiled.
 """
-OPTIONS: Final = "spark.driver.extraJavaOptions"
 EVERYWHERE = {
     # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -114,7 +110,6 @@ def _start(master: str | None, asked: Mapping[str, str], *, quiet: bool) -> Spar
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kiplint pipeline")
     defaults = EVERYWHERE | (QUIET if submitted and quiet else {})
-    options: Sequence[str] = ()
     if not submitted:
         _require_files()
         place = master or "local[*]"
@@ -122,46 +117,14 @@ def _start(master: str | None, asked: Mapping[str, str], *, quiet: bool) -> Spar
             # A host name that nobody resolves would keep the driver from starting.
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             defaults |= ONE_MACHINE | {"spark.sql.shuffle.partitions": str(max(2, _cores(place)))}
-        home = java_home(cache_directory())
-        os.environ["JAVA_HOME"] = str(home)
-        options = _archived(home, asked) if place.startswith("local") else ()
-        defaults[OPTIONS] = shlex.join((*JVM.split(), f"-Dlog4j2.configurationFile={_log4j()}", *options))
-        defaults[MEMORY] = "2g"
+        os.environ["JAVA_HOME"] = str(java_home(cache_directory()))
+        defaults["spark.driver.extraJavaOptions"] = shlex.join((*JVM.split(), f"-Dlog4j2.configurationFile={_log4j()}"))
+        defaults["spark.driver.memory"] = "2g"
         builder = builder.master(place)
     for name, value in {**defaults, **asked}.items():
         builder = builder.config(name, value)
     with ending_with_us():
-        session = builder.getOrCreate()
-    forget_unused(options, lambda: _property(session, "java.vm.info"))
-    return session
-
-
-def end(session: SparkSession, shown: AbstractContextManager[object]) -> None:
-    """Stop a session. Where its JVM has written down its classes, an archive is made of them, within `shown`."""
-    options: Sequence[str] = ()
-    with suppress(Exception):  # a Connect session has no context
-        conf = session.sparkContext.getConf()
-        options = [f"-Xmx{conf.get(MEMORY)}", *shlex.split(conf.get(OPTIONS, ""))]
-    if not is_listing(options):
-        session.stop()
-        return
-    path = _property(session, "java.class.path")
-    session.stop()
-    with shown, suppress(Exception, KeyboardInterrupt):  # all is done but this
-        end_jvm()
-        make_archive(Path(os.environ["JAVA_HOME"], "bin", "java"), options, path)
-
-
-def _archived(home: Path, asked: Mapping[str, str]) -> Sequence[str]:
-    spark = Path(next(iter(pyspark.__path__)))
-    key = key_of(home, spark, pyspark.__version__, JVM, asked, os.environ)
-    folder = lasting_directory()
-    return options_of(folder, key) if key and folder else ()
-
-
-def _property(session: SparkSession, name: str) -> str:
-    jvm: Any = session.sparkContext._jvm
-    return str(jvm.java.lang.System.getProperty(name))
+        return builder.getOrCreate()
 
 
 def _require_files() -> None:
