@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from kiplint.pipeline.code import Code, code_id
+from kiplint import __version__
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from kiplint.pipeline.engine import Engine
     from kiplint.pipeline.listing import Line
     from kiplint.pipeline.work import Work
@@ -34,7 +38,7 @@ class Context(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """`asks` tells what results depend on besides the data and the stage's own code: rules, or what was asked for.
+    """`asks` tells what results depend on besides the data and the code: rules, or what was asked for.
 
     It does so by the names under which the lake remembers what was done; without it there is one, the stage's own.
     """
@@ -45,8 +49,33 @@ class Stage(NamedTuple):
     run: Callable[[Work, Context], None]
     asks: Callable[[Context], Mapping[str, str]] | None = None
 
-    def ids(self, context: Context, code: Code | None = None) -> dict[str, str]:
-        """Ids of all that results depend on but for the data; `code` is a copy of this package that is to run."""
-        own = code_id(self.run.__module__, code)
-        asked = self.asks(context) if self.asks else {self.name: ""}
-        return {name: sha256(f"{own} {one}".encode()).hexdigest()[:16] for name, one in asked.items()}
+    def ids(self, context: Context) -> dict[str, str]:
+        """Ids of all that results depend on but for the data."""
+        demands = self.asks(context) if self.asks else {self.name: ""}
+        return {name: sha256(f"{code_id()} {demand}".encode()).hexdigest()[:16] for name, demand in demands.items()}
+
+
+@cache
+def code_id() -> str:
+    """The id of the code that runs: any change of kiplint's own modules has every stage done again."""
+    return id_of(files("kiplint"))
+
+
+def id_of(package: Traversable) -> str:
+    """The id of a copy of kiplint, which is its directory, on a disk or in an archive.
+
+    The compiled rules do not count: they follow from the rules of a run, which stages name themselves.
+    """
+    digest = sha256(__version__.encode())
+    for name, source in sorted(_sources(package)):
+        digest.update(b"\0" + name.encode() + b"\0" + sha256(source).digest())
+    return digest.hexdigest()[:16]
+
+
+def _sources(folder: Traversable, above: str = "") -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        name = above + entry.name
+        if name.endswith(".py"):
+            yield name, entry.read_bytes()
+        elif entry.is_dir() and name != "compiled":
+            yield from _sources(entry, f"{name}/")
