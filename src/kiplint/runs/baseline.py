@@ -41,8 +41,10 @@ class Held(NamedTuple):
     notes: tuple[str, ...]
 
 
-def hold_against(findings: tuple[Finding, ...], rules: RuleSet, asked: Asked, tree: str = "") -> Held:
-    """The findings without what is recorded.
+def hold_against(
+    findings: tuple[Finding, ...], everything: tuple[Finding, ...], rules: RuleSet, asked: Asked, tree: str = ""
+) -> Held:
+    """The findings without what is recorded; `everything` are these and the older ones, whose entries are not stale.
 
     `tree` is the directory of the configuration; outside its work tree a configured file is not written. An entry is
     stale when this run would have found what it records: when its rule ran, on a file that could be read, and
@@ -54,17 +56,17 @@ def hold_against(findings: tuple[Finding, ...], rules: RuleSet, asked: Asked, tr
     paths = [asked.stdin_filename or one if one == STDIN else one for one in asked.sets]
     checked = [_shown(path, file) for path in paths]
     missing = [one for one in before.checked if not _covered(one, checked, file)]
-    verdict = compare(before, findings, (lambda entry: False) if missing else _judge(findings, rules))
+    stale = compare(before, everything, (lambda entry: False) if missing else _judge(everything, rules)).stale
+    new = compare(before, findings, lambda entry: False).new
     if not asked.update:
-        return Held(verdict.new, tuple(map(_as_json, verdict.stale)), tuple(_told(file, before, verdict.stale)))
+        return Held(new, tuple(map(_as_json, stale)), tuple(_told(file, before, stale)))
     if missing and not asked.allow_new:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
-    after, new = without(before, verdict.stale), verdict.new
+    after, added = without(before, stale), new if asked.allow_new else ()
     if asked.allow_new:
-        after, new = extended(after, new, checked), ()
+        after, new = extended(after, added, checked), ()
     write_baseline(after, file, None if asked.file else home_of(tree) or tree)
-    added = len(verdict.new) - len(new)
-    told = f"{plural(after.total, 'finding')}: {added:,} new, {_mended(verdict.stale):,} dropped"
+    told = f"{plural(after.total, 'finding')}: {len(added):,} new, {_mended(stale):,} dropped"
     return Held(new, (), (f"{printable(file)} holds {told}",))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
+from kiplint.runs.checking import CheckOptions, Part
 from kiplint.sources.disk import read
-from kiplint.sources.git import is_unborn
+from kiplint.sources.git import is_revision
 from kiplint.sources.recognize import kind_of
 from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError
@@ -20,20 +23,35 @@ def definitions_among(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if not os.path.isfile(name) or _is_ours(name))
 
 
-def is_changed(names: Iterable[str]) -> bool:
-    """Whether any of the files differs from HEAD; when none does, the hook was run over all files."""
+def parts_of_commit(names: tuple[str, ...], options: CheckOptions) -> list[Part]:
+    """What a commit concerns: the files with definitions, and the directories that lose a file with it.
+
+    Of the files only what is new since `changed_since`, else since HEAD; all of it when none of them differs from HEAD,
+    as the hook then runs over all files. With fixes there are only the files.
+    """
+    if options.mending:
+        return [Part(names, options)]
+    base = options.changed_since or HEAD
+    since = base if options.changed_since or (names and _is_changed(names)) else None
+    folders = _bereft(base)
+    files = [Part(names, replace(options, changed_since=since))] if names or not folders else []
+    return files + [Part((folder,), replace(options, changed_since=base)) for folder in folders]
+
+
+def _is_changed(names: Iterable[str]) -> bool:
+    """Whether any of the files differs from HEAD."""
     try:
         return bool(open_repository(None).run("diff", "--name-only", HEAD, "--", *names).strip())
     except SourceError:
         return False
 
 
-def bereft() -> tuple[str, ...]:
-    """The directories, as they are called here, that lose a JSON file with the commit, and still exist."""
-    if is_unborn(HEAD):
+def _bereft(base: str) -> tuple[str, ...]:
+    """The directories, as they are called here, that have lost a JSON file since the revision, and still exist."""
+    if not is_revision(base):
         return ()
     try:
-        told = open_repository(None).run("diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", HEAD)
+        told = open_repository(None).run("diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", base, "--")
     except SourceError:
         return ()
     top = home_of(os.curdir)

@@ -99,27 +99,21 @@ def run(options: Options) -> int:
 
 
 def _checked(options: Options) -> "CheckResult":
-    from kiplint.cli.output import open_outputs
-    from kiplint.runs.check import check
+    from msgspec.structs import asdict
 
-    return check(
-        *options.sets,
-        fail_on=options.fail_on,
-        only_failing=options.only_failing,
-        baseline=options.baseline,
-        update_baseline=options.update_baseline,
-        allow_new=options.allow_new,
-        changed_since=options.changed_since,
-        as_hook=options.as_hook,
-        mending="diff" if options.diff else "fix" if options.fix else None,
-        unsafe_fixes=options.unsafe_fixes,
-        fix_baselined=options.fix_baselined,
-        fixes=any(map(_tells_fixes, open_outputs(options.reporting))),
-        readers=options.readers,
-        repository=options.repo,
-        stdin_filename=options.stdin_filename or "",
-        **chosen(options.choosing, options.configuring),
-    )
+    from kiplint.cli.output import open_outputs
+    from kiplint.runs.check import run_check
+    from kiplint.runs.checking import CheckOptions
+
+    values = asdict(options) | {
+        "baseline": options.baseline or "",
+        "mending": "diff" if options.diff else "fix" if options.fix else None,
+        "fixes": any(map(_tells_fixes, open_outputs(options.reporting))),
+        "repository": options.repo,
+        "stdin_filename": options.stdin_filename or "",
+    }
+    of_check = CheckOptions(**{name: values[name] for name in CheckOptions.__struct_fields__})
+    return run_check(options.sets, of_check, **chosen(options.choosing, options.configuring))
 
 
 def _as_it_is(options: Options) -> "CheckResult":
