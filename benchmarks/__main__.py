@@ -18,6 +18,7 @@ MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
     "single": scenarios.single,
     "check-jsonschema": scenarios.check_jsonschema,
     "scaling": scaling.scaling,
+    "collector": scaling.collector,
     "formats": formats.formats,
     "frames": frames.frames,
     "releases": history.releases,

@@ -3,15 +3,27 @@
 import itertools
 import shutil
 import statistics
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.lab import Lab
-from benchmarks.outcome import Outcome, Row, Scale, SkipError, milliseconds, ratio_row
+from benchmarks.lab import FINDINGS_OR_NONE, Lab
+from benchmarks.outcome import Outcome, Row, Scale, SkipError, milliseconds, pair_row, ratio_row
 from benchmarks.timing import Command, compare, median_peak, median_wall
 from benchmarks.workspace import empty_scratch
 
 FILES_PER_SECOND = 8_000
+COPIES = 10
+"""So many sets are checked with and without the garbage collector."""
+
+WITH_COLLECTOR = """
+import gc
+gc.disable = lambda: None
+import kiplint.engine.run
+kiplint.engine.run.take_apart = lambda schemas: None
+from kiplint.cli import main
+main()
+"""
 
 _CLEANING_ROUNDS = 4
 
@@ -25,6 +37,20 @@ def scaling(lab: Lab) -> Iterator[Outcome]:
         steps = [_step(lab, title, chosen, copies) for copies in lab.plan.scaling]
         yield from steps
         yield from _verdicts(title, steps)
+
+
+def collector(lab: Lab) -> Iterator[Outcome]:
+    """A check of many sets, beside the same check with Python's garbage collector and sets that are not taken apart."""
+    files = [schema.path for schema in lab.schemas]
+    root = _copies(files, COPIES)
+    ours = lab.kiplint("check", root.name, cwd=root.parent)
+    theirs = Command((sys.executable, "-c", WITH_COLLECTOR, "check", root.name), root.parent, FINDINGS_OR_NONE)
+    taken = compare(ours, theirs, lab.plan.scaling[COPIES])
+    shutil.rmtree(root)
+    measure = f"check {COPIES} x {len(files)} files / with the garbage collector"
+    yield pair_row(measure, taken, 1.0)
+    peaks = median_peak(taken.ours), median_peak(taken.theirs)
+    yield ratio_row(f"{measure}, peak memory", f"{peaks[0]:.0f} MiB", f"{peaks[1]:.0f} MiB", peaks[0] / peaks[1], 1.0)
 
 
 def clean_files(lab: Lab) -> list[Path]:
@@ -44,17 +70,22 @@ def clean_files(lab: Lab) -> list[Path]:
 
 
 def _step(lab: Lab, title: str, files: Sequence[Path], copies: int) -> Scale:
+    root = _copies(files, copies)
+    work, nothing = lab.kiplint("check", root.name, cwd=root.parent), _start_up(lab, files)
+    taken = compare(work, nothing, lab.plan.scaling[copies])
+    shutil.rmtree(root)
+    above = statistics.median(a.wall - b.wall for a, b in zip(taken.ours, taken.theirs, strict=True))
+    return Scale(title, copies * len(files), median_wall(taken.ours), above, median_peak(taken.ours))
+
+
+def _copies(files: Sequence[Path], copies: int) -> Path:
     root = empty_scratch("scale", f"{copies}x")
     for number in range(copies):
         directory = root / f"set-{number:03}"
         directory.mkdir()
         for file in files:
             shutil.copyfile(file, directory / file.name)
-    work, nothing = lab.kiplint("check", root.name, cwd=root.parent), _start_up(lab, files)
-    taken = compare(work, nothing, lab.plan.scaling[copies])
-    shutil.rmtree(root)
-    above = statistics.median(a.wall - b.wall for a, b in zip(taken.ours, taken.theirs, strict=True))
-    return Scale(title, copies * len(files), median_wall(taken.ours), above, median_peak(taken.ours))
+    return root
 
 
 def _start_up(lab: Lab, files: Sequence[Path]) -> Command:

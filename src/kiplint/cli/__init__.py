@@ -12,8 +12,7 @@ from kiplint.cli.surroundings import COMPLETE, settle
 def main() -> None:
     """Run `kiplint` with the process's arguments."""
     settle()
-    gc.disable()  # the objects of a set are taken apart when it is done
-    _import_msgspec_alone()
+    gc.disable()  # sets are taken apart when they are done; the benchmark `collector` measures what that gives
     from kiplint.cli.process import attempt, run
     from kiplint.cli.reader import read
 
@@ -28,15 +27,3 @@ def main() -> None:
         know_shells()
     words = () if COMPLETE in os.environ else sys.argv[1:]
     attempt(lambda: make_app(words=words)(prog_name="kiplint"))
-
-
-def _import_msgspec_alone() -> None:
-    """Import msgspec without typing_extensions, which it prefers to typing where it is installed.
-
-    Python 3.11 has all that is taken from there; what comes along with it is a tenth of the run.
-    """
-    if "typing_extensions" not in sys.modules:
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-        import msgspec  # noqa: F401
-
-        del sys.modules["typing_extensions"]

@@ -117,7 +117,10 @@ def at_reported_half(breach: Breach, reported: set[str]) -> Breach:
 
 
 def take_apart(schemas: SchemaSet) -> None:
-    """Break the circles between the elements of a set, so that its memory is free for the next one at once."""
+    """Break the circles between the elements of a set, so that its memory is free for the next one at once.
+
+    Commands and workers run without the garbage collector: else 20,000 files would take 770 MiB instead of 60.
+    """
     for message in schemas.messages:
         if "fields" in vars(message) or "common_structs" in vars(message):  # else no element of it was ever made
             for element in (*message.structs, *message.all_fields):
