@@ -20,9 +20,9 @@ TARGET = ROOT / "src/kiplint/compiled"
 def compile_packs() -> None:
     """Write a module for each pack in `rules/`, and remove those of packs that are gone."""
     sys.path.insert(0, str(ROOT / "src"))
-    import kiplint.compat.changes.kinds  # noqa: F401 - so that rules about changes are known
-    from kiplint.engine.building import module_text
+    import kiplint.compat.kinds  # noqa: F401 - so that rules about changes are known
     from kiplint.engine.packs import shipped_rules
+    from kiplint.engine.translate import module_text
 
     texts = {
         f"{pack.replace('-', '_')}.py": module_text(pack, rules)

@@ -8,7 +8,7 @@ from benchmarks.lab import Lab
 from benchmarks.outcome import Outcome, milliseconds, ratio_row
 from benchmarks.timing import Command, CommandError, compare, median_cpu, median_peak, output, repeat
 from benchmarks.workspace import empty_scratch
-from kiplint.report.findings.formats import FORMATS
+from kiplint.render.formats import FORMATS
 
 FEW, MANY = 1_000, 10_000
 _A_FILE = 100

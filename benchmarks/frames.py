@@ -14,10 +14,9 @@ from benchmarks.lab import Lab
 from benchmarks.outcome import Outcome, Row, SkipError, cost_of, pair_row, ratio_row
 from benchmarks.timing import Command, compare, median_wall, output, repeat
 from benchmarks.workspace import corpus_root, scratch
-from kiplint.codec.catalog import having
+from kiplint.codec.catalog import having, open_catalog
 from kiplint.codec.codec import Codec
-from kiplint.runs.bytes.choice import open_catalog
-from kiplint.runs.bytes.decode import decode
+from kiplint.commands.decode.run import decode
 
 ROUNDS = 15
 PORT = 29092

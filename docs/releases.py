@@ -12,12 +12,11 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import BREAKS, Judged, judge
-from kiplint.compat.tree import Tree
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import BREAKS, Judged, judge
+from kiplint.compat.tree import Tree, load
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.runs.trees import load
 
 HEAD = """# What broke between releases
 

@@ -9,8 +9,7 @@ import textwrap
 from pathlib import Path
 
 from kiplint.model.load import load
-from kiplint.model.vocabulary import nearly
-from kiplint.model.wording import SHORTEST, joined, texts_of, times, tokens_of, words_of
+from kiplint.model.words import SHORTEST, joined, nearly, texts_of, times, tokens_of, words_of
 
 _FILE = Path(__file__).parent.parent / "src/kiplint/model/known_words.py"
 _RIGHT = {"matches", "strict", "table", "wrote"}

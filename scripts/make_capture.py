@@ -8,9 +8,8 @@ from pathlib import Path
 
 import dpkt
 
-from kiplint.codec.catalog import Catalog
+from kiplint.codec.catalog import Catalog, open_catalog
 from kiplint.codec.exchange import encode_object
-from kiplint.runs.bytes.choice import open_catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENT, BROKER = (bytes((127, 0, 0, 1)), 50312), (bytes((127, 0, 0, 1)), 9092)

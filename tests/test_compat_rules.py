@@ -12,11 +12,11 @@ from msgspec.structs import astuple
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 
-from kiplint.cli.commands import explain
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.examples import messages_of, run_example
-from kiplint.compat.changes.judge import BREAKS, Judged, judge
-from kiplint.compat.changes.kinds import KINDS
+from kiplint.commands.diff.text import write_diff
+from kiplint.commands.explain import options
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import BREAKS, Judged, judge, messages_of, run_example
+from kiplint.compat.kinds import KINDS
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.check_rule import mistakes
 from kiplint.engine.config import Config
@@ -25,8 +25,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.verify import verify
-from kiplint.model.fact import facts_of
-from kiplint.report.diff.text import write_diff
+from kiplint.model.element import facts_of
 from kiplint.text.lines import Lines, decode_text
 from sources.support import write
 from test_rules import FIXTURES, SNAPSHOTS, OneFileEach
@@ -241,7 +240,7 @@ def test_a_pack_with_rules_about_changes_leaves_check_alone(tmp_path: Path) -> N
 
 @every_rule
 def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]) -> None:
-    assert explain.run(explain.Options(rule.id)) == 0
+    assert options.run(options.Options(rule.id)) == 0
     said = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
     assert {one.rule for one in example.changes} == {rule.id}

@@ -15,14 +15,14 @@ import pytest
 import typer.main
 from packaging.requirements import Requirement
 
-import kiplint.compat.changes.kinds  # noqa: F401 (brings the elements of its rules)
+import kiplint.compat.kinds  # noqa: F401 (brings the elements of its rules)
 from conftest import ROOT
 from kiplint.cli.app import make_app
-from kiplint.engine.functions import FUNCTIONS
+from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
-from kiplint.report.findings.formats import FORMATS
-from kiplint.runs.rules import OF_BYTES, rules_of_bytes
+from kiplint.engine.runtime import FUNCTIONS
+from kiplint.render.formats import FORMATS
 from pipeline import guide
 from ports import free_port
 from shell import forking

@@ -20,9 +20,9 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.report.findings.text import write
-from kiplint.runs.reading import readings_of
-from kiplint.runs.result import CheckResult
+from kiplint.readers.outcome import readings_of
+from kiplint.render.findings.text import write
+from kiplint.render.report import CheckResult
 from kiplint.text.lines import Lines, decode_text
 
 HERE = Path(__file__).resolve().parent

@@ -15,7 +15,7 @@ from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.text.comments import blank_comments
+from kiplint.text.decode import blank_comments
 
 TRUNK = "kafka-trunk-2026-08"
 

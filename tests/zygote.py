@@ -33,11 +33,20 @@ MODULES = os.pathsep.join(map(str, (SOURCE, GUARD)))
 IMPORTED = (
     "kiplint.cli.app",
     *(
-        f"kiplint.runs.{name}"
-        for name in ("check", "diff", "negotiate", "upgrade", "rollout", "show", "readers", "kip")
+        f"kiplint.commands.{name}.run"
+        for name in (
+            "check",
+            "diff",
+            "negotiate",
+            "upgrade_path",
+            "rollout",
+            "show",
+            "readers",
+            "kip",
+            "encode",
+            "decode",
+        )
     ),
-    *(f"kiplint.runs.bytes.{name}" for name in ("encode", "decode")),
-    "kiplint.cli.bytes",
     "kiplint.cli.output",
     "kiplint.cli.process",
     "kiplint.text.diagnose",
@@ -116,7 +125,7 @@ def import_all(names: Iterable[str]) -> None:
 def prepare(words: Sequence[str]) -> None:
     """Do what runs with such words do first, always with the same result."""
     if words[:1] == ["readers"]:  # a third of a second to read
-        from kiplint.readers.loading import profiles
+        from kiplint.readers.profile import profiles
 
         profiles()
 

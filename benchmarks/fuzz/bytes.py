@@ -14,9 +14,8 @@ import time
 
 from benchmarks.fuzz.damage import damaged
 from benchmarks.workspace import find_corpus
-from kiplint.codec.catalog import Catalog
+from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.codec import Codec
-from kiplint.codec.sources import Definitions
 from kiplint.codec.values import rich
 from kiplint.model.layout import intervals
 from kiplint.sources.open import open_sets

@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 from benchmarks.workspace import REPOSITORY, corpus_root
 from kiplint.codec.capture import UnreadableCapture, read_capture
-from kiplint.codec.catalog import Catalog
+from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.frames import decode_request, decode_response
-from kiplint.codec.records.batch import read_batches
-from kiplint.codec.sources import Definitions
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import judge
+from kiplint.codec.records import read_batches
+from kiplint.commands.kip.reading import read_kip
+from kiplint.commands.kip.run import settle
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config, read_config
 from kiplint.engine.errors import UsageError
@@ -30,17 +31,15 @@ from kiplint.engine.packs import load_pack
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
-from kiplint.report.findings.formats import FORMATS, write
-from kiplint.runs.kip.homes import settle
-from kiplint.runs.kip.reading import read_kip
-from kiplint.runs.reading import readings_of
-from kiplint.runs.result import CheckResult
+from kiplint.readers.outcome import readings_of
+from kiplint.render.formats import FORMATS, write
+from kiplint.render.report import CheckResult
 from kiplint.sources.cleanup import close
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.suppress import parse_suppressions
+from kiplint.text.suppressions import parse_suppressions
 
 SET = REPOSITORY / "fixtures" / "sets" / "broker"
 NAME = "XRequest.json"

@@ -9,8 +9,7 @@ from typing import Any
 import typer.main
 
 from generator.markdown import anchor, code, fence, page, prose, table
-from kiplint.cli.app import make_app
-from kiplint.cli.epilogs import AS_IT_IS
+from kiplint.cli.app import AS_IT_IS, make_app
 
 INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
 

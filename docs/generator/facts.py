@@ -6,11 +6,11 @@ import re
 import sys
 
 from generator.markdown import anchor, code, page, prose, table
-from kiplint.compat.changes.change import Change
-from kiplint.compat.changes.kinds import KINDS as CHANGES
-from kiplint.engine.functions import FUNCTIONS
+from kiplint.compat.change import Change
+from kiplint.compat.kinds import KINDS as CHANGES
 from kiplint.engine.language import CLASSES, KINDS, facts
-from kiplint.model.fact import Fact
+from kiplint.engine.runtime import FUNCTIONS
+from kiplint.model.element import Fact
 
 INTRODUCTION = """\
 What an expression of a rule may say. [Writing rules](../guide/writing-rules.md) shows how to use it.

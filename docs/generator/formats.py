@@ -9,8 +9,8 @@ from generator.rules import rendered
 from kiplint import __version__
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.verify import check_example
-from kiplint.report.findings.formats import FORMATS
-from kiplint.runs.result import CheckResult
+from kiplint.render.formats import FORMATS
+from kiplint.render.report import CheckResult
 
 EXAMPLE = "tags/gap"
 A_VERSION = "1.0.0"

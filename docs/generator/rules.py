@@ -12,14 +12,14 @@ import msgspec
 
 from generator.markdown import anchor, code, fence, page, prose, table
 from generator.precision import record
+from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import PackSpec, Rule, Wanted
 from kiplint.engine.verify import check_example
-from kiplint.report.findings.formats import write
-from kiplint.runs.reading import readings_of
-from kiplint.runs.result import CheckResult
-from kiplint.runs.rules import OF_BYTES, rules_of_bytes
-from kiplint.text.comments import blank_comments
+from kiplint.readers.outcome import readings_of
+from kiplint.render.formats import write
+from kiplint.render.report import CheckResult
+from kiplint.text.decode import blank_comments
 
 LONGEST = 60
 

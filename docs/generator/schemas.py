@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from generator.markdown import anchor, code, page, prose, table
+from kiplint.commands.schema.run import OUTPUTS
 from kiplint.engine.config import config_schema
 from kiplint.engine.rule import pack_schema
 from kiplint.model.spec import message_schema
-from kiplint.report.schemas import OUTPUTS
 
 SCHEMAS = {"message": message_schema, "config": config_schema, "pack": pack_schema, **OUTPUTS}
 INTRODUCTION = """\

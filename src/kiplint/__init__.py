@@ -7,100 +7,58 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kiplint.commands.check.run import check as check
+    from kiplint.commands.decode.run import DecodeResult as DecodeResult
+    from kiplint.commands.decode.run import decode as decode
+    from kiplint.commands.diff.run import DiffResult as DiffResult
+    from kiplint.commands.diff.run import diff as diff
+    from kiplint.commands.encode.run import EncodeResult as EncodeResult
+    from kiplint.commands.encode.run import encode as encode
+    from kiplint.commands.encode.run import vectors as vectors
+    from kiplint.commands.migrate.run import MigrationResult as MigrationResult
+    from kiplint.commands.migrate.run import migrate_bump as migrate_bump
+    from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
+    from kiplint.commands.migrate.run import new_rpc as new_rpc
+    from kiplint.commands.negotiate.run import NegotiationResult as NegotiationResult
+    from kiplint.commands.negotiate.run import negotiate as negotiate
+    from kiplint.commands.rollout.run import RolloutResult as RolloutResult
+    from kiplint.commands.rollout.run import rollout as rollout
+    from kiplint.commands.show.run import LayoutResult as LayoutResult
+    from kiplint.commands.show.run import LayoutsResult as LayoutsResult
+    from kiplint.commands.show.run import show as show
+    from kiplint.commands.show.run import show_all as show_all
+    from kiplint.commands.upgrade_path.run import UpgradeResult as UpgradeResult
+    from kiplint.commands.upgrade_path.run import upgrade_path as upgrade_path
     from kiplint.compat.tree import Tree as Tree
+    from kiplint.compat.tree import load as load
     from kiplint.engine.errors import UsageError as UsageError
     from kiplint.engine.finding import Finding as Finding
-    from kiplint.runs.bytes.decode import DecodeResult as DecodeResult
-    from kiplint.runs.bytes.decode import decode as decode
-    from kiplint.runs.bytes.encode import EncodeResult as EncodeResult
-    from kiplint.runs.bytes.encode import encode as encode
-    from kiplint.runs.bytes.encode import vectors as vectors
-    from kiplint.runs.check import check as check
-    from kiplint.runs.diff import DiffResult as DiffResult
-    from kiplint.runs.diff import diff as diff
-    from kiplint.runs.migrating import MigrationResult as MigrationResult
-    from kiplint.runs.migrating import migrate_bump as migrate_bump
-    from kiplint.runs.migrating import migrate_kip_1313 as migrate_kip_1313
-    from kiplint.runs.migrating import new_rpc as new_rpc
-    from kiplint.runs.negotiate import NegotiationResult as NegotiationResult
-    from kiplint.runs.negotiate import negotiate as negotiate
-    from kiplint.runs.result import CheckResult as CheckResult
-    from kiplint.runs.rollout import RolloutResult as RolloutResult
-    from kiplint.runs.rollout import rollout as rollout
-    from kiplint.runs.show import LayoutResult as LayoutResult
-    from kiplint.runs.show import LayoutsResult as LayoutsResult
-    from kiplint.runs.show import show as show
-    from kiplint.runs.show import show_all as show_all
-    from kiplint.runs.trees import SourceError as SourceError
-    from kiplint.runs.trees import load as load
-    from kiplint.runs.upgrade import UpgradeResult as UpgradeResult
-    from kiplint.runs.upgrade import upgrade_path as upgrade_path
+    from kiplint.render.report import CheckResult as CheckResult
+    from kiplint.sources.schema_files import SourceError as SourceError
 
 __version__ = "0.1.0"
 
-_PLACES = {
-    "check": "runs.check",
-    "CheckResult": "runs.result",
-    "diff": "runs.diff",
-    "DiffResult": "runs.diff",
-    "rollout": "runs.rollout",
-    "RolloutResult": "runs.rollout",
-    "migrate_kip_1313": "runs.migrating",
-    "migrate_bump": "runs.migrating",
-    "new_rpc": "runs.migrating",
-    "MigrationResult": "runs.migrating",
-    "negotiate": "runs.negotiate",
-    "NegotiationResult": "runs.negotiate",
-    "upgrade_path": "runs.upgrade",
-    "UpgradeResult": "runs.upgrade",
-    "show": "runs.show",
-    "show_all": "runs.show",
-    "LayoutResult": "runs.show",
-    "LayoutsResult": "runs.show",
-    "decode": "runs.bytes.decode",
-    "DecodeResult": "runs.bytes.decode",
-    "encode": "runs.bytes.encode",
-    "EncodeResult": "runs.bytes.encode",
-    "vectors": "runs.bytes.encode",
-    "load": "runs.trees",
-    "Tree": "compat.tree",
-    "Finding": "engine.finding",
-    "UsageError": "engine.errors",
-    "SourceError": "runs.trees",
+_MODULES = {
+    "commands.check.run": ("check",),
+    "commands.decode.run": ("decode", "DecodeResult"),
+    "commands.diff.run": ("diff", "DiffResult"),
+    "commands.encode.run": ("encode", "vectors", "EncodeResult"),
+    "commands.migrate.run": ("migrate_bump", "migrate_kip_1313", "new_rpc", "MigrationResult"),
+    "commands.negotiate.run": ("negotiate", "NegotiationResult"),
+    "commands.rollout.run": ("rollout", "RolloutResult"),
+    "commands.show.run": ("show", "show_all", "LayoutResult", "LayoutsResult"),
+    "commands.upgrade_path.run": ("upgrade_path", "UpgradeResult"),
+    "compat.tree": ("load", "Tree"),
+    "engine.errors": ("UsageError",),
+    "engine.finding": ("Finding",),
+    "render.report": ("CheckResult",),
+    "sources.schema_files": ("SourceError",),
 }
-"""Where each name is from: it is imported when it is first asked for, as `import kiplint` alone takes no time."""
+"""The public names by module. A module is imported on first use, so that `import kiplint` takes no time."""
 
-__all__ = [
-    "CheckResult",
-    "DecodeResult",
-    "DiffResult",
-    "EncodeResult",
-    "Finding",
-    "LayoutResult",
-    "LayoutsResult",
-    "MigrationResult",
-    "NegotiationResult",
-    "RolloutResult",
-    "SourceError",
-    "Tree",
-    "UpgradeResult",
-    "UsageError",
-    "__version__",
-    "check",
-    "decode",
-    "diff",
-    "encode",
-    "load",
-    "migrate_bump",
-    "migrate_kip_1313",
-    "negotiate",
-    "new_rpc",
-    "rollout",
-    "show",
-    "show_all",
-    "upgrade_path",
-    "vectors",
-]
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(["__version__", *_PLACES])  # noqa: PLE0605 (the names are those of the table)
 
 
 def __getattr__(name: str) -> object:
@@ -108,9 +66,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found: object = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    globals()[name] = found
-    return found
+    value: object = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -7,19 +7,19 @@ from importlib import import_module
 from typing import Any
 
 from kiplint.cli.options import Parameter, parameters
-from kiplint.cli.reader import COMMANDS
-from kiplint.report.findings.formats import FORMATS
+from kiplint.cli.reader import COMMANDS, names, room
+from kiplint.render.formats import FORMATS
 
 
 def commands(package: str = COMMANDS) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every command with the words that call it."""
     group = import_module(package)
-    for name in group.COMMANDS:
-        place = f"{package}.{name.replace('-', '_')}"
-        if hasattr(import_module(place), "COMMANDS"):
-            yield from (((name, *words), module) for words, module in commands(place))
+    for name in names(group):
+        module = room(group, name)
+        if hasattr(module, "COMMANDS"):
+            yield from (((name, *words), inner) for words, inner in commands(module.__name__))
         else:
-            yield (name,), import_module(place)
+            yield (name,), module
 
 
 ALL = dict(commands())

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from msgspec.structs import asdict, fields
 
-import kiplint.runs.check
-from kiplint.cli.commands.check import Options, _checked
-from kiplint.runs.checking import CheckOptions, Part
-from kiplint.runs.result import CheckResult
+import kiplint.commands.check.run
+from kiplint.commands.check.options import Options, _checked
+from kiplint.commands.check.run import CheckOptions, Part
+from kiplint.render.report import CheckResult
 from sources.support import git
 from tools import Ran, definition, field
 from tools import kiplint as run_kiplint
@@ -172,7 +172,7 @@ def checked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> list[Part]:
         parts.extend(several)
         return CheckResult(findings=())
 
-    monkeypatch.setattr(kiplint.runs.check, "check_sets", keep)
+    monkeypatch.setattr(kiplint.commands.check.run, "check_sets", keep)
     return parts
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from kiplint.codec.cursor import Cursor
-from kiplint.report.bytes.rows import MOST_ROWS
+from kiplint.codec.explain import Cursor
+from kiplint.commands.decode.text import MOST_ROWS
 from tools import kiplint
 
 SET = str(ROOT / "fixtures" / "sets" / "broker")
@@ -262,7 +262,7 @@ def test_of_very_many_values_only_the_first_are_drawn(tmp_path: Path) -> None:
 
 
 def test_places_are_kept_of_so_many_values_and_of_all_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kiplint.codec.cursor.MOST_SPANS", 2)
+    monkeypatch.setattr("kiplint.codec.explain.MOST_SPANS", 2)
     cursor = Cursor(b"", 0, spans=True)
     for kind in ("int16", "int32", "int64", "compact nullable records"):
         cursor.row(0, 0, "a", kind, None)

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint.engine.packs import shipped_rules
-from kiplint.report.findings.formats import FORMATS
+from kiplint.render.formats import FORMATS
 from shell import forking
 from sources.support import commit, make_repository
 from tools import definition, environment, kiplint

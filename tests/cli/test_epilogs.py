@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.cli.epilogs import AS_IT_IS, shown
+from kiplint.cli.app import AS_IT_IS, shown
 from kiplint.cli.reader import COMMANDS
 from tools import kiplint
 

@@ -16,7 +16,7 @@ import pytest
 
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
-from kiplint.text.limits import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
+from kiplint.text.decode import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
 from tools import QUIET, Ran, check, definition, document, environment, field, ids, kiplint
 
 

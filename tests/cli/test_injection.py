@@ -26,7 +26,7 @@ from hostile import FORGED
 from kiplint.engine.finding import Finding, Span
 from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.pipeline.grid import Answer, Grid
-from kiplint.report.findings.formats import write
+from kiplint.render.formats import write
 from probe.support import framed, server
 from report.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint
@@ -320,7 +320,7 @@ def answered(answer: Answer, form: str) -> str:
     """What a command writes that answers with grids."""
     from contextlib import redirect_stdout
 
-    from kiplint.cli.lake import write_answer
+    from kiplint.commands.pipeline.lake import write_answer
 
     with redirect_stdout(io.StringIO()) as out:
         write_answer(answer, form, "never")

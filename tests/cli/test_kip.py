@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.report.findings.formats import FORMATS
+from kiplint.render.formats import FORMATS
 from tools import Ran, definition, field, kiplint
 
 REQUEST = definition(field("Name", "string"), listeners=["broker"]).decode()

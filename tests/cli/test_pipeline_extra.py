@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.cli.commands.pipeline import report, run
+from kiplint.commands.pipeline import report, run
 from kiplint.engine.errors import UsageError
 from tools import kiplint
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.report.findings.formats import FORMATS
+from kiplint.render.formats import FORMATS
 from sources.support import git, make_repository
 from tools import Ran, definition, field, kiplint
 

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 from conftest import ROOT
-from kiplint.report.layout.json import document as to_document
-from kiplint.report.layout.shape import show_schema
-from kiplint.runs.show import show_all as kiplint_show_all
+from kiplint.commands.show.result import document as to_document
+from kiplint.commands.show.result import show_schema
+from kiplint.commands.show.run import show_all as kiplint_show_all
 from sources.support import make_repository, write
 from tools import Ran, definition, field, kiplint
 

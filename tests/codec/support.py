@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kiplint.codec.catalog import Catalog
-from kiplint.codec.shape import UNKNOWN_TAGS, key_of
-from kiplint.codec.sources import Definitions
+from kiplint.codec.catalog import Catalog, Definitions
+from kiplint.codec.fast import UNKNOWN_TAGS, key_of
 from kiplint.codec.wire import base64_text, float_json, uuid_text
 from kiplint.model.layout import Body, Slot
 from kiplint.model.message import Message

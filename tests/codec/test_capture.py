@@ -18,11 +18,9 @@ from hypothesis import strategies as st
 
 from codec.support import catalog
 from conftest import ROOT
-from kiplint.codec.capture import UnreadableCapture, read_capture
+from kiplint.codec.capture import UnreadableCapture, read_capture, summarize
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured, conversation
-from kiplint.codec.summary import summarize
-from kiplint.codec.tcp import SYN, Segment, connections
+from kiplint.codec.conversation import SYN, Captured, Segment, connections, conversation
 from tools import USUAL, field, message, rpc
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from benchmarks.clients import kafka_python, kio
 
-from kiplint.runs.bytes.encode import Vector, vectors
+from kiplint.commands.encode.run import Vector, vectors
 
 
 @pytest.fixture(scope="module")

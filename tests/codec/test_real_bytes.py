@@ -12,7 +12,7 @@ import pytest
 
 from codec.support import catalog
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.fill import filled
+from kiplint.codec.codec import filled
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
 from kiplint.model.layout import Body, Slot
 

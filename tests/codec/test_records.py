@@ -16,14 +16,12 @@ import pytest
 from crc32c import crc32c
 
 from codec.support import catalog, random_body
+from kiplint.codec import records
 from kiplint.codec.capture import read_capture
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.cursor import MOST_PROBLEMS
-from kiplint.codec.records import compression
-from kiplint.codec.records.batch import read_batches
-from kiplint.codec.records.compression import MOST_UNPACKED, XERIAL, Unpackable, unpack
-from kiplint.codec.records.fields import with_records
-from kiplint.codec.records.topics import Meaning
+from kiplint.codec.explain import MOST_PROBLEMS
+from kiplint.codec.records import MOST_UNPACKED, XERIAL, Unpackable, read_batches, unpack
+from kiplint.codec.topics import Meaning, with_records
 from kiplint.codec.wire import varint
 
 
@@ -118,7 +116,7 @@ def test_bombs_are_not_unpacked(codec: str) -> None:
 
 
 def test_many_small_bombs_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "MOST_GROWN", 100_000)
+    monkeypatch.setattr(records, "MOST_GROWN", 100_000)
     data = batch([record(0, b"k", b"0" * 60_000)], codec=1)
     found, problems = read_batches(data * 5)
     assert [len(one["records"]) for one in found] == [1, 1, 0, 0, 0]
@@ -150,7 +148,7 @@ def test_messages_of_old_versions(magic: int) -> None:
 
 
 def test_random_bytes_are_no_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "MOST_UNPACKED", 2**18)  # as much room is cleared for each that is damaged
+    monkeypatch.setattr(records, "MOST_UNPACKED", 2**18)  # as much room is cleared for each that is damaged
     rng = random.Random(3)
     for _ in range(2000):
         made = bytearray(batch([record(0, b"k", b"v" * 50), record(1, None, b"")], rng.randrange(5)))

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import Judged, judge
+from kiplint.commands.diff.result import diff_document
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.model.unfolding import DEEPEST, MOST_FIELDS
-from kiplint.report.diff.json import diff_document
+from kiplint.model.layout import DEEPEST, MOST_FIELDS
 from tools import complaint, definition, document, field
 
 Files = Mapping[str, bytes]

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import Judged, judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset

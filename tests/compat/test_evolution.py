@@ -10,12 +10,12 @@ import jsonpatch
 import pytest
 
 from compat.evolution_exceptions import EXCEPTIONS
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import Judged, judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.text.comments import blank_comments
+from kiplint.text.decode import blank_comments
 from verdicts import TRUNK
 
 SHARE = 0.99

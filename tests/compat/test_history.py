@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import Judged, judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.compat.tree import load
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.runs.trees import load
 from kiplint.sources.cleanup import close
 
 WIRE = {

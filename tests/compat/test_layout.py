@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.compat.changes.slots import shown_layout
+from kiplint.compat.change import shown_layout
 from kiplint.model.layout import describe, intervals, layout, lines, slot, tokens, width
 from kiplint.model.message import Message
 from kiplint.model.types import WIDTHS

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.negotiation.features import read_features
-from kiplint.compat.negotiation.negotiate import negotiate
+from kiplint.compat.negotiation.negotiate import negotiate, read_features
 from kiplint.compat.negotiation.result import Exchange, Ids, Negotiation, RpcRow
 from kiplint.compat.tree import make_tree
 from kiplint.model.message import Message

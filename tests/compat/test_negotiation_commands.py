@@ -12,7 +12,7 @@ import pytest
 
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
-from kiplint.runs.trees import load
+from kiplint.compat.tree import load
 from tools import Ran, environment, kiplint
 
 

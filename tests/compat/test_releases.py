@@ -10,8 +10,8 @@ import pytest
 
 import kiplint
 from conftest import ROOT
+from kiplint.commands.negotiate.run import negotiate_all
 from kiplint.engine.errors import UsageError
-from kiplint.runs.negotiate import negotiate_all
 from tools import kiplint as run
 
 NEGOTIATE = ROOT / "fixtures/negotiate"

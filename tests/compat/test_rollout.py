@@ -12,15 +12,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from kiplint.compat.adoption import STATUSES
-from kiplint.compat.rollout import Row, rollout, summary
+from kiplint.commands.rollout.result import rollout_document
+from kiplint.commands.rollout.text import closing
+from kiplint.compat.rollout import STATUSES, Row, rollout, summary
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.model.header_map import header_map
+from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.report.rollout.json import rollout_document
-from kiplint.report.rollout.text import closing
-from kiplint.text.comments import blank_comments
+from kiplint.text.decode import blank_comments
 from tools import field, message, rpc
 
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}

@@ -11,12 +11,11 @@ from compat.served import NOT_SERVED, OF_ZOOKEEPER
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import BrokerMode, Negotiation, RpcRow
 from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, modes_of
-from kiplint.compat.upgrade.path import upgrade_path
-from kiplint.compat.upgrade.release import make_release
+from kiplint.compat.tree import load
+from kiplint.compat.upgrade import make_release, upgrade_path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.runs.trees import load
 from tools import field, message, rpc
 
 

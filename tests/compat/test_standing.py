@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.rollout import Row, rollout
-from kiplint.compat.standing import RULES, rollout_rules
+from kiplint.compat.rollout import RULES, Row, rollout, rollout_rules
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.model.schemas import SchemaSet

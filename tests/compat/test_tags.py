@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import Judged, judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
@@ -163,7 +163,7 @@ def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from kiplint.runs.diff import diff
+    from kiplint.commands.diff.run import diff
 
     with TemporaryDirectory() as folder:
         sides = {"older": tagged("B"), "old": A, "new": tagged("C", kind="string")}

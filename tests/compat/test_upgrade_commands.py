@@ -9,11 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.compat.upgrade.path import upgrade_path
-from kiplint.compat.upgrade.release import Release, interoperate, make_release
-from kiplint.compat.upgrade.result import UpgradePath
-from kiplint.runs.trees import load
-from kiplint.runs.upgrade import tags_of
+from kiplint.commands.upgrade_path.run import tags_of
+from kiplint.compat.tree import load
+from kiplint.compat.upgrade import Release, UpgradePath, interoperate, make_release, upgrade_path
 from kiplint.sources.history import version_key
 from tools import Ran, kiplint
 

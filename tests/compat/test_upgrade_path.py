@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.compat.tree import make_tree
-from kiplint.compat.upgrade.path import make_graph, upgrade_path
-from kiplint.compat.upgrade.release import Release, direct, interoperate, make_release
-from kiplint.compat.upgrade.result import Step
+from kiplint.compat.upgrade import Release, Step, direct, interoperate, make_graph, make_release, upgrade_path
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from compat.test_diff_properties import JSON, broken, changes, evolved
 from kiplint.codec.codec import Codec
-from kiplint.compat.witness.find import Witness, witnesses
+from kiplint.compat.witness import Witness, witnesses
 from kiplint.model.message import Message
 from tools import document, field, message
 

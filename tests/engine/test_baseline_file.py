@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.engine.baseline import Baseline, render
-from kiplint.engine.baseline_file import read_baseline, write_baseline
+from kiplint.engine.baseline import Baseline, read_baseline, render, write_baseline
 from tools import complaint
 
 SOME = Baseline(checked=("set",))

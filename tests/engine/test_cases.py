@@ -11,12 +11,12 @@ import pytest
 
 from kiplint.engine.config import Config
 from kiplint.engine.errors import ExpressionError
+from kiplint.engine.expression import MOST_PARTS, parse, parse_lets
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import load_pack, shipped, shipped_rules
-from kiplint.engine.parse import MOST_PARTS, parse, parse_lets
 from kiplint.engine.runtime import word
-from kiplint.engine.template import pieces
-from kiplint.text.comments import blank_comments
+from kiplint.engine.translate import pieces
+from kiplint.text.decode import blank_comments
 from kiplint.versions import VersionRange
 from tools import check, complaint, definition, field
 

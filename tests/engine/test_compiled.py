@@ -17,16 +17,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-import kiplint.compat.changes.kinds  # noqa: F401 - so that rules about changes are known
+import kiplint.compat.kinds  # noqa: F401 - so that rules about changes are known
 from canary import LONG_AGO
-from kiplint.engine import compiled, stamps
-from kiplint.engine.building import module_text
+from kiplint.engine import rule
+from kiplint.engine import ruleset as rulesets
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, make_ruleset
 from kiplint.engine.run import Input, check_set
+from kiplint.engine.translate import module_text
 from tools import definition, field
 
 PACKS = {pack: list(rules) for pack, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)}
@@ -52,7 +53,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """Look for modules anew."""
-    compiled._module.cache_clear()
+    rulesets._module.cache_clear()
     importlib.invalidate_caches()
 
 
@@ -79,7 +80,7 @@ def sets_below(root: Path) -> list[list[tuple[str, bytes]]]:
 
 
 def module_of(rule: Rule) -> dict[str, Any] | None:
-    return compiled._module(rule.pack, rule.stamp)
+    return rulesets._module(rule.pack, rule.stamp)
 
 
 @pytest.mark.parametrize("pack", PACKS)
@@ -137,17 +138,17 @@ def test_a_stale_module_is_not_used(modules: Path, text: str) -> None:
 
 def test_a_wheel_asks_for_its_pack_alone(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = PACKS["tags"]
-    text = module_text("tags", rules).replace(stamps.translator_stamp(), "another")
+    text = module_text("tags", rules).replace(rule.translator_stamp(), "another")
     write(modules, "tags", text)
     assert module_of(rules[0]) is None
-    monkeypatch.setattr(compiled, "in_checkout", lambda: False)
+    monkeypatch.setattr(rulesets, "in_checkout", lambda: False)
     forget()
     assert module_of(rules[0])
 
 
 def test_rules_of_users_have_no_module(modules: Path) -> None:
     write(modules, "house", "PACK = ''\nTRANSLATOR = ''\n" + WRONG)
-    assert compiled._module("house", "") is None
+    assert rulesets._module("house", "") is None
 
 
 def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
@@ -170,7 +171,7 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
             text=True,
             check=False,
         )
-        return ran.stdout, "kiplint.engine.building" in ran.stderr
+        return ran.stdout, "kiplint.engine.translate" in ran.stderr
 
     subprocess.run([sys.executable, "hatch_build.py"], cwd=tmp_path, env=env, check=True)
     for file in (tmp_path / "src/kiplint/compiled").glob("*.py"):

@@ -9,7 +9,7 @@ import pytest
 
 from kiplint.engine.demands import lacks
 from kiplint.engine.rule import Wanted
-from kiplint.model.field import Field
+from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from tools import field, message
 

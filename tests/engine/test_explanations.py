@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kiplint.commands.rules.run import named
 from kiplint.engine.rule import Rule
-from kiplint.runs.rules import named
 
 
 def why(name: str) -> str:

@@ -10,17 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kiplint.engine.building import compile_in_memory
-from kiplint.engine.compiled import Compiled, Hit
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import BIGGEST_NUMBER, Words, element_of, translate
-from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.expression import BIGGEST_NUMBER, MOST_CHARACTERS, MOST_LEVELS, Words, element_of, translate
 from kiplint.engine.language import KINDS, facts
-from kiplint.engine.parse import MOST_CHARACTERS, MOST_LEVELS
 from kiplint.engine.rule import Level, Rule, RuleSpec, Softer, type_of
-from kiplint.engine.ruleset import Breach
-from kiplint.engine.runtime import shown
-from kiplint.engine.template import Piece, pieces, split_place
+from kiplint.engine.ruleset import Breach, Compiled, Hit
+from kiplint.engine.runtime import FUNCTIONS, shown
+from kiplint.engine.translate import Piece, compile_in_memory, pieces, split_place
 from kiplint.versions import VersionRange
 from tools import field, message, rpc, schema_set
 

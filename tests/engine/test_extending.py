@@ -174,7 +174,7 @@ def test_many_globs_are_each_compiled_once(tmp_path: Path, monkeypatch: pytest.M
         made.append(glob)
         return translate(glob)
 
-    monkeypatch.setattr("kiplint.text.globs.translate", noted)
+    monkeypatch.setattr("kiplint.text.files.translate", noted)
     globs = [f"**/*{n}*/x*" for n in range(900)]
     ignores = {glob: ["*/*"] for glob in globs}
     for name in ("A", "B", "C"):

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kiplint.engine import meter as metering
+from kiplint.engine import runtime as metering
 from kiplint.engine.errors import UsageError
-from kiplint.engine.meter import FOR_A_HIT, Budget, TooManyStepsError
 from kiplint.engine.packs import load_pack
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
+from kiplint.engine.runtime import FOR_A_HIT, Budget, TooManyStepsError
 
 NAMES = [f"F{at}" for at in range(60)]
 ALL = "message.all_fields"

@@ -318,7 +318,7 @@ def test_types_of_params(value: object, kind: str) -> None:
 def test_the_published_schema_takes_the_shipped_packs() -> None:
     from jsonschema import Draft202012Validator
 
-    from kiplint.text.comments import blank_comments
+    from kiplint.text.decode import blank_comments
 
     validator = Draft202012Validator(pack_schema())
     for path in Path(shipped("packs")).glob("*.json"):

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import kiplint
-from kiplint.engine.config import Config, RuleTable
-from kiplint.engine.param_words import WHOLE, misnamed
+from kiplint.engine.config import WHOLE, Config, RuleTable, misnamed
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from tools import complaint
 

@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from kiplint.engine.anchor import Anchor, anchor
 from kiplint.engine.config import Config, RuleTable
-from kiplint.engine.finding import Finding, Span
+from kiplint.engine.finding import Anchor, Finding, Span, anchor
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.model.problem import Problem
+from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import SchemaSet
-from kiplint.report.findings.formats import write
-from kiplint.runs.result import CheckResult
-from kiplint.text.problem import Problem as Noted
+from kiplint.render.formats import write
+from kiplint.render.report import CheckResult
+from kiplint.text.decode import Problem as Noted
 from tools import QUIET, check, definition, field, ids, message, rpc, schema_set
 
 CONFIG = Config(ignore=QUIET)
@@ -113,7 +112,7 @@ def test_places_of_elements() -> None:
     assert anchor(schema_set(), "x") == Anchor(".", "", "", "")
     assert anchor(SchemaSet((whole,), "a/set"), "x") == Anchor("a/set", "", "", "")
     noted = Noted("kind", "detail", "/a", 3, 5)
-    assert tuple(anchor(Problem(noted, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
+    assert tuple(anchor(ProblemElement(noted, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
 
 
 def test_spans_are_exact() -> None:

@@ -12,7 +12,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.scopes import Scopes, check_alone, check_together, needs_set, scopes_of
-from kiplint.model.fact import facts_of, set_fact
+from kiplint.model.element import facts_of, set_fact
 from kiplint.model.load import load
 from kiplint.model.message import Message
 

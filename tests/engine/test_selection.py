@@ -10,8 +10,7 @@ import pytest
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.ruleset import make_ruleset
-from kiplint.engine.selection import matches
+from kiplint.engine.ruleset import make_ruleset, matches
 from tools import complaint
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplint.engine.config import Config
-from kiplint.text.suppress import MOST_PATTERNS
+from kiplint.text.suppressions import MOST_PATTERNS
 from tools import check
 
 GAP, NEGATIVE, ABOUT = "tags/gap", "tags/negative", "style/about-missing"

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from kiplint.fixes.result import Migration
-from kiplint.model.header_map import header_of
+from kiplint.model.headers import header_of
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.text.comments import blank_comments, comments
+from kiplint.text.decode import blank_comments, comments
 
 Files = dict[str, bytes]
 

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from fixes.support import Files, after, folder, is_within, parsed, said, schemas, wire
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.bump import bump
-from kiplint.fixes.kip1313 import migrate
-from kiplint.fixes.new_field import BadField, NewField
+from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_rpc import BadName, new_rpc
-from kiplint.model.rpc import Rpc
+from kiplint.fixes.new_version import BadField, NewField
+from kiplint.model.schemas import Rpc
 from tools import check, definition, field
 
 RULES = make_ruleset(Config(), load_rules(Config(), ""))

@@ -16,9 +16,9 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.mending import Check, Mended, mend_set
-from kiplint.fixes.patch import patch
-from kiplint.fixes.registry import FIXERS, mend
+from kiplint.fixes.apply import Check, Mended, mend_set
+from kiplint.fixes.fixers import FIXERS, mend
+from kiplint.fixes.write import patch
 from kiplint.text.edit import Edit, apply_edits
 from test_rules import OneFileEach
 from tools import definition, field

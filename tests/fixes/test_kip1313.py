@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from fixes.support import Files, after, folder, is_within, parsed, release, said, schemas, wire, without_abouts
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import judge
 from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.fixes.kip1313 import migrate
-from kiplint.text.comments import blank_comments
+from kiplint.fixes.kip_1313 import migrate
+from kiplint.text.decode import blank_comments
 from tools import check, definition, field
 
 TREES = ("trunk", "3.9.0-rc3", "confluent-8.3.0", "fixtures")

@@ -16,9 +16,9 @@ from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.mending import mend_set
-from kiplint.fixes.patch import patch
-from kiplint.fixes.registry import mend
+from kiplint.fixes.apply import mend_set
+from kiplint.fixes.fixers import mend
+from kiplint.fixes.write import patch
 from kiplint.model.load import load
 from tools import definition, field
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.fixes.writing import NotWritten, Replacement, replace_files
+from kiplint.fixes.write import NotWritten, Replacement, replace_files
 
 OLD, NEW = b"old\r\n", b"\xef\xbb\xbfnew, and longer"
 
@@ -117,7 +117,7 @@ def test_a_full_disk_leaves_everything_as_it_was(small_disk: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from kiplint.fixes.writing import Replacement, replace_files
+from kiplint.fixes.write import Replacement, replace_files
 folder = Path(sys.argv[1])
 names = [folder / f"{n}.json" for n in range(20)]
 print("go", flush=True)

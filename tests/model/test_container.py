@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.field import Field
+from kiplint.model.fields import Field
 from tools import field, message
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.defaults import as_text, flaw_of
-from kiplint.model.types import INTEGERS, parse_type
+from kiplint.model.types import INTEGERS, as_text, flaw_of, parse_type
 
 SMALL = {"int8", "int16", "uint16", "int32"}
 """The integers whose whole range is within Java's int."""

@@ -9,7 +9,7 @@ import pytest
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.model.entities import entity_problems
+from kiplint.model.load import entity_problems
 from tools import definition, field, message
 
 RULE = "shape/unknown-enum-value"

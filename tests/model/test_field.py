@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kiplint.model.fact import facts_of
-from kiplint.model.field import Field
+from kiplint.model.element import facts_of
+from kiplint.model.fields import Field
 from kiplint.model.load import load
 from kiplint.versions import ALL, NONE, VersionRange
 from tools import definition, document, field, message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.header import HeaderRange
+from kiplint.model.headers import HeaderRange
 from kiplint.versions import NONE
 from tools import message, schema_set
 

@@ -6,10 +6,9 @@ import os
 
 import pytest
 
-from kiplint.model.fact import facts_of
-from kiplint.model.load import load
+from kiplint.model.element import facts_of
+from kiplint.model.load import load, range_problems
 from kiplint.model.message import Message
-from kiplint.model.ranges import range_problems
 from tools import definition, document, message
 
 

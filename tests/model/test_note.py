@@ -6,8 +6,7 @@ import pytest
 
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from kiplint.model.note_text import like_of, names_of, verb_of
-from kiplint.model.notes import read_versions
+from kiplint.model.notes import like_of, names_of, read_versions, verb_of
 from kiplint.model.schemas import SchemaSet
 from tools import definition, field
 

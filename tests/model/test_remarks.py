@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.remarks import body_start, heading, paragraphs
+from kiplint.model.notes import body_start, heading, paragraphs
 
 LICENCE = "// Under the Apache License, Version 2.0.\n// See the License."
 NOTE = "// Version 1 adds Pages."

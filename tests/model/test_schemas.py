@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplint.model.message import Message
-from kiplint.model.rpc import Rpc
-from kiplint.model.schemas import SchemaSet
+from kiplint.model.schemas import Rpc, SchemaSet
 from tools import message, rpc, schema_set
 
 

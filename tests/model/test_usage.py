@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiplint.model.field import Field
+from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.usage import uses_of

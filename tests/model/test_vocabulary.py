@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.model import dictionary
+from kiplint.model import words as spelling
 from kiplint.model.known_words import KNOWN
-from kiplint.model.misspellings import COMMON
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.vocabulary import Near, Vocabulary, edit, is_one_edit, nearly
+from kiplint.model.words import COMMON, Near, Vocabulary, edit, is_one_edit, nearly
 from tools import field, message
 
 words = st.text("abc", min_size=1, max_size=6)
@@ -86,15 +85,15 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
     file.parent.mkdir(parents=True)
     file.write_text("abandonned->abandoned\nclas->class, disabled because\nthier->their, there,\n", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    dictionary.misspellings.cache_clear()
+    spelling.misspellings.cache_clear()
     one = message(field("Thier", about="Clas of the right."))
     try:
         assert Vocabulary([one]).corrections == {"thier": "their, there"}
         monkeypatch.setattr(sys, "path", [])
-        dictionary.misspellings.cache_clear()
+        spelling.misspellings.cache_clear()
         assert Vocabulary([one]).corrections == {"thier": "their"}
     finally:
-        dictionary.misspellings.cache_clear()
+        spelling.misspellings.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import judge
+from kiplint.commands.diff.result import change_object
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline.stages.compare import _row
 from kiplint.pipeline.tables.changes import Changes
-from kiplint.report.diff.json import change_object
 from tools import definition, field
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from codec.support import catalog
 from conftest import ROOT
 from kiplint.codec.frames import decode_request
-from kiplint.runs.probe.broker import Broker
-from kiplint.runs.probe.probe import probe
+from kiplint.commands.probe.broker import Broker
+from kiplint.commands.probe.run import probe
 
 SET = ROOT / "fixtures" / "sets" / "broker" / "clients"
 Talk = Callable[[socket.socket], object]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from kiplint.runs.probe.probe import probe
+from kiplint.commands.probe.run import probe
 from probe.support import SET, Answer, ask, offer, server, speaking
 from sources.support import write
 from tools import complaint, definition, field, kiplint

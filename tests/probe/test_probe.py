@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from kiplint.runs.probe.connection import MOST_ANSWER, ProbeError, Tls
-from kiplint.runs.probe.probe import probe
-from kiplint.runs.probe.sasl import Sasl, _scram
+from kiplint.commands.probe.connection import MOST_ANSWER, ProbeError, Sasl, Tls, _scram
+from kiplint.commands.probe.run import probe
 from ports import closed_port
 from probe.support import SET, answering, ask, framed, offer, server, speaking
 from tools import complaint, kiplint

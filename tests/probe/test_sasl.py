@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scramp import ScramException, ScramMechanism
 
-from kiplint.runs.probe.sasl import Mechanism, Sasl
+from kiplint.commands.probe.connection import Mechanism, Sasl
 from probe.support import SET, Answer, ask, offer, server, speaking
 from sources.support import write
 from tools import definition, field

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.runs.probe.broker import Broker
+from kiplint.commands.probe.broker import Broker
 from ports import free_port
 from probe.support import ask
 from tools import environment

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.runs.readers import ReadersResult, readers
+from kiplint.commands.readers.run import ReadersResult, readers
 
 TRUNK = "kafka-trunk-2026-08/clients"
 FINE = {

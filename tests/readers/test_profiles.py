@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 import kiplint
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.load import load
-from kiplint.readers.loading import FOLDER, profiles, read_profile
-from kiplint.readers.profile import Strip
-from kiplint.readers.reading import readings
-from kiplint.readers.replay import Taken, replay
-from kiplint.readers.stripping import _stripped
+from kiplint.readers.outcome import readings
+from kiplint.readers.profile import FOLDER, Strip, profiles, read_profile
+from kiplint.readers.replay import Taken, _stripped, replay
 from tools import document, field
 
 NAMES = [one.name for one in profiles()]

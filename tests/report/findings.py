@@ -6,8 +6,8 @@ import io
 from typing import Any
 
 from kiplint.engine.finding import Finding, Severity, Span
-from kiplint.report.findings.formats import write
-from kiplint.runs.result import CheckResult, Report
+from kiplint.render.formats import write
+from kiplint.render.report import CheckResult, Report
 
 HOSTILE = (
     "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 from conftest import ROOT
+from kiplint.commands.check.run import check
+from kiplint.commands.diff.run import diff
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import load_rules
-from kiplint.runs.check import check
-from kiplint.runs.diff import diff
-from kiplint.runs.documented import RULES_PAGE, url_of
+from kiplint.render.report import RULES_PAGE, url_of
 from tools import definition, field
 
 from .findings import written

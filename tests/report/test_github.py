@@ -6,10 +6,16 @@ import io
 
 import pytest
 
-from kiplint.report.findings.github import escape, escape_property
-from kiplint.report.findings.github_summary import LIMIT, step_outputs, write_failure, write_summary
-from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import Report
+from kiplint.commands.diff.run import DiffResult
+from kiplint.render.findings.github import (
+    SUMMARY_LIMIT,
+    escape,
+    escape_property,
+    step_outputs,
+    write_failure,
+    write_summary,
+)
+from kiplint.render.report import Report
 
 from .findings import HOSTILE, finding, many, report, written
 
@@ -110,7 +116,7 @@ def test_paths_are_those_of_the_repository() -> None:
     assert line.startswith("::error file=clients/set/Tags.json,line=9,")
 
 
-def summary(one: Report, room: int = LIMIT) -> str:
+def summary(one: Report, room: int = SUMMARY_LIMIT) -> str:
     out = io.StringIO()
     write_summary(one, out, room)
     return out.getvalue()
@@ -143,7 +149,7 @@ def test_summary_lists_what_the_annotations_leave_out() -> None:
 def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
     one = report(*many(20_000, "warning"), finding(message="the worst"))
     text = summary(one)
-    assert LIMIT - 1000 < len(text.encode()) <= LIMIT
+    assert SUMMARY_LIMIT - 1000 < len(text.encode()) <= SUMMARY_LIMIT
     rows = text.splitlines()
     assert rows[6].endswith("| the worst |")
     assert rows[-1] == f"{20_001 - len(rows) + 6 + 2:,} more lines left out: a job summary holds 1 MiB."

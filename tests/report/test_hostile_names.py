@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hostile import FORGED
-from kiplint.report.findings.formats import FORMATS
+from kiplint.render.formats import FORMATS
 from tools import Ran, definition, field, kiplint
 
 from .sarif_schema import valid_run

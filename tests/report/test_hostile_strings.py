@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import kiplint
+from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.commands.show.run import show_all
 from kiplint.pipeline.answers.newest import LakeReport
-from kiplint.report.findings.formats import write
-from kiplint.runs.negotiate import negotiate_all
-from kiplint.runs.result import RunResult
-from kiplint.runs.show import show_all
+from kiplint.render.formats import write
+from kiplint.render.report import RunResult
 
 from .lake import lake_document
 

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import pytest
 from junitparser import JUnitXml
 
-from kiplint.report.findings.junit import escape
-from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import Report
-from kiplint.runs.rollout import RolloutResult
+from kiplint.commands.diff.run import DiffResult
+from kiplint.commands.rollout.run import RolloutResult
+from kiplint.render.findings.junit import escape
+from kiplint.render.report import Report
 
 from .findings import HOSTILE, finding, many, report, written
 

@@ -6,9 +6,9 @@ import io
 
 import pytest
 
+from kiplint.commands.rollout.markdown import write_rows
 from kiplint.compat.rollout import Row
-from kiplint.report.kit.markdown import inline
-from kiplint.report.rollout.markdown import write_rows
+from kiplint.render.markdown import inline
 
 from .findings import HOSTILE, finding, report, written
 

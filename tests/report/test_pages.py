@@ -14,12 +14,12 @@ from playwright.sync_api import Browser
 
 import kiplint
 from conftest import ROOT
-from kiplint.compat.changes.judge import BREAKS
+from kiplint.commands.negotiate.run import MatrixResult, negotiate_all
+from kiplint.commands.show.run import show_all
+from kiplint.compat.judge import BREAKS
 from kiplint.pipeline.answers.newest import LakeReport
-from kiplint.report.findings.formats import own, write
-from kiplint.runs.negotiate import MatrixResult, negotiate_all
-from kiplint.runs.result import RunResult
-from kiplint.runs.show import show_all
+from kiplint.render.formats import own, write
+from kiplint.render.report import RunResult
 
 from .browser import Visit, chromium
 from .lake import lake_document

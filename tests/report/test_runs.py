@@ -431,9 +431,8 @@ def test_formats_are_imported_only_when_they_are_used(here: Path, words: list[st
         [sys.executable, "-c", RUN, *words], cwd=here, env=environment(), capture_output=True, check=False
     )
     loaded = {*json.loads(done.stderr.splitlines()[0])}
-    assert "kiplint.report.findings.formats" in loaded
+    assert "kiplint.render.formats" in loaded
     assert loaded & {
-        *(f"kiplint.report.{name}" for name in ("github", "github_summary", "sarif", "junit", "gitlab", "markdown")),
-        "kiplint.report.diff.markdown", "kiplint.report.rollout.markdown", "kiplint.report.findings.fingerprints",
-        "kiplint.cli.github_run", "kiplint.runs.surroundings",
+        *(f"kiplint.render.findings.{name}" for name in ("github", "sarif", "junit", "gitlab", "markdown")),
+        "kiplint.commands.diff.markdown", "kiplint.commands.rollout.markdown",
     } == set()  # fmt: skip

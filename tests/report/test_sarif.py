@@ -11,11 +11,11 @@ from jsonschema import ValidationError
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
 from kiplint import __version__
+from kiplint.commands.diff.run import DiffResult
 from kiplint.engine.finding import Finding, Span
-from kiplint.report.findings import sarif
-from kiplint.report.findings.sarif import message_text, uri
-from kiplint.runs.diff import DiffResult
-from kiplint.runs.result import Report, RuleInfo
+from kiplint.render.findings import sarif
+from kiplint.render.findings.sarif import message_text, uri
+from kiplint.render.report import Report, RuleInfo
 
 from .findings import HOSTILE, finding, many, report, written
 from .sarif_schema import SCHEMA, valid_run

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kiplint.report.findings.formats import FORMATS, write
-from kiplint.runs.result import CheckResult
+from kiplint.render.formats import FORMATS, write
+from kiplint.render.report import CheckResult
 
 from .findings import finding, many, report, written
 

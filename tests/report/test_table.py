@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplint.engine.finding import Finding, Span
-from kiplint.report.findings.text import excerpt
-from kiplint.report.kit.table import table, width_of
+from kiplint.render.findings.text import excerpt
+from kiplint.render.table import table, width_of
 from kiplint.text.lines import Lines
 
 ROWS = [["Fetch", "0-17", "no version in common with the broker"], ["OffsetForLeaderEpoch", "4", ""]]

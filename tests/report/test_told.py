@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kiplint.commands.diff.run import diff, diff_all
+from kiplint.commands.diff.text import write
 from kiplint.engine.errors import UsageError
-from kiplint.report.diff.text import write
-from kiplint.runs.diff import diff, diff_all
 from tools import definition, field
 
 A = field("A")

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from kiplint.codec.values import minimal
-from kiplint.compat.changes import judge
-from kiplint.compat.witness import find
-from kiplint.runs.diff import DiffResult, diff
+from kiplint.commands.diff.run import DiffResult, diff
+from kiplint.compat import judge, witness
 from tools import definition, field
 
 from .findings import written
@@ -51,11 +50,11 @@ def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_example_that_was_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find, "MOST_FIELDS_TRIED", 10)
-    monkeypatch.setattr(find, "rich", minimal)
+    monkeypatch.setattr(witness, "MOST_FIELDS_TRIED", 10)
+    monkeypatch.setattr(witness, "rich", minimal)
     assert told(changed(tmp_path, widened=True)) == ([True], 1, SAID)
 
 
 def test_a_break_that_any_example_proves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find, "MOST_FIELDS_TRIED", 10)
+    monkeypatch.setattr(witness, "MOST_FIELDS_TRIED", 10)
     assert told(changed(tmp_path, widened=False))[1] is None

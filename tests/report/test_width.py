@@ -10,13 +10,13 @@ import pytest
 
 import kiplint
 from conftest import ROOT
-from kiplint.cli.explaining import sections
-from kiplint.report.findings.formats import write
-from kiplint.report.kit.table import fold, paragraph, wrapped
-from kiplint.runs.bytes.decode import decode
-from kiplint.runs.migrating import migrate_kip_1313
-from kiplint.runs.result import RunResult
-from kiplint.runs.rules import named
+from kiplint.commands.decode.run import decode
+from kiplint.commands.explain.text import sections
+from kiplint.commands.migrate.run import migrate_kip_1313
+from kiplint.commands.rules.run import named
+from kiplint.render.formats import write
+from kiplint.render.report import RunResult
+from kiplint.render.table import fold, paragraph, wrapped
 
 SET, KIP = "sets/broker/clients", "kip-1313"
 BAD = "0003000c000000070003616263000001010009"

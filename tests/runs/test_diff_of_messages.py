@@ -7,9 +7,9 @@ import io
 import pytest
 
 from conftest import ROOT
+from kiplint.commands.diff.run import DiffResult, diff
 from kiplint.engine.errors import UsageError
-from kiplint.report.findings.formats import write
-from kiplint.runs.diff import DiffResult, diff
+from kiplint.render.formats import write
 
 SETS = (ROOT / "fixtures/sets/broker/clients", ROOT / "fixtures/kip-1313")
 

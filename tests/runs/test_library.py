@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import kiplint
+from kiplint.engine.configure import configure
 from kiplint.engine.errors import UsageError
-from kiplint.runs.configuration import configure
 from tools import environment
 
 LISTED = "import json, sys; import kiplint; print(json.dumps([m for m in sys.modules if m.startswith('kiplint')]))"

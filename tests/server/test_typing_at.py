@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiplint.server.typing_at import typing_at
+from kiplint.server.completion import typing_at
 
 CASES = {
     '{ "ty|"': ("key", "", ""),

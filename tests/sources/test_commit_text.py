@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.sources.commit_text import CommitText, commit_text
-from kiplint.sources.history import branch, tags
-from kiplint.sources.repository import open_repository
+from kiplint.sources.history import CommitText, branch, commit_text, tags
+from kiplint.sources.objects import open_repository
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from examples import seed
-from kiplint.sources.following import followed
-from kiplint.sources.history import Walker, branch
-from kiplint.sources.repository import open_repository
+from kiplint.sources.history import Walker, branch, followed
+from kiplint.sources.objects import open_repository
 from kiplint.sources.schema_files import SourceError
 
 SEED = seed()

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.sources import cleanup, history, objects, process
+from kiplint.sources import cleanup, history, objects
 from kiplint.sources import git as sources_git
 from kiplint.sources.history import Walker
-from kiplint.sources.objects import Objects
+from kiplint.sources.objects import Objects, open_repository
 from kiplint.sources.open import open_sets
 from kiplint.sources.recognize import LARGEST_ENTRY
-from kiplint.sources.repository import open_repository
 from kiplint.sources.schema_files import SourceError
 from sources.support import (
     GOOD,
@@ -185,7 +184,7 @@ def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    start = process.start
+    start = objects.start
 
     def counted(command: list[str], env: dict[str, str]) -> object:
         started.append(command)
@@ -346,7 +345,7 @@ def make_partial(where: Path, command: str) -> str:
 
 @pytest.mark.parametrize("protocols", ["none", "file"])
 def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocols: str) -> None:
-    made = process.environment
+    made = objects.environment
     monkeypatch.setattr(objects, "environment", lambda *, elsewhere: made(elsewhere=elsewhere, protocols=protocols))
     planted = tmp_path / "planted"
     blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
@@ -374,7 +373,7 @@ def test_git_runs_nothing_that_the_repository_names(kafka: Path, tmp_path: Path)
     hook.chmod(0o755)
     git(kafka, "config", "core.fsmonitor", f"touch '{planted}'; false")
     for command in (["status"], ["update-ref", "refs/heads/other", "HEAD"]):
-        begun = process.start(["-C", str(kafka), *command], process.environment(elsewhere=True))
+        begun = objects.start(["-C", str(kafka), *command], objects.environment(elsewhere=True))
         begun.communicate()
         assert begun.returncode == 0
         assert not planted.exists()
@@ -431,7 +430,7 @@ def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tm
     planted = tmp_path / "planted"
     git(kafka, "config", "protocol.ext.allow", "always")
     words = ["-C", str(kafka), "ls-remote", f"ext::sh -c touch% {planted}"]
-    _, said = process.finish(process.start(words, process.environment(elsewhere=False)))
+    _, said = objects.finish(objects.start(words, objects.environment(elsewhere=False)))
     assert b"transport 'ext' not allowed" in said
     assert not planted.exists()
 

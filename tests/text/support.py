@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kiplint.text.nodes import Node
+from kiplint.text.tree import Node
 
 
 def definitions(corpus: Path) -> list[Path]:

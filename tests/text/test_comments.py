@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.comments import Comment, blank_comments, blank_line_comments, blank_text, comments
+from kiplint.text.decode import Comment, blank_comments, blank_line_comments, blank_text, comments
 
 from .support import broken, commented, definitions, mutated, naive_blank
 

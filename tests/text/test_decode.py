@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
-from kiplint.text.decode import decode
+from kiplint.text.decode import MAX_BYTES, MAX_DEPTH, decode
 from kiplint.text.diagnose import diagnose
-from kiplint.text.limits import MAX_BYTES, MAX_DEPTH
 
 from .support import broken, commented, definitions, mutated
 

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kiplint.text.decode import MAX_BYTES, MAX_PROBLEMS, Problem
 from kiplint.text.diagnose import MISSING, Diagnosis, diagnose
-from kiplint.text.limits import MAX_BYTES, MAX_PROBLEMS
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.problem import Problem
-from kiplint.text.strings import join_surrogates
+from kiplint.text.tokens import join_surrogates
 
 from .support import broken, commented, definitions, mutated
 

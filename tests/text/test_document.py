@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.blocks import find_blocks
-from kiplint.text.document import read_document
+from kiplint.text.document import find_blocks, read_document
 from kiplint.text.lines import Lines
 
 PIECES = [

@@ -9,12 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.comments import blank_comments, comments
-from kiplint.text.edit import Edit, Overlap, apply_edits, collide
-from kiplint.text.edit_delete import delete_item
-from kiplint.text.edit_document import Document, NotEditable
-from kiplint.text.edit_insert import insert_comment, insert_item, insert_property, rename_key, replace_value
-from kiplint.text.nodes import Node
+from kiplint.text.decode import blank_comments, comments
+from kiplint.text.edit import (
+    Document,
+    Edit,
+    NotEditable,
+    Overlap,
+    apply_edits,
+    collide,
+    delete_item,
+    insert_comment,
+    insert_item,
+    insert_property,
+    rename_key,
+    replace_value,
+)
+from kiplint.text.tree import Node
 from text.support import definitions
 
 ORDER = ("name", "type", "versions", "default", "about", "fields")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.text.comments import blank_comments, blank_line_comments
-from kiplint.text.decode import decode
+from kiplint.text.decode import MAX_BYTES, MAX_PROBLEMS, blank_comments, blank_line_comments, decode
 from kiplint.text.diagnose import MISSING, diagnose
-from kiplint.text.limits import MAX_BYTES, MAX_PROBLEMS
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.suppress import parse_suppressions
+from kiplint.text.suppressions import parse_suppressions
 
 from .test_decode import ANY, ENCODER
 

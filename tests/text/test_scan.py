@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from kiplint.text.limits import MAX_DEPTH, MAX_PROBLEMS
-from kiplint.text.outline import outline
+from kiplint.text.decode import MAX_DEPTH, MAX_PROBLEMS
 from kiplint.text.scan import scan
+from kiplint.text.tree import outline
 
 from .support import broken, commented, definitions, dump, mutated, tree_value
 
@@ -221,7 +221,7 @@ def test_corpus(corpus: Path) -> None:
 
 
 def _without_comments(text: str) -> str:
-    from kiplint.text.comments import blank_text
+    from kiplint.text.decode import blank_text
 
     return blank_text(text).removeprefix("\ufeff")
 

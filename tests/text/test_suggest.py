@@ -6,8 +6,8 @@ import pytest
 
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.types import nearest_primitive
-from kiplint.report.findings.formats import FORMATS
-from kiplint.text.suggest import did_you_mean, nearest
+from kiplint.render.formats import FORMATS
+from kiplint.text.words import did_you_mean, nearest
 
 RULES = [name for rule in shipped_rules() for name in (rule.id, rule.pack)]
 MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"]

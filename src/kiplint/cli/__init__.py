@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from kiplint.cli.surroundings import COMPLETE, settle
+from kiplint.cli.process import COMPLETE, settle
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     from kiplint.cli.app import make_app
 
     if COMPLETE in os.environ:
-        from kiplint.cli.completing import know_shells
+        from kiplint.cli.completion import know_shells
 
         know_shells()
     words = () if COMPLETE in os.environ else sys.argv[1:]

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
 from kiplint import __version__
-from kiplint.cli import completing
-from kiplint.cli.epilogs import shown
+from kiplint.cli import completion
 from kiplint.cli.options import Argument, Group, Parameter, make, parameters
 from kiplint.cli.process import run
-from kiplint.cli.reader import COMMANDS, Command
+from kiplint.cli.reader import COMMANDS, Command, names, room
+
+AS_IT_IS: Final = "\b\n"
+"""Begins a paragraph whose lines are not joined."""
+
+
+def shown(epilog: str) -> str:
+    """`Examples:  one   |   two.  The rest.` with each example on a line of its own; other text as it is."""
+    label, _, rest = epilog.partition("  ")
+    if label not in ("Example:", "Examples:"):
+        return epilog
+    examples, *more = re.split(r"\.\s{2,}(?=[A-Z])", rest, maxsplit=1)
+    lines = [label, *(f"  {' '.join(one.split())}" for one in examples.split(" | "))]
+    return "\n\n".join([AS_IT_IS + "\n".join(lines), *more])
+
 
 Do = Callable[[Command, Group], object]
 """What is done with a command and its options, once typer has read them."""
@@ -34,7 +48,7 @@ def make_app(do: Do = execute, words: Sequence[str] = ()) -> typer.Typer:
     app = _group(
         package,
         do,
-        (first,) if first in package.COMMANDS else () if first in VERSION else package.COMMANDS,
+        (first,) if first in names(package) else () if first in VERSION else names(package),
         name="kiplint",
         add_completion=False,  # typer's own options know only the shell that runs them
         pretty_exceptions_enable=False,
@@ -48,7 +62,7 @@ def _group(package: Any, do: Do, names: Sequence[str], **settings: Any) -> typer
     """Commands of a package; without `rich_markup_mode` rich would double the time of --help."""
     app = typer.Typer(help=package.HELP, epilog=package.EPILOG, no_args_is_help=True, rich_markup_mode=None, **settings)
     for name in names:
-        module: Any = import_module(f"{package.__name__}.{name.replace('-', '_')}")
+        module = room(package, name)
         if hasattr(module, "COMMANDS"):
             app.add_typer(_group(module, do, module.COMMANDS), name=name)
         else:
@@ -111,7 +125,7 @@ def _version(asked: bool) -> None:
 
 def _completion(shell: str | None) -> None:
     if shell:
-        print(completing.script(shell))
+        print(completion.script(shell))
         raise typer.Exit
 
 

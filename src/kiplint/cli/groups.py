@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from kiplint.cli import completing, suggesting
+from kiplint.cli import completion
 from kiplint.cli.options import Argument, Group, Option
 from kiplint.engine.errors import UsageError
-from kiplint.report.findings.formats import FORMATS
+from kiplint.render.formats import FORMATS
 
 if TYPE_CHECKING:
-    from kiplint.runs.configuration import Chosen
+    from kiplint.engine.configure import Chosen
 
 ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.")]
 FailOnOption = Annotated[
@@ -28,7 +28,7 @@ SetsOption = Annotated[
         "counts.",
         "SET",
         usual="the working directory",
-        complete=suggesting.sets,
+        complete=completion.sets,
     ),
 ]
 MessageOption = Annotated[
@@ -36,7 +36,7 @@ MessageOption = Annotated[
     Option(
         "Only what changed in messages or RPCs of this name, as in `Fetch` or `*Offset*`. Repeatable.",
         "GLOB",
-        complete=suggesting.rpcs,
+        complete=completion.rpcs,
     ),
 ]
 StatisticsOption = Annotated[bool, Option("Count what is found by rule instead of listing it.")]
@@ -52,17 +52,17 @@ class Choosing(Group, frozen=True):
     select: Annotated[
         tuple[str, ...],
         Option(
-            "Run only these: a rule, a pack, a glob, default or all. Repeatable.", "RULES", complete=completing.rules
+            "Run only these: a rule, a pack, a glob, default or all. Repeatable.", "RULES", complete=completion.rules
         ),
     ] = ()
     ignore: Annotated[
         tuple[str, ...],
-        Option("Do not run these, whatever is selected. Repeatable.", "RULES", complete=completing.rules),
+        Option("Do not run these, whatever is selected. Repeatable.", "RULES", complete=completion.rules),
     ] = ()
     severity: Annotated[
         tuple[str, ...],
         Option(
-            "Change a severity: error, warning, info or off. Repeatable.", "RULE=LEVEL", complete=completing.rule_ids
+            "Change a severity: error, warning, info or off. Repeatable.", "RULE=LEVEL", complete=completion.rule_ids
         ),
     ] = ()
 
@@ -93,7 +93,7 @@ class Reporting(Group, frozen=True):
             f"How to write the report ({', '.join(FORMATS)}), and to which file. Repeatable.",
             "FORMAT[=FILE]",
             usual="text",
-            complete=completing.formats,
+            complete=completion.formats,
         ),
     ] = ()
     open: Annotated[

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
-from kiplint.cli.terminal import warn
+from kiplint.cli.process import warn
 from kiplint.engine.errors import UsageError
 
 

@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kiplint.cli.groups import Reporting
-from kiplint.cli.process import CLEAN, FINDINGS, USAGE
-from kiplint.cli.terminal import use_color, warn
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE, use_color, warn
 from kiplint.engine.errors import UsageError
-from kiplint.report.findings.formats import FORMATS, ROOMS, load, write
+from kiplint.render.formats import FORMATS, load, write
 from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
-from kiplint.text.suggest import did_you_mean
-from kiplint.text.words import plural
+from kiplint.text.words import did_you_mean, plural
 
 if TYPE_CHECKING:
-    from kiplint.runs.migrating import MigrationResult
-    from kiplint.runs.result import CheckResult, Report, RunResult
+    from kiplint.commands.migrate.run import MigrationResult
+    from kiplint.render.report import CheckResult, Report, RunResult
 
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
@@ -63,7 +61,7 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
     except Exception as error:
         github = [output for output in outputs if output.format == "github"]
         if github:
-            from kiplint.cli.github_run import record_failure
+            from kiplint.render.findings.github import record_failure
 
             annotate = any(output.is_out for output in github)
             record_failure(command, str(error) or type(error).__name__, annotate=annotate)
@@ -119,10 +117,6 @@ def _but_tabs(char: str) -> str:
     return char if char == "\t" else as_escape(char)
 
 
-SO = {"migrate": "left as it is", **dict.fromkeys(("show", "encode", "decode", ""), "left out")}
-"""What a command does about a file that cannot be read; the others compare sets."""
-
-
 def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:
     """Write a result that is no list of findings to standard output, or have its page `opened` in the browser."""
     if opened:
@@ -139,9 +133,7 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
 def finish(result: RunResult) -> int:
     """Say what could not be read; the exit code."""
     for file in result.broken:
-        so = SO.get(result.command, "not compared")
-        said = f"{file} cannot be read, so it is {so}; see `kiplint check`"
-        warn(f"warning: {said}")
+        warn(f"warning: {file} cannot be read, so it is {result.unread}; see `kiplint check`")
     return CODES[result.status]
 
 
@@ -191,7 +183,7 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
             else:
                 open_page(result.command, lambda out: write(PAGE, result, out), quiet=quiet)
     if any(output.format == "github" for output in outputs):
-        from kiplint.cli.github_run import record
+        from kiplint.render.findings.github import record
 
         record(result)
     if not quiet and not result.findings and sys.stderr.isatty():
@@ -200,7 +192,7 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
 
 def _write_out(result: Report, output: Output, statistics: bool) -> None:
     counted = statistics and output.format in ("text", "github")
-    silent = output.format in LISTS and not result.findings and ROOMS[result.command] == ROOMS["check"]
+    silent = output.format in LISTS and not result.findings and "text" not in result.renderers
     if not silent and not (counted and output.format == "text"):
         load(output.format, result)(result, sys.stdout, color=output.color)
     if counted:

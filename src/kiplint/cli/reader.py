@@ -15,7 +15,7 @@ import msgspec
 
 from kiplint.cli.options import Argument, Group, Parameter, make, parameters
 
-COMMANDS = "kiplint.cli.commands"
+COMMANDS = "kiplint.commands"
 LONGEST = 9
 """How many digits a number has at most."""
 
@@ -59,12 +59,29 @@ def read(words: Sequence[str]) -> Call | None:
 def _command(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
     group = import_module(COMMANDS)
     for at, word in enumerate(words):
-        if word not in group.COMMANDS:
+        if word not in names(group):
             break
-        group = import_module(f"{group.__name__}.{word.replace('-', '_')}")
-        if not hasattr(group, "COMMANDS"):
+        group = room(group, word)
+        if hasattr(group, "Options"):
             return group, words[at + 1 :]
     raise _UnclearError
+
+
+def names(group: Any) -> Sequence[str]:
+    """The commands of a package: those that it lists, else all rooms in its folder."""
+    listed: Sequence[str] | None = getattr(group, "COMMANDS", None)
+    if listed is None:
+        files = (file.removesuffix(".py") for file in os.listdir(group.__path__[0]))
+        listed = sorted(file.replace("_", "-") for file in files if file.isidentifier() and file[0] != "_")
+    return listed
+
+
+def room(group: Any, name: str) -> Any:
+    """The module that declares a command of a package, or the package of more commands."""
+    module = import_module(f"{group.__name__}.{name.replace('-', '_')}")
+    if hasattr(module, "Options") or hasattr(module, "COMMANDS"):
+        return module
+    return import_module(f"{module.__name__}.options")
 
 
 def _values(words: Sequence[str], known: list[Parameter]) -> dict[str, Any]:

@@ -6,14 +6,13 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, default_of, key_of
 from kiplint.codec.problems import Malformed, Problem
-from kiplint.codec.shape import FORMATS, UNKNOWN_TAGS, default_of, key_of
 from kiplint.codec.wire import as_bytes, as_float, uuid_bytes, varint
-from kiplint.model.container import Container
-from kiplint.model.field import Field
+from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Body, Slot
 from kiplint.model.types import INTEGERS
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 
 def build(body: Body, container: Container, value: Any) -> tuple[bytes, tuple[Problem, ...]]:

@@ -2,12 +2,86 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Sequence
 
 from kiplint.codec.codec import Codec
-from kiplint.codec.sources import Definitions, Messages
-from kiplint.model.header_map import header_of
+from kiplint.engine.configure import Path
+from kiplint.engine.errors import UsageError
+from kiplint.model.headers import header_of
+from kiplint.model.load import load
 from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from kiplint.sources.open import open_sets
+from kiplint.text.words import did_you_mean
+from kiplint.versions import VersionRange
+
+
+class Definitions:
+    """The definition files of one directory, as pairs of path and bytes. `broken` are those that could not be read."""
+
+    def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
+        self._files = files
+        self._loaded: dict[str, Message | None] = {}
+        self._set: SchemaSet | None = None
+        self.broken: list[str] = []
+
+    def named(self, name: str) -> list[Message]:
+        """The messages of that name."""
+        text = name.encode("utf-8", "replace")
+        return [one for one in self._load(file for file in self._files if text in file[1]) if one.name == name]
+
+    def keyed(self, api_key: int) -> list[Message]:
+        """The messages with that API key, of whatever type."""
+        pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key) if api_key >= 0 else re.compile(b"apiKey")
+        return [
+            one for one in self._load(file for file in self._files if pattern.search(file[1])) if one.api_key == api_key
+        ]
+
+    def all(self) -> tuple[Message, ...]:
+        """All messages, as one set."""
+        if self._set is None:
+            self._set = SchemaSet(tuple(self._load(self._files)))
+        return self._set.messages
+
+    def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
+        found = []
+        for path, data in files:
+            if path not in self._loaded:
+                self._loaded[path] = load(path, data).message
+                if self._loaded[path] is None:
+                    self.broken.append(path)
+            message = self._loaded[path]
+            if message is not None:
+                found.append(message)
+        return found
+
+
+class Messages:
+    """Messages that are at hand."""
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        self._messages = tuple(messages)
+        self._by_name: dict[str, list[Message]] = {}
+        self._by_key: dict[int | None, list[Message]] = {}
+        for message in self._messages:
+            self._by_name.setdefault(message.name, []).append(message)
+            self._by_key.setdefault(message.api_key, []).append(message)
+        self.broken: list[str] = []
+
+    def named(self, name: str) -> list[Message]:
+        """The messages of that name."""
+        return self._by_name.get(name, [])
+
+    def keyed(self, api_key: int) -> list[Message]:
+        """The messages with that API key, of whatever type."""
+        return self._by_key.get(api_key, [])
+
+    def all(self) -> tuple[Message, ...]:
+        """All messages."""
+        return self._messages
+
 
 HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
 
@@ -92,3 +166,53 @@ class Catalog:
 def having(messages: Iterable[Message], version: int) -> Message | None:
     """The first of the messages that has the version."""
     return next((one for one in messages if one.valid.covers(version)), None)
+
+
+def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
+    """The messages of all sets, the first set first; definitions are read when they are asked for."""
+    found = []
+    asked: dict[str, bool] = {}
+    for one in sets:
+        opened = open_sets(
+            [os.fspath(one)], lambda path: True, repository=os.fspath(repository) if repository else None
+        )
+        for files in opened:
+            found.append(Definitions([(file.path, file.data) for file in files.files]))
+            asked |= {file.path: file.wanted or asked.get(file.path, False) for file in files.files}
+    return Catalog(found, frozenset(path for path, wanted in asked.items() if not wanted))
+
+
+def chosen_message(catalog: Catalog, text: str) -> tuple[Message, int]:
+    """The message and version of `NAME@VERSION`; raises UsageError when no set has it."""
+    name, version = _split(text, "MESSAGE@VERSION, such as MetadataRequest@12")
+    return _having(catalog.named(name), version, name, catalog)
+
+
+def chosen_response(catalog: Catalog, text: str) -> tuple[int, int]:
+    """The API key and version of `KEY@VERSION`, where KEY may be the RPC's name; raises UsageError."""
+    name, version = _split(text, "KEY@VERSION, such as Metadata@12 or 3@12")
+    if name.isdecimal():
+        messages = catalog.keyed("response", int(name))
+    else:
+        messages = [one for one in catalog.named(f"{name.removesuffix('Response')}Response") if one.type == "response"]
+    message, _ = _having(messages, version, name, catalog)
+    if message.api_key is None:
+        raise UsageError(f"{message.name} has no API key")
+    return message.api_key, version
+
+
+def _split(text: str, wanted: str) -> tuple[str, int]:
+    name, at, version = text.partition("@")
+    if not (name and at and version.isascii() and version.isdecimal() and len(version) < 6):
+        raise UsageError(f"{text} is not {wanted}")
+    return name, int(version)
+
+
+def _having(messages: list[Message], version: int, name: str, catalog: Catalog) -> tuple[Message, int]:
+    message = having(messages, version)
+    if message is None and messages:
+        known = VersionRange(pair for one in messages for pair in one.valid)
+        raise UsageError(f"{messages[0].name} has no version {version}; its valid versions are {known}")
+    if message is None:
+        raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
+    return message, version

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiplint.codec import reader, writer
+from kiplint.codec import fast
 from kiplint.codec.build import build
 from kiplint.codec.explain import explain
+from kiplint.codec.fast import Reader, Writer, default_of, defaults_of, key_of, make_reader, make_writer
 from kiplint.codec.problems import Malformed, Problem
-from kiplint.codec.reader import Reader, make_reader
-from kiplint.codec.shape import defaults_of
-from kiplint.codec.span import Decoded
-from kiplint.codec.writer import Writer, make_writer
-from kiplint.model.fact import fact
-from kiplint.model.layout import Body, layout
+from kiplint.codec.wire import Decoded
+from kiplint.model.element import fact
+from kiplint.model.layout import DEEPEST, MOST_FIELDS, Body, Slot, layout, unfolded
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES
-from kiplint.model.unfolding import DEEPEST, MOST_FIELDS, unfolded
 
 
 class UnusableLayout(Exception):  # noqa: N818
@@ -59,7 +56,7 @@ class Codec:
         """The values of a body that is the whole of the bytes; Malformed, without a reason, when it is not."""
         try:
             value, end = self.reader(data, 0)
-        except reader.FAILURES:
+        except fast.READ_FAILURES:
             raise Malformed from None
         if end != len(data):
             raise Malformed
@@ -74,7 +71,7 @@ class Codec:
             return explain(self.body, data, pos, whole=whole, spans=True)
         try:
             value, end = self.reader(data, pos)
-        except reader.FAILURES:
+        except fast.READ_FAILURES:
             end = -1
         if end == len(data) or (not whole and 0 <= end < len(data)):
             return Decoded(value, end)
@@ -85,7 +82,7 @@ class Codec:
         parts: list[bytes] = []
         try:
             self.writer(value, parts.append)
-        except writer.FAILURES:
+        except fast.WRITE_FAILURES:
             raise Malformed from None
         return b"".join(parts)
 
@@ -108,3 +105,19 @@ def _check(body: Body, name: str) -> None:
             raise UnusableLayout(f"{name} has the field {slot.field.path}, whose type {slot.field.type} is unknown")
         if slot.body:
             _check(slot.body, name)
+
+
+def filled(body: Body, value: dict[str, Any]) -> dict[str, Any]:
+    """The values of a body with the default of every absent tagged field, at every depth."""
+    slots = (*body.slots, *(body.tags or ()))
+    known = {key_of(slot): slot for slot in slots}
+    whole = {key: _filled(known[key], one) if key in known else one for key, one in value.items()}
+    return whole | {key_of(slot): default_of(slot) for slot in body.tags or () if key_of(slot) not in whole}
+
+
+def _filled(slot: Slot, value: Any) -> Any:
+    if slot.body is None or value is None:
+        return value
+    if slot.array:
+        return [filled(slot.body, one) for one in value]
+    return filled(slot.body, value)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 import struct
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,8 +15,231 @@ import msgspec
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import Direction, Frame, decode_request, decode_response
 from kiplint.codec.problems import Problem
-from kiplint.codec.sync import Cut, Sign, cut, request_sign, response_sign
-from kiplint.codec.tcp import Address, Connection, Run
+from kiplint.codec.wire import MOST_BYTES
+
+WRAP = 2**32
+SYN = 0x02
+LATE = 2**20
+"""How many bytes of a stream may be seen before the SYN that opens it, where segments are out of order."""
+
+Address = tuple[str, int]
+
+
+class Segment(NamedTuple):
+    """What counts of one captured segment; `time` is in seconds."""
+
+    time: float
+    source: Address
+    target: Address
+    sequence: int
+    flags: int
+    data: bytes
+
+
+class Run(NamedTuple):
+    """Bytes of one direction without a hole: where they stand in it, and when each segment of them came."""
+
+    offset: int
+    data: bytes
+    times: tuple[tuple[int, float], ...]
+
+    def time_at(self, offset: int) -> float:
+        """When the byte at an offset of the direction came."""
+        at = bisect_right(self.times, offset, key=lambda one: one[0])
+        return self.times[max(at - 1, 0)][1]
+
+
+class SegmentStream:
+    """One direction of a connection: its segments by their place after the first byte."""
+
+    def __init__(self) -> None:
+        self._origin: int | None = None
+        self._newest = 0
+        self._segments: list[tuple[int, bytes, float]] = []
+        self.synchronized = False
+        self.repeated = 0
+        self._seen: set[tuple[int, int]] = set()
+
+    def opens_again(self, segment: Segment) -> bool:
+        """Whether a SYN is that of another connection with the same addresses."""
+        if self._origin is None:
+            return False
+        ahead = (self._origin - segment.sequence - 1) % WRAP
+        return ahead != 0 if self.synchronized else ahead > LATE
+
+    def add(self, segment: Segment) -> None:
+        """Take one segment."""
+        sequence = segment.sequence
+        if segment.flags & SYN:
+            sequence += 1
+            self._open(sequence)
+        if not segment.data:
+            return
+        if self._origin is None:
+            self._origin = sequence
+        # The place nearest to the newest one, so that streams may be longer than sequence numbers.
+        place = self._newest + (sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
+        if (place, len(segment.data)) in self._seen:
+            self.repeated += 1
+            return
+        self._seen.add((place, len(segment.data)))
+        self._newest = max(self._newest, place + len(segment.data))
+        self._segments.append((place, segment.data, segment.time))
+
+    def _open(self, sequence: int) -> None:
+        """Note where the stream begins, also when bytes of it were seen before."""
+        shift = ((self._origin if self._origin is not None else sequence) - sequence) % WRAP
+        if not shift and self.synchronized:
+            return  # the same SYN again, perhaps thousands of times
+        self._segments = [(place + shift, data, time) for place, data, time in self._segments]
+        self._seen = {(place + shift, size) for place, size in self._seen}
+        self._newest += shift
+        self._origin, self.synchronized = sequence % WRAP, True
+
+    def runs(self) -> list[Run]:
+        """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first byte seen."""
+        ordered = sorted(self._segments, key=lambda one: (one[0], -len(one[1])))
+        first = 0 if self.synchronized or not ordered else min(0, ordered[0][0])
+        runs: list[tuple[int, bytearray, list[tuple[int, float]]]] = []
+        for place, data, time in ordered:
+            if place < 0 and self.synchronized:
+                continue  # a keep-alive repeats the byte before the stream
+            offset = place - first
+            end = runs[-1][0] + len(runs[-1][1]) if runs else -1
+            if not runs or offset > end:
+                runs.append((offset, bytearray(data), [(offset, time)]))
+            elif offset + len(data) > end:
+                runs[-1][2].append((end, time))
+                runs[-1][1].extend(data[end - offset :])
+        return [Run(offset, bytes(data), tuple(times)) for offset, data, times in runs]
+
+
+class Connection:
+    """Both directions between two addresses, told by who is first seen to send."""
+
+    def __init__(self, one: Address, other: Address) -> None:
+        self.ends = (one, other)
+        self.directions = (SegmentStream(), SegmentStream())
+
+    def add(self, segment: Segment) -> None:
+        """Take one segment of either direction."""
+        self.directions[segment.source != self.ends[0]].add(segment)
+
+
+def connections(segments: list[Segment]) -> list[Connection]:
+    """The connections that segments belong to, in the order of their first segments."""
+    current: dict[frozenset[Address], Connection] = {}
+    found: list[Connection] = []
+    for segment in segments:
+        key = frozenset((segment.source, segment.target))
+        known = current.get(key)
+        if known is None or (
+            segment.flags & SYN and known.directions[segment.source != known.ends[0]].opens_again(segment)
+        ):
+            known = current[key] = Connection(segment.source, segment.target)
+            found.append(known)
+        known.add(segment)
+    return found
+
+
+HIGHEST_VERSION = 60
+"""Above every version there is: what a frame of another protocol is told by."""
+
+
+class Cut(NamedTuple):
+    """A frame of one direction: where its length stands, when that came, its bytes, and whether all were captured."""
+
+    offset: int
+    time: float
+    data: bytes
+    whole: bool = True
+    problem: Problem | None = None
+
+
+class Sign(NamedTuple):
+    """What frames of one direction look like.
+
+    `pattern` finds where one may begin, its length included; `test` says of bytes from a position on, behind a length
+    that has been read, whether they look like a frame.
+    """
+
+    pattern: re.Pattern[bytes]
+    test: Callable[[bytes, int, int], bool]
+
+
+def request_sign(keys: Sequence[int]) -> Sign:
+    """Requests have a known API key, a version, and a client id that is text."""
+    known = frozenset(keys)
+
+    def test(data: bytes, pos: int, size: int) -> bool:
+        if size < 8 or len(data) - pos < 8:
+            return False
+        key, version = struct.unpack_from(">hh", data, pos)
+        if key not in known or not 0 <= version <= HIGHEST_VERSION:
+            return False
+        if size < 10 or len(data) - pos < 10:
+            return size == 8
+        (length,) = struct.unpack_from(">h", data, pos + 8)
+        name = data[pos + 10 : pos + 10 + max(length, 0)]
+        return -1 <= length <= size - 10 and all(byte >= 0x20 for byte in name)
+
+    return Sign(re.compile(rb"(?=[\0-\x06][\s\S]{3}[\s\S]{2}\0[\0-\x3c])"), test)
+
+
+def response_sign(correlation_ids: frozenset[int]) -> Sign:
+    """Responses answer one of the requests that were seen."""
+
+    def test(data: bytes, pos: int, size: int) -> bool:
+        return size >= 4 and len(data) - pos >= 4 and struct.unpack_from(">i", data, pos)[0] in correlation_ids
+
+    first = b"".join(sorted({re.escape(struct.pack(">i", one)[:1]) for one in correlation_ids} or {b"\0"}))
+    return Sign(re.compile(rb"(?=[\0-\x06][\s\S]{3}[" + first + rb"])"), test)
+
+
+def cut(runs: Sequence[Run], sign: Sign, *, synchronized: bool) -> Iterator[Cut]:
+    """The frames of one direction. Where it is not known how one begins, the bytes are searched for one."""
+    expected = 0 if synchronized else -1
+    for run in runs:
+        if expected <= run.offset + len(run.data):  # else it lies inside a frame whose beginning was captured
+            expected = yield from _cut_run(run, expected - run.offset, sign)
+
+
+def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
+    """The frames of one run from a position on, below 0 to search; gives where the next begins, -1 when unknown."""
+    data = run.data
+    if pos < 0:
+        pos = _search(run, 0, sign)
+    while 0 <= pos <= len(data) - 4:
+        size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
+        offset = run.offset + pos
+        if 0 <= size <= MOST_BYTES:
+            chunk = data[pos + 4 : pos + 4 + size]
+            yield Cut(offset, run.time_at(offset), chunk, whole=len(chunk) == size)
+            pos += 4 + size
+        else:
+            rule = "codec/length-negative" if size < 0 else "codec/too-large"
+            problem = Problem(rule, offset, f"the length of the frame is {size}")
+            yield Cut(offset, run.time_at(offset), b"", problem=problem)
+            pos = _search(run, pos + 1, sign)
+    return run.offset + pos if pos >= len(data) else -1
+
+
+def _search(run: Run, pos: int, sign: Sign) -> int:
+    """The first place that looks like a frame with another behind it, else one that may reach behind the run; or -1."""
+    possible = -1
+    for found in sign.pattern.finditer(run.data, pos):
+        place = found.start()
+        size = int.from_bytes(run.data[place : place + 4], "big")
+        if size > MOST_BYTES or not sign.test(run.data, place + 4, size):
+            continue
+        after = place + 4 + size
+        following = int.from_bytes(run.data[after : after + 4], "big")
+        if after == len(run.data) or sign.test(run.data, after + 4, following):
+            return place
+        if possible < 0 and after + 12 > len(run.data):
+            possible = place
+    return possible
+
 
 SASL_HANDSHAKE = 17
 ENOUGH = 4

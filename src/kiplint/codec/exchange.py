@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.codec import UnusableLayout
-from kiplint.codec.fill import filled
+from kiplint.codec.codec import UnusableLayout, filled
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_body, decode_request, decode_response
 from kiplint.codec.problems import Problem
 from kiplint.model.message import Message
@@ -42,7 +41,7 @@ def finished(catalog: Catalog, frame: Frame, wanted: Wanted) -> Frame:
     body = catalog.codec(message, frame.version).body
     value, problems = frame.value, frame.problems
     if wanted.records:
-        from kiplint.codec.records.fields import with_records
+        from kiplint.codec.topics import with_records
 
         value, more = with_records(catalog, body, value, frame.spans)
         problems = (*problems, *more)

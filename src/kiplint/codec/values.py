@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kiplint.codec.shape import default_of, key_of
+from kiplint.codec.fast import default_of, key_of
 from kiplint.codec.wire import base64_text, uuid_text
 from kiplint.model.layout import Body, Slot
 from kiplint.model.types import INTEGERS

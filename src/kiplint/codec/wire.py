@@ -6,8 +6,39 @@ import binascii
 import math
 import re
 from functools import lru_cache
+from typing import Any
 
-from kiplint.codec.problems import Malformed
+import msgspec
+
+from kiplint.codec.problems import Malformed, Problem
+
+
+class Span(msgspec.Struct, frozen=True):
+    """One row of an explained message: a value, or the length, count or marker in front of others.
+
+    `offset` and `length` count bytes from the start of what was given; `depth` is how deep the field lies; `path` has
+    the names of the values in JSON with indexes; `type` is the encoding in words.
+    """
+
+    offset: int
+    length: int
+    depth: int
+    path: str
+    type: str
+    value: Any
+
+
+class Decoded(msgspec.Struct, frozen=True):
+    """The values of a body, as far as they could be read, where it ends, and what is wrong with it.
+
+    `spans` says where each value stands, if that was asked for.
+    """
+
+    value: dict[str, Any]
+    end: int
+    problems: tuple[Problem, ...] = ()
+    spans: tuple[Span, ...] = ()
+
 
 MOST_BYTES = 100 * 2**20
 """The longest frame that is read: what brokers take by default (socket.request.max.bytes)."""

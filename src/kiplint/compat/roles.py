@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from kiplint.model.rpc import Rpc
-from kiplint.model.schemas import SchemaSet
+from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.versions import NONE, VersionRange
 
 Mode = Literal["zookeeper", "kraft"]

@@ -7,17 +7,19 @@ import keyword
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Any, get_args, get_type_hints
+
+import msgspec
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import Words, translate
-from kiplint.engine.functions import FUNCTIONS
+from kiplint.engine.expression import Words, parse, parse_lets, translate, written_out
 from kiplint.engine.language import FIXERS, KINDS, NARROWER, facts, kind_name, properties, words_of
-from kiplint.engine.parse import parse, parse_lets, written_out
-from kiplint.engine.rule import OWN, Case, Rule, Wanted, own_condition, type_of
-from kiplint.engine.template import Piece, pieces, split_place
+from kiplint.engine.rule import OWN, Case, PackSpec, Rule, RuleSpec, Softer, Wanted, own_condition, type_of
+from kiplint.engine.runtime import FUNCTIONS
+from kiplint.engine.translate import Piece, pieces, split_place
 from kiplint.model.types import nearest_primitive, parse_type, respelt
 from kiplint.text.show import printable
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 
 COUNTED = ("int", "VersionRange", "Any", "tuple", "list", "dict", "frozenset", "set")
@@ -214,3 +216,71 @@ def _no_type(text: str) -> str:
     near = nearest_primitive(kind.element)
     meant = respelt(text) or (f"{'[]' * kind.array}{near}" if near else "")
     return f'"{printable(text)}" is not a type' + (f"; did you mean {meant}?" if meant else "")
+
+
+_SHAPES: tuple[type[msgspec.Struct], ...] = (RuleSpec, PackSpec, Case, Softer, Wanted)
+
+
+def explain(text: str, error: str) -> str:
+    """A validation error of msgspec as `line: what is wrong`."""
+    return f"{_line_of_path(text, error)}: {_plainer(error)}"
+
+
+def line_of(text: str, *landmarks: str) -> int:
+    """The line of the last landmark, each looked for after the one before it."""
+    offset = 0
+    for landmark in landmarks:
+        quoted = msgspec.json.encode(landmark).decode()[1:-1]
+        places = [found for found in (text.find(one, offset) for one in (quoted, landmark)) if found >= 0]
+        offset = min(places, default=offset)
+    return text.count("\n", 0, offset) + 1
+
+
+def _line_of_path(text: str, error: str) -> int:
+    """The line that an error such as ``... - at `$.rules[2].each` `` is about, as near as the names lead."""
+    numbers = re.findall(r"\[(\d+)\]", error)
+    names = re.findall(r"\.(\w+)", error.rpartition("`$")[2])
+    unknown = re.findall(r"unknown field `(\w+)`", error)
+    offset = text.find("rules")
+    if numbers and offset >= 0:
+        starts = [match.start() for match in re.finditer(r"\{", text[offset:])]
+        ids = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text[offset:])]
+        places = ids if len(ids) > int(numbers[0]) else starts
+        offset += places[int(numbers[0])] if len(places) > int(numbers[0]) else 0
+    for name in [*names, *unknown]:
+        offset = max(text.find(name, max(offset, 0)), offset)
+    return text.count("\n", 0, max(offset, 0)) + 1
+
+
+def _plainer(error: str) -> str:
+    names = re.findall(r"\.(\w+)", error.rpartition("`$")[2])
+    if unknown := re.search(r"unknown field `(\w+)`", error):
+        known = [name for shape in _shapes(names) for name in shape.__struct_fields__]
+        return f"{unknown[1]} is no property of a rule{did_you_mean(unknown[1], known)}"
+    if wrong := re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL):
+        choices = _choices(names[-1])
+        hint = did_you_mean(wrong[1], choices)
+        return f"{names[-1]}: {printable(wrong[1])} is none of {', '.join(choices)}{hint}"
+    if most := re.search(r"of length <= (\d+)", error):
+        return f"{names[-1]}: it has more than {most[1]} {'characters' if '`str`' in error else 'entries'}"
+    return error.replace("Object", "the object").replace("`$", "`")
+
+
+def _shapes(names: list[str]) -> tuple[type[msgspec.Struct], ...]:
+    """The shapes that the object at the end of a path may have."""
+    inner: dict[str, tuple[type[msgspec.Struct], ...]] = {"says": (Case,), "levels": (Softer,), "fields": (Wanted,)}
+    found = [inner[name] for name in names if name in inner]
+    return found[-1] if found else (RuleSpec, PackSpec)
+
+
+def _choices(name: str) -> list[str]:
+    """The words that a property takes, in every shape that has it."""
+    found: dict[str, None] = {}
+    for shape in _SHAPES:
+        hint = get_type_hints(shape).get(name)
+        found |= dict.fromkeys(_words(hint))
+    return list(found)
+
+
+def _words(hint: Any) -> list[str]:
+    return [word for one in get_args(hint) for word in ([one] if isinstance(one, str) else _words(one))]

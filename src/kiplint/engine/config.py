@@ -3,18 +3,170 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import Meta
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import Level
+from kiplint.engine.rule import Level, Rule
+from kiplint.model.spec import FieldSpec, MessageSpec
+from kiplint.model.types import PRIMITIVES, WORDS
+from kiplint.model.words import is_one_edit
+from kiplint.text.decode import MAX_DEPTH
 from kiplint.text.files import read_file, read_text
-from kiplint.text.limits import MAX_DEPTH
 from kiplint.text.show import printable
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
+
+LISTS: Final = ("rule-packs", "exclude")
+"""The keys whose values are lists of paths or globs."""
+
+LONGEST: Final = 20
+"""How many files may extend one another."""
+
+Values = dict[str, Any]
+
+
+def over(values: Values, base: Values, folder: str, file: str) -> Values:
+    """The values of a file over those of its base, which stands in `folder`; its paths become the file's own."""
+    here = os.path.dirname(os.path.realpath(file))
+    moved = _moved(base, folder, here)
+    tables = {name for name in (*values, *moved) if isinstance(values.get(name, moved.get(name)), dict)}
+    joined = {name: _joined(moved.get(name, {}), values.get(name, {})) for name in tables}
+    return {**moved, **values, **joined}
+
+
+def _joined(base: Values, values: Values) -> Values:
+    """One table over another, behind whose entries its own come; a table inside of it, such as params, likewise."""
+    deeper = {
+        name: _joined(base[name], value)
+        for name, value in values.items()
+        if isinstance(value, dict) and isinstance(base.get(name), dict)
+    }
+    return {**{name: value for name, value in base.items() if name not in values}, **values, **deeper}
+
+
+def _moved(values: Values, folder: str, here: str) -> Values:
+    found = dict(values)
+    for name in LISTS:
+        if name in found:
+            found[name] = [_path(one, folder, here) for one in found[name]]
+    if found.get("baseline"):
+        found["baseline"] = _path(found["baseline"], folder, here)
+    if "per-file-ignores" in found:
+        found["per-file-ignores"] = {
+            _path(one, folder, here): names for one, names in found["per-file-ignores"].items()
+        }
+    return found
+
+
+def _path(path: str, folder: str, here: str) -> str:
+    """A path or glob of a file in `folder` for one that is `here`; what begins with a star is meant anywhere."""
+    if path.startswith("*") or os.path.isabs(path):
+        return path
+    whole = os.path.normpath(os.path.join(folder, path))
+    inside = os.path.relpath(whole, here).replace(os.sep, "/")
+    return whole if inside.startswith("../") else inside
+
+
+def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """The chain of files with one more; raises UsageError for one that is there already, and for one too many."""
+    whole = os.path.realpath(file)
+    if whole in chain:
+        raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
+    if len(chain) >= LONGEST:
+        raise UsageError(f"{printable(file)} is the end of more than {LONGEST} files that each extend the next")
+    return (*chain, whole)
+
+
+OF_RPCS: Final = ("frozen", "exempt")
+OF_MESSAGES: Final = ("messages",)
+"""The parameters that name RPCs, and messages."""
+
+CHOICES: Final = {"tagged": ("either", "yes", "no")}
+"""The parameters that take one of a few words."""
+
+WHOLE: Final = 30
+"""From how many messages on a set is taken for one that has them all."""
+
+_VOCABULARIES: Final = (
+    frozenset(PRIMITIVES),
+    frozenset(WORDS["entityType"]),
+    frozenset(WORDS["type"]),
+    frozenset(("broker", "controller", "zkBroker", "raft")),
+    frozenset((*MessageSpec.__struct_encode_fields__, *FieldSpec.__struct_encode_fields__)),
+)
+
+
+class Misnamed(NamedTuple):
+    """A name that no message has: the rule and the parameter that it was given to, and what is wrong with it."""
+
+    rule: str
+    param: str
+    word: str
+    told: str
+
+
+def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
+    """A word of a parameter that is a slip away from one that it takes, and what is wrong; None where there is none."""
+    usual = rule.params[name]
+    if choices := CHOICES.get(name):
+        if value in choices:
+            return None
+        return str(value), f"{value} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}"
+    for side in (_keys, _values):
+        own = frozenset(side(usual))
+        known = next((words for words in _VOCABULARIES if own and own <= words), None)
+        for word in side(value) if known else ():
+            if near := _slip(word, known or ()):
+                return word, f"{word} is none of its words; did you mean {near}?"
+    return None
+
+
+def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed]:
+    """The names of RPCs and messages, given to parameters by a configuration, that none of these messages has."""
+    for rule in rules:
+        for param in (*OF_RPCS, *OF_MESSAGES):
+            if param not in rule.params or rule.params[param] == rule.spec.params.get(param):
+                continue
+            usual = frozenset(_keys(rule.spec.params[param]))
+            of_rpcs = param in OF_RPCS
+            there = {_base(name) for name in names} if of_rpcs else {*names}
+            for word in _keys(rule.params[param]):
+                if word not in there and word not in usual and (told := _told(word, there, usual, of_rpcs=of_rpcs)):
+                    yield Misnamed(rule.id, param, word, told)
+
+
+def _told(word: str, there: Collection[str], usual: Collection[str], *, of_rpcs: bool) -> str:
+    near = _base(word) if of_rpcs and _base(word) in there else _slip(word, sorted((*there, *usual)))
+    if near:
+        return f"there is no {'RPC' if of_rpcs else 'message'} {word}; did you mean {near}?"
+    if len(there) < WHOLE:
+        return ""
+    return f"there is no {'RPC' if of_rpcs else 'message'} {word} here{did_you_mean(word, sorted(there))}"
+
+
+def _base(name: str) -> str:
+    return name.removesuffix("Request").removesuffix("Response")
+
+
+def _slip(word: str, known: Collection[str]) -> str:
+    """The known word that differs by one slip, or in case; empty where the word is itself known."""
+    if word in known:
+        return ""
+    return next((one for one in sorted(known) if one.lower() == word.lower() or is_one_edit(word, one)), "")
+
+
+def _keys(value: Any) -> list[str]:
+    """The words of a list, or those that a table tells of."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, (list, dict)) else []
+
+
+def _values(value: Any) -> list[str]:
+    """The words that a table gives."""
+    return [one for one in value.values() if isinstance(one, str)] if isinstance(value, dict) else []
+
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
 MOST = 1_000
@@ -93,7 +245,6 @@ def make_config(values: Mapping[str, Any]) -> Config:
 
 
 def _over_base(values: dict[str, Any], base: str, file: str, chain: tuple[str, ...]) -> dict[str, Any]:
-    from kiplint.engine.extending import once, over
 
     below = os.path.join(os.path.dirname(file), base)
     try:

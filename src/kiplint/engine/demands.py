@@ -10,8 +10,7 @@ from msgspec import UNSET
 
 from kiplint.engine.rule import Wanted
 from kiplint.engine.runtime import Told
-from kiplint.model.container import Container
-from kiplint.model.field import Field
+from kiplint.model.fields import Container, Field
 from kiplint.versions import VersionRange
 
 Demands = Mapping[str, Wanted] | Sequence[Wanted]

@@ -7,17 +7,193 @@ fact of what stands before the dot; every call is one of the language's function
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.functions import FUNCTIONS
-from kiplint.engine.language import facts, kind_name
-from kiplint.engine.metering import Rewriter, metered
-from kiplint.engine.parse import parse, short
-from kiplint.text.suggest import did_you_mean
+from kiplint.engine.language import CLASSES, facts, kind_name
+from kiplint.engine.runtime import FUNCTIONS
+from kiplint.text.words import did_you_mean
+
+MOST_CHARACTERS = 1000
+MOST_LEVELS = 100
+MOST_PARTS = 5000
+MOST_OF_A_PACK = 200_000
+"""The parts of one expression, and of all expressions of a pack, with the names of `let` written out."""
+
+
+def parse(text: str, lets: Mapping[str, ast.expr] | None = None) -> ast.expr:
+    """The syntax tree of an expression, each name of `lets` replaced by what it stands for. Raises ExpressionError."""
+    if len(text) > MOST_CHARACTERS:
+        raise ExpressionError(f"the expression is longer than {MOST_CHARACTERS} characters")
+    try:
+        with warnings.catch_warnings(action="error"):
+            tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
+        raise ExpressionError(f"cannot read {short(text)}: {reason}") from None
+    if not _nests_deeper(tree, MOST_LEVELS) and lets:
+        tree = _expanded(tree, lets)
+    if _nests_deeper(tree, MOST_LEVELS):
+        raise ExpressionError(f"cannot read {short(text)}: it nests too deeply")
+    return tree
+
+
+def parse_lets(texts: Mapping[str, str]) -> dict[str, ast.expr]:
+    """The names that a rule gives to expressions; each may use those before it. Raises ExpressionError."""
+    lets: dict[str, ast.expr] = {}
+    for name, text in texts.items():
+        lets[name] = parse(text, lets)
+    return lets
+
+
+def written_out(texts: Iterable[str], lets: Mapping[str, str]) -> int:
+    """About how many parts expressions have with the names written out, without doing so; none where one is wrong."""
+    sizes: dict[str, int] = {}
+    for name, text in lets.items():
+        sizes[name] = _written(text, sizes)
+    return sum(sizes.values()) + sum(_written(text, sizes) for text in texts)
+
+
+def _written(text: str, sizes: Mapping[str, int]) -> int:
+    try:
+        nodes = ast.walk(parse(text))
+    except ExpressionError:
+        return 0
+    return min(sum(sizes.get(node.id, 1) if isinstance(node, ast.Name) else 1 for node in nodes), MOST_OF_A_PACK)
+
+
+def short(text: str) -> str:
+    """A text as errors quote it."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _expanded(tree: ast.expr, lets: Mapping[str, ast.expr]) -> ast.expr:
+    """The tree with names replaced. Sizes are added up first: names of names could grow without bound."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in lets]
+    for node in names:
+        if isinstance(node.ctx, ast.Store):
+            raise ExpressionError(f"{node.id} is a name of the rule; call the comprehension's variable differently")
+    sizes = {node.id: sum(1 for _ in ast.walk(lets[node.id])) for node in names}
+    if sum(sizes[node.id] for node in names) > MOST_PARTS:
+        raise ExpressionError("the expression is too long with its names written out; make it a fact")
+    expanded: ast.expr = _Expand(lets).visit(tree)
+    return expanded
+
+
+class _Expand(ast.NodeTransformer):
+    def __init__(self, lets: Mapping[str, ast.expr]) -> None:
+        self.lets = lets
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return _copied(self.lets[node.id]) if node.id in self.lets else node
+
+
+def _copied(part: Any) -> Any:
+    """A tree, or a list of trees, once more; `copy.deepcopy` takes ten times as long."""
+    if isinstance(part, ast.AST):
+        return type(part)(**{name: _copied(value) for name, value in vars(part).items()})
+    return [_copied(one) for one in part] if isinstance(part, list) else part
+
+
+def _nests_deeper(tree: ast.AST, levels: int) -> bool:
+    row = [tree]
+    for _ in range(levels):
+        row = [child for node in row for child in ast.iter_child_nodes(node)]
+    return bool(row)
+
+
+Types = Mapping[ast.AST, str]
+"""The type of each part of an expression, as the checker found it."""
+
+_AT_ONCE: Final = ("int", "bool", "None", *CLASSES)
+_BY_ITEM: Final = ("any", "all", "min", "max", "sorted", "join")
+_BY_BEGINNING: Final = ("len", "startswith", "endswith")
+_LOOPS: Final = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
+_FOR_A_LOOP: Final = 3
+
+
+def metered(tree: ast.expr, types: Types, meter: str) -> dict[ast.AST, ast.expr]:
+    """By part: the call that counts it, whose first argument it is to become."""
+    found: dict[ast.AST, ast.expr] = {}
+    for node in ast.walk(tree):
+        for part, method in _counted(node, types):
+            found[part] = _call(meter, method, [])
+        if isinstance(node, _LOOPS):
+            loop = node.generators[0]
+            steps = size(node.elt) + sum(size(one) for one in loop.ifs) + _FOR_A_LOOP
+            found[loop.iter] = _call(meter, "bounded", [ast.Constant(steps)])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "matches":
+            found[node.func] = ast.Attribute(ast.Name(meter, ast.Load()), "matches", ast.Load())
+    return found
+
+
+class Rewriter(ast.NodeTransformer):
+    """Puts what is to take their place for some parts of an expression, and calls that count around others."""
+
+    def __init__(self, replaced: dict[ast.AST, ast.expr], counted: dict[ast.AST, ast.expr]) -> None:
+        self.replaced = replaced
+        self.counted = counted
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """A part with what takes its place."""
+        made = self.replaced[node] if node in self.replaced else self.generic_visit(node)
+        call = self.counted.get(node)
+        if isinstance(call, ast.Call):
+            call.args.insert(0, made)  # type: ignore[arg-type]
+        return call or made
+
+
+def sized(tree: ast.expr, meter: str) -> ast.expr:
+    """A value that counts by its size; as it is without a meter."""
+    return _call(meter, "sized", [tree]) if meter else tree
+
+
+def size(tree: ast.AST) -> int:
+    """The number of parts of a tree, each about a step."""
+    return sum(1 for _ in ast.walk(tree))
+
+
+def _call(meter: str, method: str, arguments: list[ast.expr]) -> ast.Call:
+    return ast.Call(ast.Attribute(ast.Name(meter, ast.Load()), method, ast.Load()), arguments, [])
+
+
+def _counted(node: ast.AST, types: Types) -> Iterator[tuple[ast.expr, str]]:
+    """The parts of a node whose size counts, the node itself where it makes a new value, and how each counts."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id not in _BY_BEGINNING:
+            method = "items" if node.func.id in _BY_ITEM else "sized"
+            yield from ((one, method) for one in node.args if _has_size(one, types))
+        if types[node] == "str":
+            yield node, "sized"
+    elif isinstance(node, ast.BinOp) and types[node] in ("str", "VersionRange"):
+        yield node, "sized"
+    elif isinstance(node, ast.Compare):
+        yield from _compared(node, types)
+    elif isinstance(node, (*_LOOPS, ast.Set, ast.Dict)):
+        parts = [node.elt] if isinstance(node, _LOOPS) else node.keys if isinstance(node, ast.Dict) else node.elts
+        yield from ((one, "sized") for one in parts if one and types[one] != "str" and _has_size(one, types))
+
+
+def _compared(node: ast.Compare, types: Types) -> Iterator[tuple[ast.expr, str]]:
+    parts = [node.left, *node.comparators]
+    looked_in = {right for right, how in zip(parts[1:], node.ops, strict=True) if isinstance(how, (ast.In, ast.NotIn))}
+    for one in parts:
+        if _has_size(one, types) and (types[one] != "str" or one in looked_in):
+            yield one, "sized"
+
+
+def _has_size(node: ast.expr, types: Types) -> bool:
+    """Whether a value may be large: no number, element or literal, and nothing that is counted as it comes."""
+    if isinstance(node, (ast.Constant, ast.GeneratorExp)) or all(
+        isinstance(one, ast.Constant) for one in getattr(node, "elts", [None])
+    ):
+        return False
+    return types[node].removesuffix(" | None") not in _AT_ONCE
+
 
 BIGGEST_NUMBER = 2**64
 SEQUENCES = ("tuple", "frozenset", "list")
@@ -38,7 +214,7 @@ class Words(NamedTuple):
     """What the expressions of a rule may name: the facts of a class of elements, parameters by type, and `let`s.
 
     In translated code `element` is the variable that holds the element, `holder` what holds the parameters, and
-    `meter` what counts steps (`kiplint.engine.meter`), empty where nothing is to be counted.
+    `meter` what counts steps (`kiplint.engine.runtime`), empty where nothing is to be counted.
     """
 
     facts: str

@@ -7,23 +7,19 @@ from collections.abc import Mapping
 from functools import cache
 
 from kiplint.engine.rule import OWN
-from kiplint.model.container import Container
-from kiplint.model.fact import Fact, facts_of
-from kiplint.model.field import Field
-from kiplint.model.header import HeaderRange
+from kiplint.model.element import Fact, facts_of
+from kiplint.model.fields import Container, Field, Struct
+from kiplint.model.headers import HeaderRange
 from kiplint.model.message import Message
-from kiplint.model.note import Note
-from kiplint.model.problem import Problem
-from kiplint.model.reading import Reading
-from kiplint.model.rpc import Rpc
-from kiplint.model.schemas import SchemaSet
+from kiplint.model.notes import Note
+from kiplint.model.problem import ProblemElement, ReadingElement
+from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
-from kiplint.model.struct import Struct
-from kiplint.model.word import Word
+from kiplint.model.words import Word
 from kiplint.versions import VersionRange
 
 KINDS: dict[str, type] = {
-    "problem": Problem,
+    "problem": ProblemElement,
     "message": Message,
     "struct": Struct,
     "field": Field,
@@ -32,7 +28,7 @@ KINDS: dict[str, type] = {
     "word": Word,
     "rpc": Rpc,
     "set": SchemaSet,
-    "reading": Reading,
+    "reading": ReadingElement,
 }
 CLASSES: dict[str, type] = {kind.__name__: kind for kind in KINDS.values()} | {"Container": Container}
 _SPECS = {

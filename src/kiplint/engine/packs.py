@@ -10,11 +10,10 @@ from typing import Any
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition
-from kiplint.engine.stamps import stamp_of
-from kiplint.text.comments import blank_comments
+from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
+from kiplint.text.decode import blank_comments
 from kiplint.text.files import read_file, read_text
-from kiplint.text.strings import join_surrogates
+from kiplint.text.tokens import join_surrogates
 
 _DECODER = msgspec.json.Decoder(PackSpec)
 GROUP = "kiplint.packs"
@@ -51,7 +50,7 @@ def load_pack(file: str) -> list[Rule]:
     try:
         spec = msgspec.convert(_parse(text), PackSpec)
     except msgspec.ValidationError as error:
-        from kiplint.engine.pack_errors import explain
+        from kiplint.engine.check_rule import explain
 
         raise UsageError(f"{file}:{explain(text, str(error))}") from None
     except (ValueError, RecursionError) as error:
@@ -97,9 +96,8 @@ def _announces(file: str) -> bool:
 
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
     """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
-    from kiplint.engine.check_rule import bad_name, length, mistakes
-    from kiplint.engine.pack_errors import line_of
-    from kiplint.engine.parse import MOST_OF_A_PACK
+    from kiplint.engine.check_rule import bad_name, length, line_of, mistakes
+    from kiplint.engine.expression import MOST_OF_A_PACK
 
     seen: set[str] = set()
     parts = 0

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.engine.anchor import anchor
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.ruleset import Breach, RuleSet
-from kiplint.model.entities import entity_problems
-from kiplint.model.load import Definition, load
+from kiplint.model.load import Definition, entity_problems, load, range_problems
 from kiplint.model.message import Message
-from kiplint.model.problem import Problem
-from kiplint.model.ranges import range_problems
-from kiplint.model.rpc import Rpc
-from kiplint.model.schemas import SchemaSet
+from kiplint.model.problem import ProblemElement
+from kiplint.model.schemas import Rpc, SchemaSet
 
 if TYPE_CHECKING:
     from kiplint.engine.place import Mender
@@ -144,14 +140,14 @@ def file_breaches(definitions: list[Definition], reported: set[str], rules: Rule
         yield from rules.breaches("word", (word for message in messages for word in message.odd_words))
 
 
-def _problems(definitions: list[Definition]) -> Iterator[Problem]:
+def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
     for one in definitions:
         for noted in one.problems:
-            yield Problem(noted, one.file, one.message)
+            yield ProblemElement(noted, one.file, one.message)
     for one in definitions:
         if one.message:
             for noted in chain(range_problems(one.message), entity_problems(one.message)):
-                yield Problem(noted, one.file, one.message)
+                yield ProblemElement(noted, one.file, one.message)
 
 
 def _fields(messages: list[Message]) -> Iterator[object]:

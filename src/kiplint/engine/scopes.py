@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from kiplint.engine.anchor import anchor
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.language import KINDS
 from kiplint.engine.place import place
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.engine.run import IGNORE_MARK, file_breaches, set_breaches, take_apart
-from kiplint.model.fact import set_fact
+from kiplint.model.element import set_fact
 from kiplint.model.load import Definition, load
 from kiplint.model.schemas import SchemaSet
 

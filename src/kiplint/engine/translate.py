@@ -6,14 +6,83 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import groupby
+from typing import Any, NamedTuple
 
-from kiplint.engine.expression import Typed, Words, translate
+from kiplint.engine import runtime
+from kiplint.engine.demands import lacks
+from kiplint.engine.errors import ExpressionError
+from kiplint.engine.expression import Typed, Words, parse_lets, short, size, sized, translate
 from kiplint.engine.language import words_of
-from kiplint.engine.meter import FOR_A_HIT
-from kiplint.engine.metering import size, sized
-from kiplint.engine.parse import parse_lets
-from kiplint.engine.rule import Case, Rule, type_of
-from kiplint.engine.template import pieces, split_place
+from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
+from kiplint.engine.runtime import FOR_A_HIT, FUNCTIONS, Budget
+
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+class Piece(NamedTuple):
+    """Plain text and the hole behind it: an expression, empty at the end of the text.
+
+    Where there are words, the hole shows one of the two, the first when the expression's value is one.
+    """
+
+    plain: str
+    expression: str = ""
+    words: tuple[str, str] | None = None
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Split a text at its holes; `{{` and `}}` are braces. Raises ExpressionError."""
+    plain = ""
+    rest = text
+    while rest:
+        before, brace, rest = rest.partition("{")
+        plain += before
+        if not brace:
+            break
+        if rest.startswith("{"):
+            plain, rest = plain + "{", rest[1:]
+            continue
+        colon, end = _ends(rest)
+        if end < 0:
+            raise ExpressionError(f"the hole {{{short(rest)} is never closed")
+        words = _words(rest[:end], colon) if colon >= 0 else None
+        yield Piece(plain.replace("}}", "}"), rest[: colon if words else end], words)
+        plain, rest = "", rest[end + 1 :]
+    yield Piece(plain.replace("}}", "}"))
+
+
+def split_place(text: str) -> tuple[str, str]:
+    """A rule's `at` as the expression of an element, empty for the rule's own, and the property of it."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        depth += {"}": 1, "{": -1}.get(text[index], 0)
+        if text[index] == "." and not depth:
+            return text[:index], text[index + 1 :]
+    return "", text
+
+
+def _ends(text: str) -> tuple[int, int]:
+    """Where in a text that begins in a hole the hole's colon and its end are, -1 for none."""
+    colon, depth, quote = -1, 0, ""
+    for index, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif colon < 0 and char in "'\"":
+            quote = char
+        elif char == "}" and not depth:
+            return colon, index
+        elif colon < 0:
+            depth += (char in _OPENING) - (char in _CLOSING)
+            colon = index if char == ":" and not depth else colon
+    return colon, -1
+
+
+def _words(hole: str, colon: int) -> tuple[str, str]:
+    one, bar, many = hole[colon + 1 :].partition("|")
+    if not bar or "|" in many:
+        raise ExpressionError(f"the hole {{{short(hole)}}} wants two words, as in {{number:version|versions}}")
+    return one, many
+
 
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -24,7 +93,7 @@ def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> 
     """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `tell_RULE` for each.
 
     `walk_KIND(elements, hit, active)` calls `hit((rule, element, lack))` for all that is broken; `active` holds, in
-    the order of the ids, what runs of them (`kiplint.engine.compiled.Active`) or None; a lack is what is amiss with
+    the order of the ids, what runs of them (`kiplint.engine.ruleset.Active`) or None; a lack is what is amiss with
     the fields that a rule asks for. Where rules are `metered`, a `budget` and the meters that `meter_of` names count
     their steps. Raises ExpressionError.
     """
@@ -210,3 +279,36 @@ def names_used(tree: Iterable[ast.AST]) -> Iterator[str]:
     """The names that trees read, as they come."""
     for one in tree:
         yield from (node.id for node in ast.walk(one) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+
+
+RUNTIME = ("Told", "shown", "word")
+
+
+def compile_in_memory(kind: str, rules: Iterable[Rule], budget: Budget | None = None) -> dict[str, Any]:
+    """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params.
+
+    They take their steps from the budget.
+    """
+    rules, budget = list(rules), budget or Budget()
+    names: dict[str, Any] = {name: getattr(runtime, name) for name in RUNTIME}
+    names |= {name: function.call for name, function in FUNCTIONS.items()}
+    names |= {meter_of(rule): budget.meter(rule.id) for rule in rules}
+    names |= {"__builtins__": {}, "lacks": lacks, "budget": budget}
+    exec(compile(ast.Module(functions_of(kind, rules, metered=True), []), f"<{kind} rules>", "exec"), names)
+    return names
+
+
+def module_text(pack: str, rules: Iterable[Rule]) -> str:
+    """The Python module of a whole pack, as `kiplint.compiled` has it."""
+    rules = list(rules)
+    kinds = dict.fromkeys(rule.each for rule in rules)
+    parts = [functions_of(kind, [rule for rule in rules if rule.each == kind]) for kind in kinds]
+    used = {*names_used(part for tree in parts for part in tree)}
+    lines = [f'"""The rules of the pack {pack}, compiled by hatch_build.py: edit the pack, not this."""', ""]
+    lines += ["from kiplint.engine.demands import lacks"] if "lacks" in used else []
+    lines += ["from kiplint.engine.runtime import FUNCTIONS"] if used & FUNCTIONS.keys() else []
+    runs = ", ".join(name for name in RUNTIME if name in used)
+    lines += [f"from kiplint.engine.runtime import {runs}", ""] if runs else [""]
+    lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in used]
+    lines += [f"PACK = {rules[0].stamp!r}", f"TRANSLATOR = {translator_stamp()!r}"]
+    return "\n".join([*lines, *(f"\n\n{ast.unparse(one)}" for tree in parts for one in tree)]) + "\n"

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from kiplint.fixes.draft import Draft
-from kiplint.fixes.header_maps import declared_map
-from kiplint.fixes.new_field import BadField, NewField, add_field
-from kiplint.fixes.new_version import add_version, obstacle
+from kiplint.fixes.new_version import BadField, NewField, add_field, add_version, declared_map, obstacle
 from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
-from kiplint.model.header_map import header_map
+from kiplint.model.headers import header_map
 from kiplint.model.message import Message
-from kiplint.model.rpc import FROZEN, Rpc
+from kiplint.model.schemas import FROZEN, Rpc
 
 
 def bump(

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from kiplint.fixes.order import MESSAGE
 from kiplint.model.message import Message
-from kiplint.text.edit import Edit, apply_edits
-from kiplint.text.edit_document import Document
-from kiplint.text.edit_insert import insert_item, insert_property, rename_key, replace_value
-from kiplint.text.nodes import Node
+from kiplint.text.edit import Document, Edit, apply_edits, insert_item, insert_property, rename_key, replace_value
+from kiplint.text.tree import Node
+
+MESSAGE: Final = (
+    "apiKey", "type", "listeners", "name", "validVersions", "deprecatedVersions", "flexibleVersions",
+    "headerVersions", "latestVersionUnstable", "fields", "commonStructs",
+)  # fmt: skip
+FIELD: Final = (
+    "name", "type", "versions", "nullableVersions", "flexibleVersions", "taggedVersions", "tag", "default", "mapKey",
+    "ignorable", "entityType", "zeroCopy", "about", "fields",
+)  # fmt: skip
+STRUCT: Final = ("name", "versions", "fields")
 
 
 class Draft:

@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kiplint.fixes.header_maps import map_text
-from kiplint.fixes.new_field import field_text
-from kiplint.model.header_map import header_map
+from kiplint.fixes.new_version import field_text, map_text
+from kiplint.model.headers import header_map
 from kiplint.model.notes import has_licence
 from kiplint.model.schemas import SchemaSet
-from kiplint.text.edit_document import Document
+from kiplint.text.edit import Document
 from kiplint.versions import ALL
 
 _NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]*")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kiplint.model.struct import Struct
+    from kiplint.model.fields import Struct
 
 Graph = dict[str, dict[str, None]]
 """By name of a struct: the names of the structs that its fields have, in their order."""

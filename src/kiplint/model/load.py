@@ -3,14 +3,75 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
+from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
-from kiplint.text.decode import decode
-from kiplint.text.problem import Problem
+from kiplint.model.types import WORDS
+from kiplint.text.decode import Problem, decode
+from kiplint.text.show import printable
+
+ENTITY_KIND = "unknown-enum-value"
+
+_FINE = frozenset((UNSET, None, *WORDS["entityType"]))
+
+
+def entity_problems(message: Message) -> Iterator[Problem]:
+    """A problem for each entity type that is none of Kafka's words, and for each with blanks around it."""
+    for field in message.all_fields:
+        if field.spec.entity_type not in _FINE:
+            yield _entity_problem(field, str(field.spec.entity_type))
+
+
+def _entity_problem(field: Field, word: str) -> Problem:
+    pointer, shown = f"{field.pointer}/entityType", printable(word[:40])
+    if field.entity_type in _FINE and word.strip():
+        return Problem(
+            "coerced-value", f'"{shown}" is read as "{field.entity_type}"; write "{field.entity_type}"', pointer
+        )
+    from kiplint.text.words import did_you_mean
+
+    known = WORDS["entityType"]
+    hint = did_you_mean(word.strip(), known) or f"; it is one of {', '.join(known)}"
+    return Problem(ENTITY_KIND, f'"{shown}" is no value of "entityType"{hint}', pointer, word=word)
+
+
+RANGE_KIND = "invalid-range"
+
+
+def range_problems(message: Message) -> Iterator[Problem]:
+    """A problem for each range that Kafka's notation does not allow; those of headerVersions have their own rules."""
+    if message.valid_problem:
+        yield _range_problem(message.spec.valid_versions, message.valid_problem, "/validVersions")
+    if message.flexible_problem:
+        yield _range_problem(message.spec.flexible_versions, message.flexible_problem, "/flexibleVersions")
+    for struct in message.common_structs:
+        if struct.versions_problem:
+            yield _range_problem(struct.spec.versions, struct.versions_problem, f"{struct.pointer}/versions")
+    for field in message.all_fields:
+        yield from _of_field(field)
+
+
+def _of_field(field: Field) -> Iterator[Problem]:
+    spec = field.spec
+    if field.versions_problem:
+        yield _range_problem(spec.versions, field.versions_problem, f"{field.pointer}/versions")
+    if field.tagged_problem:
+        yield _range_problem(spec.tagged_versions, field.tagged_problem, f"{field.pointer}/taggedVersions")
+    if field.nullable_problem:
+        yield _range_problem(spec.nullable_versions, field.nullable_problem, f"{field.pointer}/nullableVersions")
+    if field.flexible_problem:
+        yield _range_problem(spec.flexible_versions, field.flexible_problem, f"{field.pointer}/flexibleVersions")
+
+
+def _range_problem(text: object, problem: str, pointer: str) -> Problem:
+    return Problem(RANGE_KIND, f'"{printable(str(text)[:40])}" {problem}', pointer)
+
 
 _NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'
 

@@ -2,20 +2,301 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
-from kiplint.model.element import given
-from kiplint.model.fact import fact, set_fact
-from kiplint.model.field import Field
+from kiplint.model import notes
+from kiplint.model.element import Ranged, fact, given, optional_range, required_range, set_fact
+from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.graph import cycles
-from kiplint.model.headed import HeadedMessage
+from kiplint.model.headers import HeaderRange, to_declare
+from kiplint.model.notes import Paragraph, heading, paragraphs
 from kiplint.model.spec import MessageSpec
-from kiplint.model.struct import Struct
-from kiplint.text.problem import Problem
+from kiplint.text.decode import Problem
+from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
+    from kiplint.model.notes import Note
     from kiplint.model.schemas import SchemaSet
+    from kiplint.model.words import Word
+
+
+_SEPARATORS = "/" if os.sep == "/" else r"/\\"  # elsewhere a backslash is the beginning of an escape
+_DIRECTORIES = rf"[{_SEPARATORS}]|:(?=[^{_SEPARATORS}]*$)"
+
+
+class WrittenMessage(Container):
+    """The part of a message that is about its file: `file` is the path, `data` its bytes."""
+
+    file: str
+    data: bytes
+
+    @fact
+    def file_name(self) -> str:
+        """The name of the file without its directory."""
+        return re.split(_DIRECTORIES, self.file)[-1]
+
+    @fact
+    def file_stem(self) -> str:
+        """The file's name without directory and `.json`."""
+        return self.file_name.removesuffix(".json")
+
+    @fact
+    def is_called_like_file(self) -> bool:
+        """Whether the message is called like its file, underscores and case aside."""
+        return self.name == self.file_stem or _plain(self.name) == _plain(self.file_stem)
+
+    @fact
+    def has_escapes(self) -> bool:
+        """Whether the file has a backslash, without which no text in it can hold a quote."""
+        return b"\\" in self.data or not self.data
+
+    @fact
+    def _in_flux(self) -> bool:
+        """Whether a comment says that the message may still change incompatibly."""
+        return notes.is_in_flux(self.data)
+
+    @fact
+    def has_licence(self) -> bool:
+        """Whether a comment before the definition names a licence."""
+        return notes.has_licence(self.data)
+
+    @fact
+    def trailing_spaces(self) -> int:
+        """The number of lines that end in white space."""
+        return notes.trailing_spaces(self.data)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+class VersionedMessage(WrittenMessage):
+    """The part of a message that is about its ranges of versions; `spec` is its JSON as written."""
+
+    spec: MessageSpec
+
+    @fact
+    def _valid(self) -> Ranged:
+        return required_range(self.spec.valid_versions, NONE)
+
+    @fact
+    def valid(self) -> VersionRange:
+        """The versions that exist; none for a dead message, or when they cannot be read."""
+        return self._valid.value
+
+    @fact
+    def valid_problem(self) -> str:
+        """What is wrong with the text of `validVersions`, or empty."""
+        return self._valid.problem
+
+    @fact
+    def versions(self) -> VersionRange:
+        """The same as `valid`: the versions in which the top-level fields may exist."""
+        return self.valid
+
+    @fact
+    def present(self) -> VersionRange:
+        """The same as `valid`."""
+        return self.valid
+
+    @fact
+    def is_dead(self) -> bool:
+        """Whether the message has no valid version left (`"validVersions": "none"`)."""
+        return not self.valid and not self.valid_problem
+
+    @fact
+    def _flexible(self) -> Ranged:
+        return optional_range(self.spec.flexible_versions)
+
+    @fact
+    def flexible(self) -> VersionRange:
+        """The versions with compact encodings and tagged fields (KIP-482)."""
+        return self._flexible.value
+
+    @fact
+    def flexible_problem(self) -> str:
+        """What is wrong with the text of `flexibleVersions`, or empty."""
+        return self._flexible.problem
+
+    @fact
+    def says_flexible(self) -> bool:
+        """Whether `flexibleVersions` is given."""
+        return isinstance(self.spec.flexible_versions, str)
+
+    @fact
+    def _deprecated(self) -> Ranged:
+        return optional_range(self.spec.deprecated_versions)
+
+    @fact
+    def deprecated(self) -> VersionRange:
+        """The versions that clients should leave."""
+        return self._deprecated.value
+
+    @fact
+    def deprecated_problem(self) -> str:
+        """What is wrong with the text of `deprecatedVersions`, or empty."""
+        return self._deprecated.problem
+
+    @fact
+    def unstable(self) -> bool:
+        """Whether the highest version may still change."""
+        return given(self.spec.latest_version_unstable, False)
+
+    @fact
+    def says_unstable(self) -> bool:
+        """Whether `latestVersionUnstable` is given, whatever its value."""
+        return isinstance(self.spec.latest_version_unstable, bool)
+
+
+class ToldMessage(VersionedMessage):
+    """The part of a message that is about the texts of its file."""
+
+    @property
+    def _me(self) -> Message:
+        return cast("Message", self)
+
+    @fact
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """The comments behind the heading, those on lines that follow each other together."""
+        return tuple(paragraphs(self.data))
+
+    @fact
+    def heading(self) -> str:
+        """The licence in the comments before the definition."""
+        return heading(self.data)
+
+    @set_fact
+    def usual_heading(self) -> str:
+        """The heading that most files of the set have."""
+        return self._me.schemas.usual_heading
+
+    @set_fact
+    def has_usual_heading(self) -> bool:
+        """Whether the file's heading is the usual one, blanks and line ends aside."""
+        return self.heading == self.usual_heading or self.heading.split() == self.usual_heading.split()
+
+    @set_fact
+    def heading_likeness(self) -> int:
+        """How much of the usual heading the file's own has, in percent."""
+        from difflib import SequenceMatcher
+
+        return int(
+            100 * SequenceMatcher(None, self.heading.split(), self.usual_heading.split(), autojunk=False).ratio()
+        )
+
+    @fact
+    def notes(self) -> tuple[Note, ...]:
+        """What comments tell of the message's versions, and of the errors that it may return."""
+        from kiplint.model.notes import notes_of
+
+        return tuple(notes_of(self._me))
+
+    @fact
+    def told_versions(self) -> VersionRange:
+        """The versions that some comment speaks of."""
+        return notes.told_versions(self.data)
+
+    @fact
+    def undocumented_version(self) -> int | None:
+        """The highest valid version, above 0, when no comment of the file speaks of it; else None."""
+        highest = self.valid.highest
+        if highest <= 0 or notes.names_plainly(self.data, highest) or self.told_versions.covers(highest):
+            return None
+        return highest
+
+    @fact
+    def untold_versions(self) -> VersionRange:
+        """The valid versions between the lowest and the highest that no comment speaks of."""
+        valid = self.valid
+        if valid.highest - valid.lowest < 2:
+            return NONE
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.told_versions & valid
+
+    @set_fact
+    def fields_of_both_halves(self) -> dict[str, list[Field]]:
+        """By name in lower case: the fields of the message, and of the other half of its RPC."""
+        other = self._me.schemas.partner_of(self._me)
+        found: dict[str, list[Field]] = {}
+        for one in (*self._me.all_fields, *(other.all_fields if other else ())):
+            found.setdefault(one.name.lower(), []).append(one)
+        return found
+
+    @set_fact
+    def odd_words(self) -> tuple[Word, ...]:
+        """The words that are rare in the set and nearly another, and those that stand twice in a row."""
+        oddness = self._me.schemas.vocabulary.oddness(self._me)
+        if not any(oddness):
+            return ()
+        from kiplint.model.words import odd_words
+
+        return tuple(odd_words(self._me, *oddness))
+
+
+_SPOILT: Final = frozenset({"duplicate-key", "wrong-type"})
+"""What the reader notes of a map, or of an entry, that it leaves out."""
+
+
+class HeadedMessage(ToldMessage):
+    """The part of a message that is about what goes in front of it."""
+
+    @property
+    def _message(self) -> Message:
+        return cast("Message", self)
+
+    @fact
+    def says_headers(self) -> bool:
+        """Whether `headerVersions` is given, even empty."""
+        return isinstance(self._message.spec.header_versions, dict)
+
+    @fact
+    def header_ranges(self) -> tuple[HeaderRange, ...]:
+        """The entries of `headerVersions`, lowest versions first."""
+        declared = given(self._message.spec.header_versions, {})
+        entries = [HeaderRange(key, value, self._message) for key, value in declared.items()]
+        entries.sort(key=lambda entry: (entry.versions.lowest, entry.versions.highest))
+        for index, entry in enumerate(entries):
+            entry.index = index
+        return tuple(entries)
+
+    @set_fact
+    def leads_headerless(self) -> bool:
+        """Whether it is the first of the set's live requests and responses without a header map."""
+        return self._message.schemas.headerless[:1] == (self._message,)
+
+    @fact
+    def headers_to_declare(self) -> str:
+        """The `headerVersions` that say what Kafka derives without them, as JSON."""
+        return to_declare(self._message)
+
+    @fact
+    def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
+        """For each entry of `headerVersions`: of those before it the one that reaches furthest, or None."""
+        found: list[HeaderRange | None] = []
+        furthest: HeaderRange | None = None
+        for entry in self.header_ranges:
+            found.append(furthest)
+            if entry.versions and (furthest is None or entry.versions.highest > furthest.versions.highest):
+                furthest = entry
+        return tuple(found)
+
+    @fact
+    def reads_headers(self) -> bool:
+        """Whether every entry of `headerVersions` can be read: each key is a range, and none is given twice."""
+        return not self.spoils_headers and not any(entry.key_problem for entry in self.header_ranges)
+
+    @fact
+    def spoils_headers(self) -> bool:
+        """Whether `headerVersions` has what is no entry, or one twice, of which readers keep one."""
+        return any(one.kind in _SPOILT and one.pointer.startswith("/headerVersions") for one in self._message.noted)
+
+    @fact
+    def highest_header(self) -> int:
+        """The header version that the highest valid version uses, -1 when not declared."""
+        matching = [entry.header for entry in self.header_ranges if entry.versions.covers(self._message.valid.highest)]
+        return matching[-1] if matching and self._message.valid else -1
 
 
 class Message(HeadedMessage):

@@ -3,9 +3,225 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
 
-from kiplint.model.remarks import before_definition, body_start, places_of
+from kiplint.model.element import fact, set_fact
 from kiplint.versions import VersionRange
+
+if TYPE_CHECKING:
+    from kiplint.model.fields import Field
+    from kiplint.model.message import Message
+
+
+_OPENING = b"\n{"
+_EMPTY_LINE = rb"\n[ \t\r]*\n"
+
+
+class Paragraph(NamedTuple):
+    """Comment lines that stand together, joined by line ends; they start at `starts` in it, at `places` in the file."""
+
+    text: str
+    starts: tuple[int, ...]
+    places: tuple[int, ...]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Where in the file's bytes the text from `offset` to the end of its line stands."""
+        line = bisect_right(self.starts, offset) - 1
+        behind = self.text.find("\n", offset)
+        start = self.places[line] + len(self.text[self.starts[line] : offset].encode())
+        return start, start + len(self.text[offset : behind if behind >= 0 else None].encode())
+
+
+class Spoken:
+    """An element of a comment or description: `place_in_file` are its first byte there, and the one behind its last."""
+
+    def __init__(self, message: Message, start: int, end: int) -> None:
+        self._message = message
+        self.place_in_file = start, end
+
+    @fact
+    def message(self) -> Message:
+        """The message in whose file it stands."""
+        return self._message
+
+
+def body_start(data: bytes) -> int:
+    """Where the heading ends: the comments before the definition, down to those that name a licence; 0 without one.
+
+    What stands between the licence and the definition are notes, as Kafka writes some there.
+    """
+    before = before_definition(data).lower()
+    named = max(before.rfind(b"icen"), before.rfind(b"copyright"))
+    if named < 0:
+        return 0
+    gap = re.compile(_EMPTY_LINE).search(before, named)
+    return gap.start() + 1 if gap else len(before) + 1
+
+
+def before_definition(data: bytes) -> bytes:
+    """The comments before the definition, as far as it begins on a line of its own."""
+    opening = data.find(_OPENING)
+    return data[:opening] if opening > 0 and data[:1] != b"{" else b""
+
+
+def places_of(part: AnyStr, text: AnyStr, start: int = 0) -> Iterator[int]:
+    """Where a part stands in a text, one place after the other."""
+    place = text.find(part, start)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
+
+
+def heading(data: bytes) -> str:
+    """The licence before the definition, without the blanks around it."""
+    return data[: body_start(data)].decode(errors="replace").strip()
+
+
+def paragraphs(data: bytes) -> Iterator[Paragraph]:
+    """The comments behind the heading."""
+    start = body_start(data)
+    lines: list[tuple[int, int]] = []
+    for begin, end in _comment_lines(data, start):
+        between = data[lines[-1][1] : begin] if lines else b""
+        if between.strip() or between.count(b"\n") > 1:
+            yield _paragraph(data, lines)
+            lines = []
+        lines.append((begin, end))
+    if lines:
+        yield _paragraph(data, lines)
+
+
+def _comment_lines(data: bytes, start: int) -> Iterator[tuple[int, int]]:
+    """The comments that have a line of their own, without its end."""
+    place = data.find(b"//", start)
+    while place >= 0:
+        end = data.find(b"\n", place)
+        end = len(data) if end < 0 else end
+        if not data[data.rfind(b"\n", 0, place) + 1 : place].strip():
+            yield place, end
+        place = data.find(b"//", end)
+
+
+def _paragraph(data: bytes, lines: list[tuple[int, int]]) -> Paragraph:
+    texts, starts, places = [], [], []
+    length = 0
+    for begin, end in lines:
+        said = data[begin + 2 : end].rstrip()
+        bare = said.lstrip()
+        text = bare.decode(errors="replace")
+        texts.append(text)
+        starts.append(length)
+        places.append(begin + 2 + len(said) - len(bare))
+        length += len(text) + 1
+    return Paragraph("\n".join(texts), tuple(starts), tuple(places))
+
+
+_NUMBERS: Final = r"\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?\d{1,5})*\+?"
+_OPENERS: Final = ("Version", "version", "Starting", "From", "As of", "Since")
+# Those that nearly every definition needs are compiled at once, the others where they are.
+_BEGIN: Final = re.compile(rf"(?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+({_NUMBERS})")
+_ERROR: Final = re.compile(r"-\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?:\s*\(versions?\s+([^)\n]{1,30})\))?")
+_SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
+_ADDS: Final = r"\b(?:add(?:s|ed|ing)?|introduc(?:es|ed|ing)|new\s+fields?)\b"
+_REMOVES: Final = r"\b(?:remov(?:es|ed|ing)|drops|dropped|deprecat(?:es|ed|ing))\b"
+_OF: Final = r"\s+of\s+([A-Za-z]+(?:Request|Response))\b"
+_BEFORE: Final = r"(?:(?:the|a|an|new|optional|also|two|tagged|top-level|per-[a-z-]+|fields?|called|named)\b|[\s'\"`])*"
+_NAME: Final = r"(?=[a-z]*[A-Z])[A-Za-z][A-Za-z0-9]*\b(?![.\-_]\w|\s+[A-Z])"
+_AFTER: Final = r"['\"`]*\s*\b(fields?\b)?"
+_NEXT: Final = r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)"
+
+
+class Named(NamedTuple):
+    """A name in a note, and whether the words around it say that it is a field's."""
+
+    name: str
+    sure: bool
+
+
+class Statement(NamedTuple):
+    """A sentence about versions, or an item of a list of errors; `rest` is what follows the versions.
+
+    `start` and `end` are where its first line stands in the file's bytes.
+    """
+
+    versions: str
+    text: str
+    rest: str
+    start: int
+    end: int
+    error: str = ""
+
+
+def statements(paragraph: Paragraph) -> Iterator[Statement]:
+    """The sentences of a paragraph that begin with versions, and the items of its lists of errors."""
+    text = paragraph.text
+    begins = list(_begins(paragraph))
+    ends = [*(one.start() for one in begins[1:]), len(text)]
+    for begin, end in zip(begins, ends, strict=False):
+        yield Statement(begin[1], text[begin.start() : end], text[begin.end() : end], *paragraph.place(begin.start()))
+    for start in paragraph.starts:
+        if text.startswith("-", start) and (item := _ERROR.match(text, start)):
+            place, _ = paragraph.place(item.start(1))
+            yield Statement(item[2] or "", item[0], "", place, place + len(item[1]), item[1])
+
+
+def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
+    """Where sentences about versions begin; a line may also begin in the middle of one."""
+    text = paragraph.text
+    places = [start for start in paragraph.starts if text.startswith(_OPENERS, start)]
+    if ". Version" in text:
+        places = sorted({*places, *(match.start() + 2 for match in re.finditer(r"\. Version", text))})
+    for place in places:
+        begin = _BEGIN.match(text, place)
+        if begin and (text[place] != "v" or text[:place].rstrip()[-1:] in ("", ".", ":", ")")):
+            yield begin
+
+
+def verb_of(rest: str) -> str:
+    """What a sentence tells: adds, removes, same, flexible, or other."""
+    if like_of(rest) >= 0:
+        return "same"
+    added, removed, place = re.search(_ADDS, rest), re.search(_REMOVES, rest), rest.find("flexible")
+    found = [(match.start(), verb) for match, verb in ((added, "adds"), (removed, "removes")) if match]
+    return min([*found, *([(place, "flexible")] if place >= 0 else [])], default=(0, "other"))[1]
+
+
+def like_of(rest: str) -> int:
+    """The version that a sentence says its own are the same as, or -1."""
+    same = re.search(_SAME, rest) if "same" in rest or "identical" in rest else None
+    return int(same[1]) if same else -1
+
+
+def about_of(rest: str) -> str:
+    """The request or response whose versions a sentence says it is about, or empty."""
+    about = re.compile(_OF).match(rest) if rest.startswith(" of ") else None
+    return about[1] if about else ""
+
+
+def names_of(rest: str) -> tuple[Named, ...]:
+    """The names that a sentence says its versions add."""
+    return tuple(dict.fromkeys(_names(rest))) if "add" in rest or "ntroduc" in rest or "new field" in rest else ()
+
+
+def _names(text: str) -> Iterator[Named]:
+    """The names that stand right behind each verb of adding, as far as the list goes."""
+    for verb in re.finditer(_ADDS, text):
+        place = verb.end()
+        while True:
+            before = re.compile(_BEFORE).match(text, place)
+            name = re.compile(_NAME).match(text, before.end() if before else place)
+            if name is None:
+                break
+            after = re.compile(_AFTER).match(text, name.end())
+            sure = bool(after and after[1]) or bool(before and "field" in before[0]) or "field" in verb[0]
+            yield Named(name[0], sure or any(letter.isupper() for letter in name[0][1:]))
+            following = re.compile(_NEXT).match(text, after.end() if after else name.end())
+            if following is None:
+                break
+            place = following.end()
+
 
 _COMMENT = rb"//[^\r\n]*"
 _RANGE = r"(\d+)\s*(?:-|\bto\b|\bthrough\b)\s*(\d+)|(\d+)(\+?)"
@@ -71,3 +287,123 @@ def is_in_flux(data: bytes) -> bool:
         return False
     text = b" ".join(line.lstrip(b"/ ") for line in re.compile(_COMMENT).findall(data))
     return re.search(_IN_FLUX, text) is not None
+
+
+class Note(Spoken):
+    """One sentence about versions, or one item of a list of errors."""
+
+    def __init__(self, said: Statement, message: Message, twin: bool) -> None:
+        super().__init__(message, said.start, said.end)
+        self.said = said
+        self._twin = twin
+
+    @fact
+    def versions(self) -> VersionRange:
+        """The versions that the note tells of."""
+        return read_versions(self.said.versions)
+
+    @fact
+    def verb(self) -> str:
+        """What it tells: adds, removes, same, flexible, other; returns for an item of a list of errors."""
+        return "returns" if self.said.error else verb_of(self.said.rest)
+
+    @fact
+    def error(self) -> str:
+        """The error, for an item of a list of errors; else empty."""
+        return self.said.error
+
+    @fact
+    def _named(self) -> tuple[Named, ...]:
+        return names_of(self.said.rest)
+
+    @fact
+    def names(self) -> tuple[str, ...]:
+        """The names that it adds; the error, for an item of a list."""
+        return (self.said.error,) if self.said.error else tuple(one.name for one in self._named)
+
+    @fact
+    def text(self) -> str:
+        """What it says."""
+        return " ".join(self.said.text.split())
+
+    @fact
+    def place(self) -> int:
+        """The line of the file that it begins on."""
+        return self._message.data.count(b"\n", 0, self.said.start) + 1
+
+    @fact
+    def like(self) -> int:
+        """The version that it says these are the same as, or -1."""
+        return like_of(self.said.rest)
+
+    @fact
+    def is_repeated(self) -> bool:
+        """Whether its error stands in the same list already."""
+        return self._twin
+
+    @set_fact
+    def foreign_message(self) -> str:
+        """The message of another RPC that it says it is about, as in `Version 2 of FetchRequest`; else empty."""
+        about = about_of(self.said.rest)
+        own = self._message.base_name.lower()
+        return "" if about.lower().removesuffix("request").removesuffix("response") == own else about
+
+    @set_fact
+    def _by_name(self) -> dict[str, list[Field]]:
+        return self._message.fields_of_both_halves
+
+    @set_fact
+    def stray_names(self) -> tuple[str, ...]:
+        """The fields that it adds, and that neither the message nor the other half of its RPC has."""
+        if not self._named:
+            return ()
+        known = self._by_name
+        types = {field.element_type for fields in known.values() for field in fields}
+        messages = self._message.schemas.by_name
+        if any(word in messages and word != self._message.name for word in re.findall(r"\w+", self.said.text)):
+            return ()  # it may well be a field of that message
+        return tuple(
+            one.name for one in self._named if one.sure and one.name.lower() not in known and one.name not in types
+        )
+
+    @set_fact
+    def misplaced(self) -> tuple[Field, ...]:
+        """The fields that it adds, but that begin in other versions, in the message and in the other half."""
+        found = []
+        for one in self._named:
+            fields = self._by_name.get(one.name.lower(), [])
+            if fields and not any(self.versions.covers(start) for field in fields for start in _starts(field)):
+                found.append(fields[0])
+        return tuple(found)
+
+    @set_fact
+    def recased(self) -> tuple[str, ...]:
+        """The names that it adds in another case than the field has."""
+        return tuple(
+            one.name
+            for one in self._named
+            if (fields := self._by_name.get(one.name.lower())) and all(field.name != one.name for field in fields)
+        )
+
+    @set_fact
+    def right_case(self) -> str:
+        """The first of these names as the field has it, or empty."""
+        return self._by_name[self.recased[0].lower()][0].name if self.recased else ""
+
+
+def _starts(field: Field) -> Iterator[int]:
+    """Where a field, or a change of it, begins: no sooner than its struct."""
+    begin = field.versions.lowest if field.top_level else max(field.versions.lowest, field.owner.versions.lowest)
+    yield begin
+    for part in (field.tagged, field.nullable):
+        if part:
+            yield max(begin, part.lowest)
+
+
+def notes_of(message: Message) -> Iterator[Note]:
+    """The notes of a message's file, in order."""
+    for paragraph in message.paragraphs:
+        seen: set[str] = set()
+        for said in statements(paragraph):
+            yield Note(said, message, bool(said.error) and said.error in seen)
+            seen.add(said.error)

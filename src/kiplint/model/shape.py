@@ -17,12 +17,12 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from kiplint.model.coerce import REFUSED, WORDS, coerced, wanted_at
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, reading_schema
-from kiplint.text.problem import Problem
+from kiplint.model.types import REFUSED, WORDS, coerced, wanted_at
+from kiplint.text.decode import Problem
 from kiplint.text.show import printable
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 MOST_PROBLEMS = 100
 MOST_ROUNDS = 4

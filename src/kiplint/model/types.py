@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
-from kiplint.text.suggest import nearest
+from kiplint.model.spec import ENTITY_TYPES
+from kiplint.text.words import nearest
 
 WIDTHS = {"bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "float64": 8, "uuid": 16}
 SIZED = ("string", "bytes", "records")
@@ -80,4 +83,191 @@ _ALIASES = {
     **dict.fromkeys(("str", "text", "nullable_string", "compact_string"), "string"),
     **dict.fromkeys(("byte[]", "blob"), "bytes"),
     **dict.fromkeys(("record",), "records"),
+}
+
+
+INT32_MAX = 2**31 - 1
+
+_DECIMAL = r"[+-]?[0-9]+"
+_HEX = r"0x[+-]?[0-9a-fA-F]+"
+_FLOAT = (
+    r"[+-]?(?:NaN|Infinity|(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+[fFdD]?+"
+    r"|0[xX](?:[0-9a-fA-F]++\.?+[0-9a-fA-F]*+|\.[0-9a-fA-F]++)[pP][+-]?[0-9]++[fFdD]?+)"
+)
+
+
+class Flaw(msgspec.Struct, frozen=True):
+    """What is wrong with a default: a word for the kind of mistake, and a sentence fragment."""
+
+    kind: str
+    detail: str
+
+
+FINE = Flaw("", "")
+
+
+def as_text(value: str | int | float | bool) -> str:
+    """The text that Kafka's reader makes of a JSON value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def flaw_of(kind: TypeRef, text: str) -> Flaw:
+    """Say what is wrong with a default that is neither left out nor null.
+
+    Kinds: `invalid`, `unsupported` (the type takes only empty or null), `octal`, `java`.
+    """
+    if not text:
+        return FINE
+    if kind.array or kind.struct or kind.element in ("bytes", "records"):
+        what = "an array" if kind.array else "a struct" if kind.struct else kind.element
+        return Flaw("unsupported", f"{what} can only default to empty or null")
+    if kind.element in INTEGERS:
+        return _integer(kind.element, text)
+    return _OTHERS.get(kind.element, _anything)(text)
+
+
+def _integer(name: str, text: str) -> Flaw:
+    lowest, highest = INTEGERS[name]
+    if re.fullmatch(_HEX, text):
+        if text[2] in "+-":
+            return Flaw("java", "is no Java literal: the sign stands after 0x")
+        number = int(text, 16)
+    elif text == "0x":
+        return Flaw("java", "has no digits after 0x")
+    elif len(text) < 40 and re.fullmatch(_DECIMAL, text):
+        number = int(text)
+    else:
+        return Flaw("invalid", f"is no {name}: write decimal digits, or 0x and hexadecimal digits")
+    if not lowest <= number <= highest:
+        return Flaw("invalid", f"is outside {name} ({lowest}..{highest})")
+    digits = text.lstrip("+-")
+    if len(digits) > 1 and digits[0] == "0" and digits[1] != "x" and number:
+        return Flaw("octal", f"is read as {number}, but Java reads a leading zero as octal")
+    if name == "uint32" and number > INT32_MAX:
+        return Flaw("java", "is above 2147483647, which the generated Java cannot hold as an int literal")
+    return FINE
+
+
+def _boolean(text: str) -> Flaw:
+    return FINE if text.lower() in ("true", "false") else Flaw("invalid", "is no bool: write true or false")
+
+
+def _float(text: str) -> Flaw:
+    return FINE if re.fullmatch(_FLOAT, text.strip()) else Flaw("invalid", "is no float64")
+
+
+def _uuid(text: str) -> Flaw:
+    import base64
+
+    try:
+        # Python takes + and / too, whatever the alternatives to them.
+        size = len(base64.b64decode(re.sub("[+/]", "!", text) + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
+    except ValueError:
+        return Flaw("invalid", "is no uuid: it is not URL-safe base64")
+    return FINE if size == 16 else Flaw("invalid", f"is no uuid: it decodes to {size} bytes, not 16")
+
+
+def _string(text: str) -> Flaw:
+    if any(char in text for char in '"\\\n\r'):
+        return Flaw("java", "holds a quote, a backslash or a line end, which the generated Java does not escape")
+    return FINE
+
+
+def _anything(_: str) -> Flaw:
+    return FINE
+
+
+_OTHERS = {"bool": _boolean, "float64": _float, "uuid": _uuid, "string": _string}
+
+
+_TRUE = ("true", "True", "TRUE")
+_FALSE = ("false", "False", "FALSE", "")
+
+WORDS = {
+    "type": ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"),
+    "entityType": ENTITY_TYPES,
+}
+"""The values that properties with a fixed choice may have."""
+
+REFUSED: Any = object()
+"""What `coerced` gives for a value that Kafka's reader does not take."""
+
+
+def coerced(path: Sequence[str | int], value: Any) -> Any:
+    """What Kafka's reader makes of a value of another JSON type than the property at `path` has; None for nothing.
+
+    `REFUSED` when it takes it for an error.
+    """
+    wanted = wanted_at(path)
+    if path and isinstance(path[-1], int):
+        return str(value) if wanted == "strings" and isinstance(value, (int, float)) else REFUSED
+    return _COERCIONS[wanted](value) if wanted in _COERCIONS else REFUSED
+
+
+def wanted_at(path: Sequence[str | int]) -> str:
+    """What kind of value the property at `path` has: bool, int, enum, list, strings, map, default or string."""
+    named = next((token for token in reversed(path) if isinstance(token, str)), "")
+    return "enum" if list(path) == ["type"] else _WANTED.get(named, "string")
+
+
+def _to_bool(value: Any) -> Any:
+    if isinstance(value, str):
+        text = value.strip()
+        return True if text in _TRUE else False if text in _FALSE else REFUSED
+    return bool(value) if value is None or isinstance(value, int) else REFUSED
+
+
+def _to_int(value: Any) -> Any:
+    if isinstance(value, float) and abs(value) < 2**31:
+        return int(value)
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return None
+        digits = text.lstrip("+-")
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 6 else REFUSED
+    return REFUSED
+
+
+def _to_string(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**40 else REFUSED
+    return repr(value) if isinstance(value, float) else REFUSED
+
+
+def _to_enum(value: Any) -> Any:
+    if isinstance(value, str) and value != value.strip() and value.strip() in {*WORDS["type"], *WORDS["entityType"]}:
+        return value.strip()
+    return REFUSED
+
+
+def _to_list(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else REFUSED
+
+
+def _to_strings(value: Any) -> Any:
+    return [value] if isinstance(value, str) else REFUSED
+
+
+_COERCIONS = {
+    "bool": _to_bool,
+    "int": _to_int,
+    "string": _to_string,
+    "enum": _to_enum,
+    "list": _to_list,
+    "strings": _to_strings,
+}
+_WANTED = {
+    **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),
+    **dict.fromkeys(("apiKey", "tag"), "int"),
+    "entityType": "enum",
+    "listeners": "strings",
+    "fields": "list",
+    "commonStructs": "list",
+    "headerVersions": "map",
+    "default": "default",
 }

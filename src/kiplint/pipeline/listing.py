@@ -16,8 +16,8 @@ from kiplint.pipeline.places import require_no_secret
 from kiplint.pipeline.revisions import Revisions
 from kiplint.pipeline.storage import local_path, store_of
 from kiplint.sources.history import TAGS, Revision, branch, tags
+from kiplint.sources.objects import is_repository, own_repository
 from kiplint.sources.open import ARCHIVES
-from kiplint.sources.repository import is_repository, own_repository
 from kiplint.sources.schema_files import SourceError, is_walked
 
 GIT, FILES = "git", "files"

@@ -23,7 +23,7 @@ from kiplint.pipeline.stage import Context, Stage
 from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
 from kiplint.pipeline.upkeep import needs_upkeep, optimize
 from kiplint.pipeline.work import Work
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,7 +20,7 @@ from kiplint.pipeline.columns import Columns, array, table
 from kiplint.pipeline.delta import ConflictError, Part, Parts, commit, head_of, parts_of, reading
 from kiplint.pipeline.ground import RUNS, remove
 from kiplint.pipeline.storage import Storage
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 BEGUN: Final = "begin"
 ENDED: Final = "end"

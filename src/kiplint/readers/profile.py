@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
+from functools import cache
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
+
+from kiplint.text.files import read_text
 
 
 class _Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -143,3 +148,28 @@ class Profile(_Shape, frozen=True, kw_only=True):
     ] = "derived"
     unstable: Annotated[Literal["read", "left-out"], Meta(description="An unstable latest version.")] = "read"
     layouts: Annotated[bool, Meta(description="Whether it makes anything of the fields.")] = True
+
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "profiles")
+"""The directory of the profiles."""
+
+
+@cache
+def _all() -> tuple[Profile, ...]:
+    names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".json5"))
+    return tuple(read_profile(os.path.join(FOLDER, name)) for name in names)
+
+
+def profiles(names: Collection[str] | None = None) -> list[Profile]:
+    """The profiles, in the order of their names; only those of these `names`, if given."""
+    return [one for one in _all() if names is None or one.name in names]
+
+
+def read_profile(file: str) -> Profile:
+    """A profile out of its file; raises ValueError where it is none."""
+    import json5
+
+    try:
+        return msgspec.convert(json5.loads(read_text(file)), Profile)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{file}: {error}") from None

@@ -2,16 +2,260 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
 
-from kiplint.readers.fields import FieldWalk
-from kiplint.readers.kinds import amiss
-from kiplint.readers.profile import Parts, Profile
-from kiplint.readers.stripping import strip
-from kiplint.readers.syntax import Failure, parse
+from kiplint.readers.profile import Parts, Profile, Strip
+from kiplint.versions import InvalidRange, VersionRange
+
+_STRING = r'"(?:[^"\\\r\n]++|\\.)*+"?+'
+_COMMENTS = {"//": r"//[^\n]*+", "#": r"\#[^\n]*+", "/*": r"/\*.*?(?:\*/|\Z)"}
+
+
+def strip(text: str, profile: Profile) -> str:
+    """The text after all steps, as long as before; in linear time."""
+    for step in profile.strips:
+        text = _stripped(text, step)
+    return text
+
+
+def _stripped(text: str, step: Strip) -> str:
+    for old, new in step.replace.items():
+        text = text.replace(old, new.ljust(len(old))[: len(old)])
+    if step.join:
+        return text.replace("\r", " ").replace("\n", " ")
+    if step.comments:
+        tokens = _comments(tuple(step.comments))
+        return tokens.sub(lambda match: match[0] if match["comment"] is None else _blank(match[0]), text)
+    pattern = _lines(step)
+    if pattern is None:
+        return text
+    last = len(text) if step.ended else -1
+    return pattern.sub(lambda match: match[0] if match.end() == last else _blank(match[0]), text)
+
+
+@cache
+def _comments(marks: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"{_STRING}|(?P<comment>{'|'.join(_COMMENTS[mark] for mark in marks)})", re.DOTALL)
+
+
+def _lines(step: Strip) -> re.Pattern[str] | None:
+    """What a step that goes by lines takes out of them."""
+    if step.cut:
+        return re.compile(re.escape(step.cut) + r"[^\n]*+")
+    if step.drop_beginning:
+        return re.compile(rf"^[^\S\n]*+{re.escape(step.drop_beginning)}[^\n]*+", re.MULTILINE)
+    if step.drop_with:
+        marks = "|".join(map(re.escape, step.drop_with))
+        return re.compile(rf"^(?=[^\n]*?(?:{marks}))[^\n]*+", re.MULTILINE)
+    return None
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\r\n]", " ", text)
+
+
+_IS_JSON5: Final = frozenset(("json5-only", "trailing-comma", "block-comment", "duplicate-key", "byte-order-mark"))
+"""What kiplint's reader notes about JSON5."""
+
+
+class Failure(NamedTuple):
+    """Why a reader fails, and where: at a JSON pointer, or at an offset of the text where that is not -1."""
+
+    why: str
+    pointer: str = ""
+    offset: int = -1
+
+
+def parse(text: str, syntax: str) -> Any:
+    """The value, or a Failure; never raises."""
+    return _json5(text) if syntax == "json5" else _strict(text)
+
+
+def _strict(text: str) -> Any:
+    if text.startswith("\ufeff"):
+        return Failure("a byte order mark is no JSON to it", offset=0)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        return Failure(_said(error.msg), offset=min(error.pos, len(text)))
+    except RecursionError:
+        return Failure("the definition is nested too deeply")
+    except ValueError:
+        return Failure("a number is too long")
+
+
+def _said(message: str) -> str:
+    """What Python's parser says, as a part of a sentence."""
+    known = {
+        "Extra data": "text follows the definition",
+        "Invalid control character at": "a string goes on over the end of its line, or has a control character",
+        "Unterminated string starting at": "a string has no end, once comments are stripped",
+    }
+    return known.get(message, f"it is no JSON, once comments are stripped: {message[:1].lower()}{message[1:]}")
+
+
+def _json5(text: str) -> Any:
+    """JSON5 as far as definitions go: kiplint's own reader knows it, and tells what is none."""
+    from kiplint.text.diagnose import MISSING, diagnose
+
+    found = diagnose(text.encode("utf-8", "replace"))
+    wrong = next((one for one in found.problems if one.kind not in _IS_JSON5), None)
+    if wrong:
+        said = "text follows the definition" if wrong.kind == "trailing-content" else "it is no JSON5"
+        return Failure(said, offset=max(wrong.start, 0))
+    return {} if found.value is MISSING else found.value
+
+
+_RANGE: Final = re.compile(r"[0-9]{1,9}(?:\+|-[0-9]{1,9})?")
+_TRUTHS: Final = frozenset("0 off f false n no 1 on t true y yes".split())  # noqa: SIM905 (a list of words)
+
+
+def _integer(low: int, high: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def _loose_integer(value: Any) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(r"\s*[+-]?[0-9]{1,20}\s*", value) is not None
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+
+
+def _loose_boolean(value: Any) -> bool:
+    return value in (0, 1) if isinstance(value, (bool, int, float)) else str(value).lower() in _TRUTHS
+
+
+def _objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+CHECKS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
+    "any": ("anything", lambda value: True),
+    "text": ("text", lambda value: isinstance(value, str)),
+    "integer": ("an integer", lambda value: type(value) is int),
+    "int16": ("a 16 bit integer", _integer(-(1 << 15), (1 << 15) - 1)),
+    "int32": ("a 32 bit integer", _integer(-(1 << 31), (1 << 31) - 1)),
+    "count": ("a number from 0 on", _integer(0, (1 << 32) - 1)),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "scalar": ("text, a number, true or false", lambda value: isinstance(value, (str, int, float))),
+    "textOrInteger": ("text or an integer", lambda value: isinstance(value, str) or type(value) is int),
+    "looseInteger": ("an integer", _loose_integer),
+    "looseBoolean": ("true or false", _loose_boolean),
+    "looseText": ("text", lambda value: isinstance(value, (str, int, float))),
+    "versions": ("a range of versions", lambda value: isinstance(value, str)),
+    "type": ("a type", lambda value: isinstance(value, str)),
+    "texts": ("a list of texts", lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value)),
+    "list": ("a list", lambda value: isinstance(value, list)),
+    "fields": ("a list of fields", _objects),
+    "structs": ("a list of structs", _objects),
+}
+"""By kind: what it is called, and whether a value is of it."""
+
+
+def amiss(name: str, value: Any, parts: Parts, profile: Profile) -> str:
+    """What the reader has against the value of a property that it knows, or empty."""
+    kind = parts.properties[name]
+    if value is None and kind.endswith("?"):
+        return ""
+    called, check = CHECKS[kind.rstrip("?")]
+    if not check(value):
+        return f"{name} has to be {called} for it"
+    words = parts.words.get(name)
+    for one in value if isinstance(value, list) and words else (value,):
+        if words and one not in words:
+            return f"it knows no {name} {one}"
+    return _range(name, value, profile) if kind.startswith("versions") else ""
+
+
+def _range(name: str, text: str, profile: Profile) -> str:
+    if profile.versions == "any":
+        return ""
+    if text == "none":
+        return "" if profile.none is None or name in profile.none else f'it does not take "none" for {name}'
+    known = _RANGE.fullmatch(text) if profile.versions == "pattern" else _as_ints(text)
+    return "" if known else f'it does not take "{text}" for {name}'
+
+
+def _as_ints(text: str) -> bool:
+    parts = [text[:-1]] if text.endswith("+") else text.split("-", 1)
+    return all(re.fullmatch(r"\s*[0-9](?:_?[0-9]){0,9}\s*", part) for part in parts)
+
 
 Object = dict[str, Any]
+_WHOLE = VersionRange.parse("0+")
+
+
+class FieldWalk:
+    """The fields of one definition, one after the other; `known` are the common structs that they may use so far."""
+
+    def __init__(self, value: Object, profile: Profile) -> None:
+        self.message = str(value.get("name", ""))
+        self.profile = profile
+        self.known: dict[str, Object] = {}
+        if profile.types and profile.types.references == "any" and profile.struct is not None:
+            common = value.get("commonStructs")
+            self.known |= {str(one.get("name")): one for one in common or [] if isinstance(one, dict)}
+
+    def failures(self, field: Object, where: str, owner: Object, struct: str) -> Iterator[Failure]:
+        """What fails at one field, which stands in `owner`, a message or struct of the name `struct`."""
+        name, kind = str(field.get("name", "")), field.get("type")
+        for ending, names in self.profile.names_ending.items():
+            if name.endswith(ending) and name not in names:
+                yield Failure(f"it knows no field {name}, and so not what to make of its ending", f"{where}/name")
+        if isinstance(kind, str):
+            yield from self._type(kind, field, where)
+            yield from self._default(kind, field, where, owner)
+            listed = self.profile.bytes_fields
+            if listed and kind.removeprefix("[]") == "bytes" and f"{self.message}.{struct}.{name}" not in listed:
+                yield Failure(f"it has no {name} of {struct} on its list of fields with bytes", f"{where}/type")
+
+    def _type(self, text: str, field: Object, where: str) -> Iterator[Failure]:
+        types = self.profile.types
+        if types is None:
+            return
+        element, place = text.removeprefix("[]"), f"{where}/type"
+        if element.startswith("[]"):
+            yield Failure("it takes no array of arrays", place)
+        elif element in types.primitives:
+            return
+        elif types.structs and element not in types.structs:
+            yield Failure(f"it knows no type {element}", place)
+        elif not field.get("fields") and element not in self.known:
+            yield Failure(f"it knows no struct {element} at this point", place)
+        elif not types.alone and element == text:
+            yield Failure("it takes no struct outside of an array", place)
+
+    def _default(self, text: str, field: Object, where: str, owner: Object) -> Iterator[Failure]:
+        taken, place = self.profile.defaults, f"{where}/default"
+        kind = "array" if text.startswith("[]") else text
+        kind = (
+            kind if kind == "array" or self.profile.types is None or kind in self.profile.types.primitives else "struct"
+        )
+        default = field.get("default")
+        if default is None:
+            if kind in taken.needed and not _version_range(field, "versions") >= _version_range(
+                owner, "versions", "validVersions"
+            ):
+                yield Failure(f"it needs a default for {kind} where a version is without the field", where)
+        elif default == "null":
+            if taken.null_throughout and not _version_range(field, "nullableVersions") >= _version_range(
+                field, "versions"
+            ):
+                yield Failure("it takes the default null only where all versions may be null", place)
+        elif kind in taken.refused and default != "":
+            yield Failure(f"it takes no default for {kind}", place)
+
+
+def _version_range(value: Object, *names: str) -> VersionRange:
+    """The range that the first of these properties gives; nothing where there is none to be read."""
+    text = next((value[name] for name in names if isinstance(value.get(name), str)), "none")
+    try:
+        return VersionRange.parse(text)
+    except InvalidRange:
+        return _WHOLE
 
 
 class Taken(NamedTuple):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kiplint.model.header_map import header_of
+from kiplint.model.headers import header_of
 from kiplint.model.layout import Body, layout, lines, ranges_of, tokens
 from kiplint.model.load import load
 from kiplint.model.message import Message

@@ -11,13 +11,13 @@ from lsprotocol import types
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import FileEdit, Finding
 from kiplint.fixes.bump import bump
-from kiplint.fixes.kip1313 import migrate
-from kiplint.fixes.new_field import BadField
+from kiplint.fixes.kip_1313 import migrate
+from kiplint.fixes.new_version import BadField
 from kiplint.fixes.result import Migration
-from kiplint.model.rpc import Rpc
+from kiplint.model.schemas import Rpc
 from kiplint.server import cursor
 from kiplint.server.buffer import Buffer
-from kiplint.server.diagnostics import diagnostic
+from kiplint.server.session import diagnostic
 from kiplint.server.workspace import Neighbours, Workspace
 from kiplint.text.edit import Edit, collide
 

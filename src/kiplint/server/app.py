@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from kiplint.server import actions, cursor, hints, links, outline
+from kiplint.server import actions, cursor, hover, symbols
 from kiplint.server.buffer import Buffer
 from kiplint.server.completion import completion
-from kiplint.server.hover import hover
 from kiplint.server.session import Session
 from kiplint.sources.schema_files import SourceError
 
@@ -79,26 +78,26 @@ def _explain(server: Session) -> None:
             return None
         found, rules = server.found(buffer.path), server.rules(buffer.path)
         neighbours = server.neighbours(buffer)
-        return hover(buffer, buffer.offset(params.position), neighbours, found, rules)
+        return hover.hover(buffer, buffer.offset(params.position), neighbours, found, rules)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def on_hints(params: types.InlayHintParams) -> Sequence[types.InlayHint]:
         buffer = server.text(params.text_document.uri)
         if buffer is None:
             return []
-        return [*hints.hints(buffer, params.range, server.neighbours(buffer))]
+        return [*hover.hints(buffer, params.range, server.neighbours(buffer))]
 
 
 def _outline(server: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def on_symbols(params: types.DocumentSymbolParams) -> Sequence[types.DocumentSymbol]:
         buffer = server.text(params.text_document.uri)
-        return outline.symbols(buffer) if buffer else []
+        return symbols.symbols(buffer) if buffer else []
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def on_folds(params: types.FoldingRangeParams) -> Sequence[types.FoldingRange]:
         buffer = server.text(params.text_document.uri)
-        return outline.folds(buffer) if buffer else []
+        return symbols.folds(buffer) if buffer else []
 
 
 def _link(server: Session) -> None:
@@ -131,7 +130,7 @@ def _change(server: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def on_prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         buffer = server.text(params.text_document.uri)
-        found = links.struct_at(buffer, buffer.offset(params.position)) if buffer else None
+        found = symbols.struct_at(buffer, buffer.offset(params.position)) if buffer else None
         if buffer is None or found is None:
             return None
         return types.PrepareRenamePlaceholder(buffer.range(found[1].start, found[1].end), found[0])
@@ -142,8 +141,8 @@ def _change(server: Session) -> None:
         if buffer is None:
             return None
         try:
-            words = links.rename(buffer, buffer.offset(params.position), params.new_name)
-        except links.NotRenamed as error:
+            words = symbols.rename(buffer, buffer.offset(params.position), params.new_name)
+        except symbols.NotRenamed as error:
             raise JsonRpcInvalidParams(str(error)) from None
         edits = [types.TextEdit(buffer.range(one.start, one.end), params.new_name) for one in words]
         return types.WorkspaceEdit(changes={params.text_document.uri: edits})
@@ -171,18 +170,18 @@ def _is_asked(kind: str, only: Sequence[str] | None) -> bool:
 def _linked(
     server: Session,
     params: types.DefinitionParams | types.ReferenceParams,
-    wanted: Callable[[links.Word], bool],
+    wanted: Callable[[symbols.Word], bool],
 ) -> Iterator[types.Location]:
     """Where the struct at a position is named, as far as wanted; anywhere else the other half of the RPC."""
     buffer = server.text(params.text_document.uri)
     if buffer is None:
         return
     offset = buffer.offset(params.position)
-    found = links.struct_at(buffer, offset)
+    found = symbols.struct_at(buffer, offset)
     if found is None:
         yield from _other_half(server, buffer, offset)
         return
-    for one in links.structs(buffer)[found[0]]:
+    for one in symbols.structs(buffer)[found[0]]:
         if wanted(one):
             yield types.Location(server.uri(buffer.path), buffer.range(one.start, one.end))
 
@@ -192,7 +191,7 @@ def _other_half(server: Session, buffer: Buffer, offset: int) -> Iterator[types.
     place = cursor.at(buffer, offset)
     if place is None:
         return
-    path = links.other_half(buffer, place, server.neighbours(buffer))
+    path = symbols.other_half(buffer, place, server.neighbours(buffer))
     if path is None:
         return
     try:

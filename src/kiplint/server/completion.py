@@ -4,20 +4,129 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple, get_args
+from itertools import takewhile
+from typing import Any, Final, Literal, NamedTuple, get_args
 
+import msgspec
 from lsprotocol import types
 
 from kiplint.engine.rule import Rule
-from kiplint.fixes.order import FIELD, MESSAGE, STRUCT
-from kiplint.model.field import Field
+from kiplint.fixes.draft import FIELD, MESSAGE, STRUCT
+from kiplint.model.fields import Field, Struct
 from kiplint.model.message import Message
 from kiplint.model.spec import MessageType, message_schema
-from kiplint.model.struct import Struct
 from kiplint.model.types import PRIMITIVES
 from kiplint.server.buffer import Buffer
-from kiplint.server.typing_at import Typing, typing_at
+from kiplint.server.cursor import pointer_of
 from kiplint.server.workspace import Neighbours
+from kiplint.text.decode import comments
+from kiplint.text.tokens import NOISE, PUNCTUATION, STRINGS, UNCLOSED, WORD, Token, tokens
+
+Role = Literal["key", "value"]
+
+
+class Typing(msgspec.Struct, frozen=True):
+    """A key or a value that is being typed, or could be.
+
+    `start` and `end` are the offsets of what stands there already, with its quotes; `tokens` lead to the object or
+    list around it, `key` is the property whose value it is; `keys` are the properties that the object has already.
+    """
+
+    role: Role
+    start: int
+    end: int
+    tokens: tuple[str, ...]
+    key: str
+    keys: frozenset[str]
+
+    @property
+    def pointer(self) -> str:
+        """The pointer of the object or list around it."""
+        return pointer_of(self.tokens)
+
+
+class _Open:
+    """An object or list that is open; `name` is its token in the pointer."""
+
+    def __init__(self, name: str, *, is_object: bool) -> None:
+        self.name = name
+        self.is_object = is_object
+        self.keys: set[str] = set()
+        self.key = ""
+        self.wants_value = not is_object
+        self.number = 0
+
+
+def typing_at(text: str, offset: int) -> Typing | None:
+    """What can be typed at an offset; None outside of all objects and in comments."""
+    if any(one.start < offset <= one.end - one.block for one in comments(text)):
+        return None
+    stack: list[_Open] = []
+    found = [token for token in tokens(text) if token.kind not in NOISE]
+    before = list(takewhile(lambda token: not _is_at(token, offset) and token.start < offset, found))
+    for token in before:
+        _take(stack, token)
+    if not stack:
+        return None
+    behind = found[len(before) :]
+    around = stack[-1]
+    start, end = offset, offset
+    if behind and _is_at(behind[0], offset):
+        start, end = behind[0].start, offset if behind[0].kind == UNCLOSED else behind[0].end
+        behind = behind[1:]
+    way = tuple(one.name for one in stack[1:])
+    role: Role = "value" if around.wants_value else "key"
+    key = around.key if around.is_object else around.name
+    keys = frozenset(around.keys | _keys(behind)) if around.is_object else frozenset[str]()
+    return Typing(role, start, end, way, key if role == "value" else "", keys)
+
+
+def _is_at(token: Token, offset: int) -> bool:
+    """Whether what is typed at an offset becomes part of a token."""
+    if token.kind == PUNCTUATION:
+        return False
+    return token.start < offset < token.end or (offset == token.end and token.kind in (WORD, UNCLOSED))
+
+
+def _take(stack: list[_Open], token: Token) -> None:
+    around = stack[-1] if stack else None
+    if token.kind != PUNCTUATION:
+        if around and around.is_object and not around.wants_value:
+            around.key = _word(token)
+            around.keys.add(around.key)
+    elif token.text in "{[":
+        name = "" if around is None else around.key if around.is_object else str(around.number)
+        stack.append(_Open(name, is_object=token.text == "{"))
+    elif token.text in "}]":
+        del stack[-1:]
+    elif around and token.text == ",":
+        around.number += 1
+        around.wants_value = not around.is_object
+    elif around:
+        around.wants_value = True
+
+
+def _keys(behind: Iterable[Token]) -> set[str]:
+    """The keys that follow in the same object, up to where it is closed."""
+    found: set[str] = set()
+    depth, last = 0, ""
+    for token in behind:
+        if token.kind != PUNCTUATION:
+            last = _word(token)
+        elif token.text in "{[":
+            depth += 1
+        elif token.text in "}]":
+            depth -= 1
+            if depth < 0:
+                break
+        elif token.text == ":" and depth == 0:
+            found.add(last)
+    return found
+
+
+def _word(token: Token) -> str:
+    return token.text[1:-1] if token.kind in STRINGS else token.text
+
 
 Kind = types.CompletionItemKind
 _RANGES: Final = ("versions", "nullableVersions", "taggedVersions", "flexibleVersions")
@@ -47,7 +156,7 @@ def completion(
     if place is None:
         return []
     if place.role == "key":
-        choices = list(_keys(place, buffer.text[place.end :]))
+        choices = list(_key_items(place, buffer.text[place.end :]))
     else:
         choices = list(_values(place, neighbours.message(buffer.path), neighbours, {one.id: one for one in rules}))
     there = buffer.range(place.start, place.end)
@@ -64,7 +173,7 @@ def completion(
     ]
 
 
-def _keys(place: Typing, behind: str) -> Iterator[Choice]:
+def _key_items(place: Typing, behind: str) -> Iterator[Choice]:
     container = place.tokens[-2] if len(place.tokens) > 1 else ""
     if place.tokens and container not in ("fields", "commonStructs"):
         return

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kiplint.model.field import Field
+from kiplint.model.fields import Field, Struct
 from kiplint.model.message import Message
-from kiplint.model.struct import Struct
 from kiplint.server.buffer import Buffer
-from kiplint.text.frames import escape
-from kiplint.text.nodes import Node
+from kiplint.text.scan import escape
+from kiplint.text.tree import Node
 
 Element = Message | Struct | Field
 

@@ -2,16 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from lsprotocol import types
 
+from kiplint.compat.tree import Budget
+from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
-from kiplint.server import cursor, wording
+from kiplint.model.element import given
+from kiplint.model.fields import Field, Struct
+from kiplint.model.headers import header_map
+from kiplint.model.layout import describe, layout, lines, ranges_of, slot, width
+from kiplint.model.message import Message
+from kiplint.server import cursor
 from kiplint.server.buffer import Buffer
+from kiplint.server.cursor import child
 from kiplint.server.workspace import Neighbours
+from kiplint.text.locate import Locator
 from kiplint.text.show import printable
+from kiplint.versions import VersionRange, boundaries
+
+_MOST_LINES = 60
+
+
+def told(element: Message | Struct | Field) -> str:
+    """What it is, the versions that have it, and what it puts on the wire."""
+    if isinstance(element, Field):
+        return "\n\n".join(_field(element))
+    return "\n\n".join(_struct(element) if isinstance(element, Struct) else _message(element))
+
+
+def _field(field: Field) -> Iterator[str]:
+    yield f"**{_code(field.path)}** {_code(field.type)} in {_code(field.message.name)}"
+    present = field.present
+    yield f"In versions {present}." if present else f"In no valid version of the message ({field.message.valid})."
+    facts = [
+        f"tagged in {field.tagged & present} with tag {field.tag}" if field.tagged & present else "",
+        f"may be null in {field.nullable & present}" if field.nullable & present else "",
+        "ignorable" if field.ignorable else "",
+    ]
+    if any(facts):
+        said = ", ".join(filter(None, facts))
+        yield f"{said[:1].upper()}{said[1:]}."
+    rows = [(str(piece), *_encoding(field, piece.lowest)) for piece in _pieces(field)]
+    if rows:
+        yield "\n".join(_table(("versions", "on the wire", "bytes"), rows))
+
+
+def _pieces(field: Field) -> list[VersionRange]:
+    """The largest ranges of versions on which the field travels in one way, lowest first."""
+    ranges = [*ranges_of(field.owner), field.message.flexible]
+    pieces: list[VersionRange] = []
+    for piece in boundaries(ranges, field.present):
+        joined = pieces and pieces[-1].highest + 1 == piece.lowest
+        if joined and _encoding(field, pieces[-1].lowest) == _encoding(field, piece.lowest):
+            pieces[-1] |= piece
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def _encoding(field: Field, version: int) -> tuple[str, str]:
+    one = slot(field, version, field.message.flexible.covers(version))
+    tagged = f" as tag {field.tag}" if field.tagged.covers(version) and field.message.flexible.covers(version) else ""
+    return describe(one) + tagged, width(one)
+
+
+def _struct(struct: Struct) -> Iterator[str]:
+    yield f"**{_code(struct.name)}** of {_code(struct.message.name)}"
+    yield f"In versions {struct.present}." if struct.present else "In no valid version of the message."
+    users = [one.path for one in struct.message.all_fields if one.kind.element == struct.name]
+    if users:
+        yield f"The type of {', '.join(map(_code, users[:8]))}{' and more' if users[8:] else ''}."
+
+
+def _message(message: Message) -> Iterator[str]:
+    key = f", API key {message.api_key}" if message.api_key is not None else ""
+    yield f"**{_code(message.name)}** {message.type}{key}"
+    if not message.valid:
+        yield "It has no valid version."
+        return
+    flexible = message.flexible & message.valid
+    said = f"Versions {message.valid}, " + (f"flexible in {flexible}." if flexible else "none of them flexible.")
+    yield said + (f" Version {message.valid.highest} may still change." if message.unstable else "")
+    if message.is_rpc:
+        rows = [(str(versions), str(header)) for versions, header in header_map(message)]
+        yield "\n".join(_table(("versions", f"{message.type} header"), rows))
+    newest = message.valid.highest
+    try:
+        Budget(message).spend(message)
+    except UsageError as error:
+        yield f"What version {newest} has on the wire is not shown: {printable(str(error))}."
+        return
+    drawn = [f"{'  ' * row[0]}{printable(row[1])}: {printable(row[2])}" for row in lines(layout(message, newest))]
+    rest = [f"... and {len(drawn) - _MOST_LINES} more"] if len(drawn) > _MOST_LINES else []
+    yield "\n".join([f"Version {newest} on the wire:", "```text", *drawn[:_MOST_LINES], *rest, "```"])
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    return [f"| {' | '.join(one)} |" for one in (head, ("---",) * len(head), *rows)]
+
+
+def _code(text: str) -> str:
+    return f"`{printable(text).replace('`', ' ')}`"
+
+
+def hints(buffer: Buffer, within: types.Range, neighbours: Neighbours) -> Iterator[types.InlayHint]:
+    """Behind each `versions` in a range of the text that says more, or other, than what comes of it."""
+    message = neighbours.message(buffer.path)
+    if message is None:
+        return
+    locator = Locator(buffer.text)
+    start, end = buffer.offset(within.start), buffer.offset(within.end)
+    for field in message.all_fields:
+        written = given(field.spec.versions, "").strip()
+        node = locator.node(field.pointer)
+        versions = child(node, "versions") if node else None
+        if versions is None or not start <= versions.end <= end or str(field.present) == written:
+            continue
+        said = str(field.present) if field.present else "never"
+        why = f"{field.path} is in versions {said} of {message.name} ({message.valid})"
+        yield types.InlayHint(buffer.position(versions.end), said, tooltip=why, padding_left=True)
 
 
 def hover(
@@ -25,7 +137,7 @@ def hover(
     message = neighbours.message(buffer.path)
     node = place.node
     if message and (place.tokens[place.depth :] or node.kind != "object"):
-        parts.append(wording.told(cursor.element_at(message, place)))
+        parts.append(told(cursor.element_at(message, place)))
     why = {one.id: one for one in rules}
     here = buffer.position(offset)
     for one in findings:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
-from kiplint.sources.objects import Found, NoRepositoryError, Objects
-from kiplint.sources.repository import open_repository
+from kiplint.sources.objects import Found, NoRepositoryError, Objects, open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 from kiplint.sources.tree import FileTree, home_of
 

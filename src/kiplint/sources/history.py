@@ -3,15 +3,81 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha1
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
-from kiplint.sources.commit_text import CommitText, commits
-from kiplint.sources.git import DEEPEST, FOLDER, MOST_ENTRIES, entries, is_json
+from kiplint.sources.git import DEEPEST, FILE, FOLDER, MOST_ENTRIES, entries, is_json
 from kiplint.sources.objects import Objects
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
+
+_COMMIT_TEXT_FORMAT: Final = "--format=%H %T %ct%n%P%n%an%n%B"
+_COMMIT_TEXT_PLAIN: Final = (
+    "-z",
+    "--no-show-signature",
+    "--no-mailmap",
+    "--no-notes",
+    "--no-color",
+    "--encoding=UTF-8",
+    _COMMIT_TEXT_FORMAT,
+)
+_KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
+_JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
+_OTHER_JIRA: Final = re.compile(r"(?:\[[^\]]{0,80}\]\s*)*\[?([A-Z][A-Z0-9]{1,15}-[0-9]{1,7})\b")
+_PULL_REQUEST: Final = re.compile(r"\(#([0-9]{1,9})\)\s*\Z|\AMerge pull request #([0-9]{1,9})\b")
+
+
+class CommitText(NamedTuple):
+    """A commit's author and parents, and out of its message the first line, and numbers.
+
+    `kips` and `jiras` are as they are written (KIP-1313, KAFKA-1), each once and in order; `pull_request` is that which
+    GitHub puts behind the first line of a squashed commit, or before that of a merge.
+    """
+
+    author: str = ""
+    subject: str = ""
+    parents: tuple[str, ...] = ()
+    pull_request: int | None = None
+    kips: tuple[str, ...] = ()
+    jiras: tuple[str, ...] = ()
+
+
+class Commit(NamedTuple):
+    """A commit: its id and that of its tree, its time in seconds since 1970, and what it says."""
+
+    id: str
+    tree: str
+    time: int
+    text: CommitText
+
+
+def commits(objects: Objects, *which: str) -> Iterator[Commit]:
+    """The commits that `git log` lists, none where it fails."""
+    for one in objects.run("log", *_COMMIT_TEXT_PLAIN, *which, "--").split("\0"):
+        lines = one.lstrip("\n").split("\n", 3)
+        if len(lines) == 4:
+            commit, tree, time = lines[0].split()
+            yield Commit(commit, tree, int(time), commit_text(*lines[1:]))
+
+
+def commit_text(parents: str, author: str, message: str) -> CommitText:
+    """What is read out of a commit's message."""
+    subject = message.strip().partition("\n")[0].strip()
+    request = _PULL_REQUEST.search(subject)
+    other = _OTHER_JIRA.match(subject)
+    kips = (f"KIP-{int(number)}" for number in _KIP.findall(message))
+    jiras = [other[1]] if other and not other[1].startswith("KIP-") else []
+    return CommitText(
+        author,
+        subject,
+        tuple(parents.split()),
+        int(request[1] or request[2]) if request else None,
+        tuple(dict.fromkeys(kips)),
+        tuple(dict.fromkeys([*jiras, *_JIRA.findall(message)])),
+    )
+
 
 TAGS = "tags"
 MOST_KEPT = 200_000
@@ -155,3 +221,110 @@ class Walker:
             folders = [(one.name, one.id) for one in found if one.mode == FOLDER and is_walked(one.name)]
             self._known[tree] = _Known(files, tuple(one for one in folders if self._look(one[1], depth + 1)))
         return any(self._known[tree])
+
+
+EMPTY = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The id of the tree without entries, which git knows everywhere, by the length of ids."""
+MOST_BYTES = 256 << 20
+SECONDS = 60.0
+"""What git may print, and how long it may take: trees that share their parts can have billions, in little room."""
+AT_ONCE = 256
+"""So many pairs of ids fit into the smallest of pipes."""
+_COMMAND = ("diff-tree", "--stdin", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--", "*.json")
+Folders = tuple[Folder, ...]
+
+
+def followed(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
+    """The folders of each tree, as a `Walker` has them but for the ids; the same object where nothing is different.
+
+    Raises SourceError for what a walker has to look into: damage, and more than a definition tree can hold.
+    """
+    kept: dict[str, dict[str, str]] = {}
+    told: dict[str, Folder] = {}
+    found: Folders = ()
+    pairs = [*pairwise([EMPTY.get(len(trees[0]), trees[0]), *trees])] if trees else []
+    for at in range(0, len(pairs), AT_ONCE):
+        some = pairs[at : at + AT_ONCE]
+        asked = "".join(f"{old} {new}\n" for old, new in some if old != new).encode()
+        steps = _steps(objects.tell(_COMMAND, asked, MOST_BYTES, SECONDS))
+        for old, new in some:
+            if old == new:
+                yield found
+                continue
+            said, step = next(steps, ("", {}))
+            if said != f"{old} {new}":  # git passes over what it cannot read
+                raise SourceError(f"{objects.where} is damaged")
+            if _apply(step, kept, told):
+                found = tuple(told[path] for path in sorted(told))
+                if len(found) > MOST_FOLDERS or sum(len(one.files) for one in found) > MOST_ENTRIES:
+                    raise SourceError(f"{objects.where} holds more than definitions")
+            yield found
+
+
+def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each pair, and what that step makes of paths: the id of a file, or nothing where there is none any more."""
+    at = 0
+    pair, step = "", dict[str, str]()
+    while at < len(out):
+        if out[at : at + 1] != b":":
+            if pair:
+                yield pair, step
+            end = out.index(b"\n", at)
+            pair, step, at = out[at:end].decode(), {}, end + 1
+            continue
+        middle = out.index(b"\0", at)
+        end = out.index(b"\0", middle + 1)
+        _, mode, _, blob, _ = out[at:middle].split(b" ")
+        path = out[middle + 1 : end].decode("utf-8", "surrogateescape")
+        step[path] = blob.decode() if mode.startswith(FILE) else ""
+        at = end + 1
+    if pair:
+        yield pair, step
+
+
+def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], told: dict[str, Folder]) -> bool:
+    """Whether a step makes any folder another one."""
+    touched = set()
+    for path, blob in step.items():
+        folder, _, name = path.rpartition("/")
+        parts = folder.split("/") if folder else []
+        if len(parts) > DEEPEST:
+            raise SourceError(f"folders more than {DEEPEST} deep")
+        if all(map(is_walked, parts)):
+            touched.add(folder)
+            if blob:
+                kept.setdefault(folder, {})[name] = blob
+            else:
+                kept.get(folder, {}).pop(name, None)
+    for folder in touched:
+        files = tuple(sorted(kept.get(folder, {}).items()))
+        if files:
+            told[folder] = Folder.of(folder, files)
+        else:
+            told.pop(folder, None)
+    return bool(touched)
+
+
+_FORMAT = "--format=%H%x00%an%x00%s"
+_INNER_PLAIN = ("--no-show-signature", "--no-mailmap", "--no-notes", "--no-color", "--encoding=UTF-8", _FORMAT)
+
+
+class Inner(NamedTuple):
+    """A commit that a merge brought: its id, author and first line."""
+
+    commit: str
+    author: str
+    subject: str
+
+
+def inner_commit(objects: Objects, merge: str, path: str) -> Inner | None:
+    """The last commit between a merge's first parent and it that touched a file; None where there is none.
+
+    So too for a history that was cut off, and for a path whose name git spells otherwise. Raises SourceError.
+    """
+    command = ("--literal-pathspecs", "log", "-1", "--no-merges", "--no-renames", *_INNER_PLAIN, f"{merge}^1..{merge}")
+    words = objects.run(*command, "--", path).rstrip("\n").split("\0")
+    return Inner(*words) if len(words) == 3 else None

@@ -2,13 +2,78 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from kiplint.sources.cleanup import at_end, forget
-from kiplint.sources.process import complaint, environment, finish, start
 from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
 from kiplint.sources.schema_files import SourceError
+from kiplint.text.files import read_file
+
+_LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
+_LOCAL |= {"GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"}
+_LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
+"""What says where a repository is: `git rev-parse --local-env-vars` but for the configuration. Hooks set it."""
+
+_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
+"""No questions, no locks, and nothing fetched: what a repository says of its remotes can name commands to be run."""
+
+_TAME = tuple(
+    word
+    for setting in (f"core.hooksPath={os.devnull}", "core.fsmonitor=false", "core.alternateRefsCommand=", "gc.auto=0")
+    for word in ("-c", setting)
+)
+"""What a repository's own configuration must not decide: each of these can name a command to be run."""
+
+
+def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
+    """The variables for git: it runs nothing, connects to nobody, and speaks English.
+
+    Those of the repository here stay if it is that which is read. `protocols` are those it may use; `none` is no
+    protocol.
+    """
+    kept = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
+    return {**kept, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
+
+
+def start(command: Sequence[str], env: dict[str, str]) -> Any:
+    """A git process with three pipes; raises SourceError when there is no git to be run."""
+    from subprocess import PIPE, Popen
+
+    try:
+        return Popen(["git", *_TAME, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
+    except OSError as error:
+        raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
+
+
+def finish(process: Any) -> tuple[bytes, bytes]:
+    """What a process writes on its two outputs until it ends; it does not survive us when we are interrupted.
+
+    That is said to the main thread alone: `close` ends what others wait for.
+    """
+
+    def end() -> None:
+        process.kill()
+        process.wait()
+
+    at_end(end)
+    try:
+        out, err = process.communicate()
+    except BaseException:
+        end()
+        raise
+    finally:
+        forget(end)
+    return out, err
+
+
+def complaint(stderr: bytes) -> str:
+    """The line of git's that says what is wrong."""
+    lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
+    said = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
+    return next(iter(said or lines), "it says nothing")
+
 
 WINDOW = 30
 """How many names are sent before the first answer is read. Twice that many fit into the smallest of pipes."""
@@ -202,3 +267,92 @@ class Objects:
         if "not a git repository" in said:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
         raise SourceError(f"git cannot read the repository {self.where}: {said}") from None
+
+
+_opened: dict[tuple[str, str], Objects] = {}
+_unpacked: dict[tuple[str, int, int], str] = {}
+
+
+def open_repository(repository: str | None) -> Objects:
+    """The objects of a repository; all that ask for it in this process share them.
+
+    Git looks for it as it always does, so that it refuses one that belongs to somebody else (`safe.directory`). Raises
+    SourceError for a repository that does not exist and for a bundle that cannot be unpacked. That a directory is no
+    repository shows at the first question.
+    """
+    place = os.path.realpath(repository or os.curdir)
+    key = place, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
+    if key not in _opened or not _opened[key].open:
+        _opened[key] = _open(repository, place) if repository else Objects(place, (), elsewhere=False)
+    return _opened[key]
+
+
+def own_repository(place: str, name: str) -> Objects:
+    """The objects of a repository for one caller alone, such as a thread, who closes them.
+
+    `name` is what errors call it. Raises SourceError as `open_repository` does.
+    """
+    return _open(name, os.path.realpath(place))
+
+
+def close_repositories() -> None:
+    """Stop the git processes of all that were opened; opening again afterwards works."""
+    while _opened:
+        _opened.popitem()[1].close()
+
+
+def _open(repository: str, place: str) -> Objects:
+    if os.path.isdir(place):
+        if not _is_bare(place):
+            return Objects(repository, ("-C", place), elsewhere=True)
+        # Whoever names a bare repository means it; `safe.bareRepository` is about those that git comes across.
+        options = ("-c", "safe.bareRepository=all", "-C", place)
+        return Objects(repository, options, elsewhere=True, ceiling=os.path.dirname(place))
+    try:
+        beginning = read_file(place, 16, cut=True)
+    except OSError as error:
+        raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
+    if beginning.startswith(b"gitdir:") and os.path.basename(place) == ".git":
+        return Objects(repository, ("-C", os.path.dirname(place)), elsewhere=True)
+    if is_bundle(place):
+        return Objects(repository, (f"--git-dir={unpacked(repository, place)}",), elsewhere=True)
+    raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
+
+
+def is_bundle(path: str) -> bool:
+    """Whether a file is a git bundle."""
+    beginning = read_file(path, 16, cut=True)
+    return beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n")
+
+
+def is_repository(path: str) -> bool:
+    """Whether a directory is a git repository: the top of a work tree, or a bare one."""
+    return os.path.lexists(os.path.join(path, ".git")) or _is_bare(path)
+
+
+def unpack(repository: str, bundle: str, directory: str) -> None:
+    """Make an empty directory a bare repository with all that a bundle holds; raises SourceError for a broken one."""
+    command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
+    process = start(command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
+    _, stderr = finish(process)
+    if process.returncode:
+        raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
+
+
+def unpacked(repository: str, bundle: str) -> str:
+    """A bundle as a bare repository that is there until this process ends; raises SourceError for a broken one."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    stat = os.stat(bundle)
+    key = bundle, stat.st_size, stat.st_mtime_ns
+    if not os.path.isdir(_unpacked.get(key, "")):
+        directory = mkdtemp(prefix="kiplint-")
+        at_end(lambda: rmtree(directory, ignore_errors=True))
+        unpack(repository, bundle, directory)
+        _unpacked[key] = directory
+    return _unpacked[key]
+
+
+def _is_bare(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import sys
+from collections.abc import Callable
+from fnmatch import translate
+from functools import lru_cache
 from typing import BinaryIO, Final, TextIO
 
-from kiplint.text.limits import MAX_BYTES
+from kiplint.text.decode import MAX_BYTES
 
 _READING: Final = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK", "O_NOINHERIT")
@@ -154,3 +158,16 @@ def _require_regular(mode: int, path: str) -> None:
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is no file", path)
+
+
+WILDCARDS: Final = "*?["
+
+
+def fits(text: str, glob: str) -> bool:
+    """Whether a glob, which takes case as it is, fits a whole text."""
+    return _matcher(glob)(text) is not None if any(sign in glob for sign in WILDCARDS) else text == glob
+
+
+@lru_cache(maxsize=20_000)
+def _matcher(glob: str) -> Callable[[str], object]:
+    return re.compile(translate(glob)).match

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from kiplint.text.lines import Lines
-from kiplint.text.nodes import Node
-from kiplint.text.outline import outline
+from kiplint.text.tree import Node, outline
 
 _LONGEST_NAME: Final = 256
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 NOUNS = (("error", "error"), ("warning", "warning"), ("info", "note"))
 """Severities, and what one finding of each is called."""
@@ -29,3 +31,34 @@ def listed(parts: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *before, last = parts
     return f"{', '.join(before)} and {last}" if before else last
+
+
+CLOSE: Final = 0.65
+"""How much two words have in common to be close, from 0 to 1."""
+CLOSE_WHEN_SHORT: Final = 0.6
+SHORT: Final = 5
+"""Up to how many letters a single slip makes so much of a difference."""
+WHOLE: Final = 4
+"""From how many letters on the beginning of a word stands for the word."""
+
+
+def nearest(word: str, known: Iterable[str], likeness: float = 0, *, numbered: bool = True) -> str:
+    """The closest known word, or empty when none is close, or not as close as the `likeness` that is asked for.
+
+    Case does not count, and a word may be the beginning of the other, as in `Fetch` for `FetchRequest`. What is
+    `numbered` with another number is another thing, however alike: KIP-714 is not KIP-74.
+    """
+    from difflib import get_close_matches
+
+    digits = re.findall(r"\d+", word)
+    fitting = [one for one in known if not (numbered and digits and re.findall(r"\d+", one) not in (digits, []))]
+    by_case = [one for one in fitting if one.lower() == word.lower()]
+    begun = [one for one in fitting if len(word) >= WHOLE and one.startswith(word)]
+    least = max(likeness, CLOSE_WHEN_SHORT if len(word) <= SHORT else CLOSE)
+    return next(iter(by_case or get_close_matches(word, fitting, 1, least) or begun), "")
+
+
+def did_you_mean(word: str, known: Iterable[str], *, numbered: bool = True) -> str:
+    """`; did you mean X?`, or empty; of releases, which are numbers and nothing else, none is `numbered`."""
+    found = nearest(word, known, numbered=numbered)
+    return f"; did you mean {found}?" if found else ""

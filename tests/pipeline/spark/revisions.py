@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import judge
+from kiplint.compat.tree import load
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
-from kiplint.runs.trees import load
 from kiplint.sources.open import open_sets
 
 FINDING = [

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kiplint.cli.groups import Cluster
-from kiplint.cli.lake import is_spark_asked
+from kiplint.commands.pipeline.lake import is_spark_asked
 from kiplint.pipeline import late, little
 from kiplint.pipeline.columns import Columns, arrow_schema, columns_in, ddl, table
 from kiplint.pipeline.engine import Engine

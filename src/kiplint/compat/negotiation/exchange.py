@@ -3,15 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
-from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID, sends_instance_id_tagged
-from kiplint.compat.negotiation.misrouting import misrouting_notes
-from kiplint.compat.negotiation.result import Exchange
-from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side
-from kiplint.model.header_map import header_of
+from kiplint.compat.negotiation.result import Agreement, Exchange, Ids, Telemetry
+from kiplint.compat.negotiation.sides import (
+    API_VERSIONS,
+    WITH_INSTANCE_ID,
+    Offer,
+    Side,
+    knows_instance_id,
+    sends_instance_id_tagged,
+)
+from kiplint.model.headers import header_of
+from kiplint.model.message import Message
 from kiplint.versions import VersionRange
+
+METADATA: Final = 3
+IDS: Final = ("ClusterId", "NodeId")
+
+
+def misrouting_notes(client: Side, broker: Side, version: int) -> Iterator[str]:
+    """What is to be said of the two ids in a version of ApiVersionsRequest, for a client that has either.
+
+    A broker accepts both or neither, and answers one alone with INVALID_REQUEST ("Kafka protocol"). The client learns
+    the cluster's id from Metadata, which has it from version 2 on (KIP-78).
+    """
+    request = client.offers[API_VERSIONS].request
+    if not any(name in request.by_name and request.by_name[name].present for name in IDS):
+        return
+    ours, theirs = _ids(request, version), _ids(broker.offers[API_VERSIONS].request, version)
+    if len(ours) == 1:
+        yield (
+            f"ApiVersions {version} of the client has {ours[0]} alone: once it is sent, the broker answers with "
+            "INVALID_REQUEST (KIP-1242 asks for both or neither)"
+        )
+    elif len(theirs) == 1:
+        yield f"ApiVersions {version} of the broker has {theirs[0]} alone, and answers it with INVALID_REQUEST"
+    elif not ours:
+        yield "the broker is older than KIP-1242: it learns no ClusterId, and does not notice a misrouted connection"
+    elif not _tells_cluster(client, broker):
+        yield "Metadata tells the client no ClusterId (before KIP-78): it sends neither ClusterId nor NodeId"
+
+
+def _ids(request: Message, version: int) -> list[str]:
+    return [name for name in IDS if name in request.by_name and request.by_name[name].present.covers(version)]
+
+
+def _tells_cluster(client: Side, broker: Side) -> bool:
+    """Whether the version of Metadata that both share has the cluster's id; true where a side has no Metadata."""
+    ours, theirs = client.offers.get(METADATA), broker.offers.get(METADATA)
+    if ours is None or theirs is None or not ours.versions & theirs.versions:
+        return True
+    field = ours.response.by_name.get(IDS[0])
+    return field is not None and field.present.covers((ours.versions & theirs.versions).highest)
+
 
 SOFTWARE = ("ClientSoftwareName", "ClientSoftwareVersion")
 
@@ -107,3 +154,31 @@ def _notes(client: Side, ours: Offer, theirs: Offer, tried: int) -> Iterator[str
 def _names_software(side: Offer) -> bool:
     """Whether a side follows KIP-511: its ApiVersionsRequest has ClientSoftwareName."""
     return any(field.name == SOFTWARE[0] and field.present for field in side.request.fields)
+
+
+_BY_BROKER: Final = Ids(request="0", response="UUID-B"), Ids(request="UUID-B", response="0")
+_IN_REQUEST: Final = Ids(request="UUID-R", response="0")
+_IN_HEADER: Final = Ids(header="UUID-H")
+
+
+def telemetry(client: Side, broker: Side, agreed: Agreement | None) -> Telemetry:
+    """The cell of the table for client and broker; `agreed` is what they make of GetTelemetrySubscriptions.
+
+    A client that knows request header 3 makes the id itself, and sends it in the request as long as the version is
+    not one with that header. Any other client lets the broker make it.
+    """
+    is_new = knows_instance_id(client.schemas)
+    initial, later = Ids(), Ids()
+    version = agreed.chosen if agreed else None
+    if agreed and version is not None:
+        in_header = (agreed.request_header or 0) >= WITH_INSTANCE_ID
+        ours = _IN_HEADER if in_header else _IN_REQUEST
+        initial, later = (ours, ours) if is_new else _BY_BROKER
+    return Telemetry(
+        broker.name,
+        "new" if is_new else "old",
+        "new" if knows_instance_id(broker.schemas) else "old",
+        version,
+        initial,
+        later,
+    )

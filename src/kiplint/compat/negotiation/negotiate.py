@@ -2,18 +2,285 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 
-from kiplint.compat.negotiation.exchange import exchange
-from kiplint.compat.negotiation.features import Needs, use_of
-from kiplint.compat.negotiation.modes import check_mode, mode_of
-from kiplint.compat.negotiation.result import Negotiation, RpcRow, Summary
-from kiplint.compat.negotiation.rows import agree, rpc_rows
-from kiplint.compat.negotiation.sides import GET_TELEMETRY_SUBSCRIPTIONS, broker_side, client_side
-from kiplint.compat.negotiation.telemetry import telemetry
+from kiplint.compat.negotiation.exchange import exchange, telemetry
+from kiplint.compat.negotiation.result import (
+    TROUBLE,
+    Agreement,
+    Exchange,
+    FeatureRpc,
+    FeatureUse,
+    Negotiation,
+    Outcome,
+    RpcRow,
+    Summary,
+)
+from kiplint.compat.negotiation.sides import (
+    API_VERSIONS,
+    GET_TELEMETRY_SUBSCRIPTIONS,
+    SASL_HANDSHAKE,
+    WITH_INSTANCE_ID,
+    Offer,
+    Side,
+    broker_side,
+    check_mode,
+    client_side,
+    mode_of,
+)
 from kiplint.compat.roles import Mode
+from kiplint.engine.errors import UsageError
+from kiplint.model.headers import header_of
 from kiplint.model.schemas import SchemaSet
+from kiplint.text.words import did_you_mean
+from kiplint.versions import NONE, InvalidRange, VersionRange
+
+
+def rpc_rows(client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> Iterator[RpcRow]:
+    """One row for every RPC that the client has or a broker offers, by API key."""
+    for key in sorted({*client.offers, *(key for broker in brokers for key in broker.offers)}):
+        agreements = tuple(agree(key, client, broker, begun) for broker, begun in zip(brokers, exchanges, strict=True))
+        yield _row(key, client, brokers, agreements)
+
+
+def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
+    """What client and broker make of the RPC on a connection that began with the exchange.
+
+    The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
+    exchange. After a first request with header 3, one without it is refused with INVALID_REQUEST; SaslHandshake is
+    exempt (KIP-1313, "Client Instance ID").
+    """
+    ours, theirs = client.offers.get(key), broker.rpcs.get(key)
+    if theirs is None or not theirs.versions:
+        return Agreement(broker.name, None, status="not-offered" if theirs else "client-only")
+    versions = str(theirs.versions)
+    if ours is None:
+        return Agreement(broker.name, versions, status="broker-only")
+    common = ours.versions & theirs.versions
+    chosen = begun.used if key == API_VERSIONS and begun.tried is not None else common.highest
+    if not common or chosen is None:
+        return Agreement(broker.name, versions, status="no-common-version")
+    written = header_of(ours.request, chosen)
+    deprecated = ours.request.deprecated | theirs.request.deprecated
+    left = common - deprecated
+    return Agreement(
+        broker.name,
+        versions,
+        chosen,
+        written,
+        header_of(ours.response, chosen),
+        _status(key, (ours, theirs), chosen, written, begun),
+        deprecated.covers(chosen),
+        left.highest if left and deprecated.covers(chosen) else None,
+    )
+
+
+def _status(key: int, sides: tuple[Offer, Offer], chosen: int, written: int, begun: Exchange) -> Outcome:
+    ours, theirs = sides
+    answers = header_of(ours.response, chosen), header_of(theirs.response, chosen)
+    if written != header_of(theirs.request, chosen) or answers[0] != answers[1]:
+        return "header-differs"
+    exempt = key in (API_VERSIONS, SASL_HANDSHAKE)
+    return "refused" if begun.checked and written < WITH_INSTANCE_ID and not exempt else "agreed"
+
+
+def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agreement, ...]) -> RpcRow:
+    ours = client.offers.get(key)
+    usable = usable_range(key, client, brokers)
+    chosen = None if usable is None or not usable else usable.highest
+    if key == API_VERSIONS and chosen is not None:
+        chosen = min((one.chosen for one in agreements if one.chosen is not None), default=None)
+    status = _whole_status(agreements, usable)
+    known = ours or next(broker.offers[key] for broker in brokers if key in broker.offers)
+    header = header_of(ours.request, chosen) if ours and chosen is not None else None
+    said = (_message(status, ours, brokers, agreements, key), _kept(ours, brokers, key))
+    return RpcRow(
+        known.name,
+        key,
+        status,
+        str(ours.versions) if ours else None,
+        None if usable is None else str(usable),
+        chosen,
+        header,
+        header_of(ours.response, chosen) if ours and chosen is not None else None,
+        header is not None and header >= WITH_INSTANCE_ID,
+        any(one.deprecated for one in agreements),
+        "; ".join(filter(None, said)),
+        agreements,
+        known.between_nodes,
+    )
+
+
+def usable_range(key: int, client: Side, brokers: Sequence[Side]) -> VersionRange | None:
+    """What client and all brokers share of an RPC (KIP-35, the state that the client builds).
+
+    None when one of them has no such RPC, an empty range when all have it and share no version.
+    """
+    offers = [side.offers.get(key) for side in (client, *brokers)]
+    if not all(offers):
+        return None
+    return reduce(VersionRange.__and__, (offer.versions for offer in offers if offer))
+
+
+def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None) -> Outcome:
+    found = {one.status for one in agreements}
+    if usable is not None and not usable:
+        return "no-common-version"
+    for status in TROUBLE:
+        if status in found:
+            return status
+    if "broker-only" in found:
+        return "broker-only"
+    if found <= {"client-only", "not-offered"}:
+        return "not-offered" if "not-offered" in found else "client-only"
+    return "agreed" if found == {"agreed"} else "not-everywhere"
+
+
+def _message(
+    status: Outcome, ours: Offer | None, brokers: Sequence[Side], agreements: tuple[Agreement, ...], key: int
+) -> str:
+    if status == "no-common-version":
+        ranges = ", ".join(f"{one.broker} {one.versions or 'none'}" for one in agreements)
+        return f"the client has {ours.versions if ours else 'none'}, {ranges}: no version in common"
+    if status == "header-differs":
+        return "; ".join(
+            _header_text(key, ours, one, side)
+            for one, side in zip(agreements, brokers, strict=True)
+            if ours and one.status == status
+        )
+    if status == "refused":
+        bad = [one for one in agreements if one.status == status]
+        return "; ".join(
+            f"{one.broker} answers version {one.chosen} with INVALID_REQUEST: it has request header "
+            f"{one.request_header}, and the connection began with header 3"
+            for one in bad
+        )
+    notes = [
+        _deprecated(ours, side.offers[key], one)
+        for one, side in zip(agreements, brokers, strict=True)
+        if ours and one.deprecated
+    ]
+    if status == "not-everywhere":
+        lacking = ", ".join(one.broker for one in agreements if one.chosen is None)
+        notes.insert(0, f"not offered by {lacking}")
+    return "; ".join(notes)
+
+
+def _deprecated(ours: Offer, theirs: Offer, one: Agreement) -> str:
+    """Which side calls the version deprecated, and which one to go to: of both, else of the broker."""
+    chosen = one.chosen or 0
+    sides = (("the client", ours), (one.broker, theirs))
+    naming = [name for name, offer in sides if offer.request.deprecated.covers(chosen)]
+    told = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {chosen} deprecated"
+    if one.best is not None:
+        return f"{told}; version {one.best} is not"
+    left = theirs.versions - theirs.request.deprecated
+    return f"{told}; {one.broker} has {left} that are not" if left else f"{told}, as every version that both have"
+
+
+def _kept(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
+    """What is to be said where brokers keep versions for themselves that both sides have."""
+    if ours is None or not ours.kept:
+        return ""
+    offered = (broker.offers[key].versions for broker in brokers if key in broker.offers)
+    shared = reduce(VersionRange.__or__, (ours.kept & one for one in offered), NONE)
+    return f"clients leave {shared} to brokers, which use it among themselves" if shared else ""
+
+
+def _header_text(key: int, ours: Offer, one: Agreement, broker: Side) -> str:
+    theirs, chosen = broker.offers[key], one.chosen or 0
+    pairs = [
+        ("request", header_of(ours.request, chosen), header_of(theirs.request, chosen)),
+        ("response", header_of(ours.response, chosen), header_of(theirs.response, chosen)),
+    ]
+    kind, client, server = next(pair for pair in pairs if pair[1] != pair[2])
+    return f"version {chosen}: {kind} header {client} for the client, {server} for {one.broker}"
+
+
+Needs = Mapping[str, VersionRange]
+"""The versions that a feature can work with, by the name of an RPC or its API key."""
+
+SHAPE = 'write {"feature": {"Fetch": "4-11", "Produce": "3+"}}'
+
+
+def read_features(file: str, data: bytes) -> dict[str, Needs]:
+    """The features of a file, JSON, JSON5 or (by its name) TOML; raises UsageError that says what to write."""
+    try:
+        found = _parse(file, data.decode())
+    except UnicodeDecodeError:
+        raise UsageError(f"{file}: it is not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file}: cannot be read: {str(error) or 'it is nested too deeply'}") from None
+    if not isinstance(found, dict) or not found:
+        raise UsageError(f"{file}: it names no feature; {SHAPE}")
+    return {str(name): _needs(file, str(name), needs) for name, needs in found.items()}
+
+
+def use_of(name: str, needs: Needs, client: Side, brokers: Sequence[Side]) -> FeatureUse:
+    """Whether the feature is usable: client and all brokers share, for every RPC, a version that it can work with."""
+    rpcs = tuple(_judge_rpc(rpc, versions, client, brokers) for rpc, versions in needs.items())
+    return FeatureUse(name, all(one.version is not None for one in rpcs), rpcs)
+
+
+def _judge_rpc(name: str, needed: VersionRange, client: Side, brokers: Sequence[Side]) -> FeatureRpc:
+    sides = (client, *brokers)
+    names = {offer.name: key for side in reversed(sides) for key, offer in side.rpcs.items()}
+    key = names.get(name, names.get(name.removesuffix("Request")))
+    if key is None and re.fullmatch("[0-9]{1,5}", name):
+        key = int(name)
+    if key is None or not any(key in side.rpcs for side in sides):
+        return FeatureRpc(name, str(needed), None, None, f"neither side has {name}{did_you_mean(name, names)}")
+    usable = usable_range(key, client, brokers)
+    shared = needed & usable if usable else None
+    if shared:
+        return FeatureRpc(name, str(needed), str(usable), shared.highest)
+    lacking = [text for side in sides if (text := _lacking(key, needed, side, side is client))]
+    message = "; ".join(lacking) or f"together they have {usable if usable else 'no version'}"
+    return FeatureRpc(name, str(needed), None if usable is None else str(usable), None, message)
+
+
+def _lacking(key: int, needed: VersionRange, side: Side, is_client: bool) -> str:
+    offer = side.offers.get(key)
+    if offer and offer.versions & needed:
+        return ""
+    return f"{'the client' if is_client else side.name} has {offer.versions if offer else 'none of it'}"
+
+
+def _parse(file: str, text: str) -> object:
+    if file.endswith(".toml"):
+        import tomllib
+
+        return tomllib.loads(text)
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        import json5
+
+        value: object = json5.loads(text)
+        return value
+
+
+def _needs(file: str, feature: str, needs: object) -> Needs:
+    if not isinstance(needs, dict) or not needs:
+        raise UsageError(f"{file}: {feature} names no RPC; {SHAPE}")
+    return {str(rpc): _range(f"{file}: {feature}: {rpc}", text) for rpc, text in needs.items()}
+
+
+def _range(place: str, text: object) -> VersionRange:
+    if isinstance(text, int) and not isinstance(text, bool):
+        text = str(text)
+    if not isinstance(text, str):
+        raise UsageError(f'{place}: not a version range; write "3", "0-2" or "3+"')
+    try:
+        return VersionRange.parse(text)
+    except InvalidRange as error:
+        raise UsageError(f'{place}: "{text}" {error}; write "3", "0-2" or "3+"') from None
+
 
 Named = tuple[str, SchemaSet]
 

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kiplint.compat.negotiation.exchange import exchange
-from kiplint.compat.negotiation.modes import check_mode
+from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.compat.negotiation.rows import agree
-from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side, broker_side, client_side
+from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side, broker_side, check_mode, client_side
 from kiplint.compat.roles import Mode, is_between_nodes
-from kiplint.model.header_map import header_map
+from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 

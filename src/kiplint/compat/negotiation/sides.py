@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from kiplint.compat.roles import Mode, is_between_nodes, is_served, kept_by_brokers, modes_of
+from kiplint.compat.negotiation.result import BrokerMode
+from kiplint.compat.roles import TITLES, Mode, is_between_nodes, is_served, kept_by_brokers, modes_of
+from kiplint.engine.errors import UsageError
+from kiplint.model.headers import header_of
 from kiplint.model.message import Message
-from kiplint.model.rpc import Rpc
-from kiplint.model.schemas import SchemaSet
+from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.versions import NONE, VersionRange
 
 SASL_HANDSHAKE = 17
@@ -99,3 +101,52 @@ def _free(offer: Offer) -> Offer:
 
 def _by_key(offers: Iterable[Offer | None]) -> dict[int, Offer]:
     return {offer.request.api_key: offer for offer in offers if offer and offer.request.api_key is not None}
+
+
+def check_mode(name: str, schemas: SchemaSet, mode: Mode | None) -> None:
+    """Raise UsageError for a broker that cannot run in the mode that was asked for."""
+    modes = modes_of(schemas)
+    if mode and modes and mode not in modes:
+        has = TITLES[modes[0]]
+        raise UsageError(f"{name} cannot run in {TITLES[mode]} mode, only in {has} mode; leave --mode {mode} out")
+
+
+def mode_of(client: Side, broker: Side, asked: Mode | None, *, unstable: bool) -> BrokerMode:
+    """What the mode of a broker comes to: the client's RPCs whose versions it would not offer alike in the other."""
+    others = [mode for mode in modes_of(broker.schemas) if mode != broker.mode]
+    if not others:
+        return BrokerMode(broker.name, broker.mode)
+    other = broker_side(broker.name, broker.schemas, unstable=unstable, mode=others[0])
+    only, not_here = (tuple(_more(client, *pair)) for pair in ((broker, other), (other, broker)))
+    return BrokerMode(broker.name, broker.mode, asked is None, only, not_here)
+
+
+def _more(client: Side, one: Side, other: Side) -> Iterator[str]:
+    """The client's RPCs that the one side offers and the other does not, by API key."""
+    for key in sorted(client.offers):
+        offer = client.offers[key]
+        if key in one.offers and key not in other.offers and not offer.between_nodes:
+            yield offer.name
+
+
+WITH_INSTANCE_ID = 3
+"""The first version of RequestHeader with ClientInstanceId (KIP-1313, "Request Header")."""
+
+
+def sends_instance_id_tagged(schemas: SchemaSet) -> bool:
+    """Whether RequestHeader 3 of a set has ClientInstanceId as a tagged field, which an older reader skips.
+
+    Untagged, as the KIP's text has it, also where the set has no RequestHeader 3.
+    """
+    header = schemas.request_header
+    field = header.by_name.get("ClientInstanceId") if header else None
+    return field is not None and field.tagged.covers(WITH_INSTANCE_ID)
+
+
+def knows_instance_id(schemas: SchemaSet) -> bool:
+    """Whether a set follows KIP-1313: it has RequestHeader 3, or a request whose highest version uses it."""
+    header = schemas.request_header
+    if header and header.valid.highest >= WITH_INSTANCE_ID:
+        return True
+    requests = (message for message in schemas.messages if message.type == "request" and message.valid)
+    return any(header_of(request, request.valid.highest) >= WITH_INSTANCE_ID for request in requests)

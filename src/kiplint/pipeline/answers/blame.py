@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.selection import matches
+from kiplint.engine.ruleset import matches
 from kiplint.pipeline.answers.report import EARLY
 from kiplint.pipeline.grid import Answer, Grid, plain, short, shown
 from kiplint.pipeline.reader import Reader, Row, is_one_of
 from kiplint.pipeline.tables.messages import Messages
 from kiplint.pipeline.tables.sets import Sets
 from kiplint.pipeline.tables.spans import FINDING, Spans
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 SUFFIXES = ("Request", "Response", "Key", "Value")
 COLUMNS = ("when", "commit", "release", "what", "rule", "message", "")

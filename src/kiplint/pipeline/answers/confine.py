@@ -20,7 +20,7 @@ from sqlglot.optimizer.scope import traverse_scope
 
 from kiplint.engine.errors import UsageError
 from kiplint.text.show import show_raw
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 LONGEST: Final = 100_000
 """The characters of a query."""

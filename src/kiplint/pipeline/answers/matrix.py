@@ -19,7 +19,7 @@ from kiplint.pipeline.grid import Answer, Grid, ranged, shown
 from kiplint.pipeline.reader import Reader, Row
 from kiplint.pipeline.tables.matrix import Matrix
 from kiplint.pipeline.tables.sets import Sets
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 NAMED: Final = 4
 _PAIR: Final = "client_source, client, broker_source, broker"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from kiplint.engine.finding import Finding, Span
 from kiplint.pipeline.answers.report import report
@@ -17,7 +17,7 @@ from kiplint.pipeline.tables.findings import Findings
 from kiplint.pipeline.tables.offers import Offers
 from kiplint.pipeline.tables.sets import Sets
 from kiplint.pipeline.tables.trees import Trees
-from kiplint.runs.result import Report
+from kiplint.render.report import Report
 
 
 class LakeReport(Report, frozen=True, kw_only=True):
@@ -27,6 +27,12 @@ class LakeReport(Report, frozen=True, kw_only=True):
     grids: tuple[Grid, ...]
 
     command = "pipeline report"
+    renderers: ClassVar[Mapping[str, str]] = {
+        "text": "kiplint.commands.pipeline.report_text",
+        "json": "kiplint.commands.pipeline.report_result",
+        "markdown": "kiplint.commands.pipeline.report_markdown",
+        "html": "kiplint.commands.pipeline.report_page",
+    }
 
 
 def lake_report(reader: Reader, severity: str = "error") -> LakeReport:

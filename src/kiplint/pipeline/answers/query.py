@@ -20,7 +20,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.duck import EXPLAIN, SECONDS, Duck
 from kiplint.pipeline.grid import Answer, Grid
 from kiplint.text.show import printable, show_raw
-from kiplint.text.suggest import did_you_mean
+from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
     from kiplint.pipeline.reader import Reader

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pyarrow as pa
 
-from kiplint.compat.changes.compare import compare_trees
-from kiplint.compat.changes.judge import Judged, judge
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
@@ -28,7 +28,7 @@ from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.texts import tree_sizes
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.worker import settle
-from kiplint.runs.documented import url_of
+from kiplint.render.report import url_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from kiplint.compat.limits import Budget
+from kiplint.compat.tree import Budget
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
-from kiplint.model.header_map import header_map
+from kiplint.model.headers import header_map
 from kiplint.model.layout import Body, intervals, layout, ranges_of, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load

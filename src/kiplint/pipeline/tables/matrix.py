@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from kiplint.compat.negotiation.headers import WITH_INSTANCE_ID
-from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE
+from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE, WITH_INSTANCE_ID
 from kiplint.pipeline.columns import Columns
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.late import f

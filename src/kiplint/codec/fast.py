@@ -1,0 +1,581 @@
+"""What generated functions are made of: lines of Python, constants by name, and runs of fixed-width values."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kiplint.codec.problems import Malformed
+from kiplint.codec.wire import (
+    MOST_EMPTY,
+    TRUTH,
+    as_bytes,
+    as_float,
+    base64_text,
+    float_json,
+    read_varint,
+    uuid_bytes,
+    uuid_text,
+    varint,
+)
+from kiplint.model.fields import Field
+from kiplint.model.layout import Body, Slot
+from kiplint.model.types import INTEGERS, WIDTHS
+
+DEEPEST = 12
+"""How deep blocks are nested before the rest goes into a function of its own; Python has a limit of 20 loops."""
+
+
+class Source:
+    """One module in the making. Names of schemas enter it as string literals only."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = dict(names)
+        self._finished: list[str] = []
+        self._lines: list[str] = []
+        self._depth = 1
+        self._count = 0
+        self._constants: dict[Any, str] = {}
+        self.run: list[tuple[str, str]] = []
+
+    def name(self, stem: str) -> str:
+        """A name that nothing else has."""
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def constant(self, stem: str, key: Any, make: Callable[[], Any]) -> str:
+        """The name of a constant, made once for equal keys."""
+        if (stem, key) not in self._constants:
+            self._constants[stem, key] = name = self.name(stem)
+            self.names[name] = make()
+        return self._constants[stem, key]
+
+    def line(self, text: str) -> None:
+        """Add one line at the present depth."""
+        self._lines.append("    " * self._depth + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Add the head of a block; what follows inside stands under it."""
+        self.line(head)
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether the next nested part should be a function of its own."""
+        return self._depth > DEEPEST
+
+    @contextmanager
+    def function(self, stem: str, parameters: str) -> Iterator[str]:
+        """Write a function beside the present one; gives its name."""
+        outside = (self._lines, self._depth, self.run)
+        name = self.name(stem)
+        self._lines, self._depth, self.run = [f"def {name}({parameters}):"], 1, []
+        yield name
+        self._finished += self._lines
+        self._lines, self._depth, self.run = outside
+
+    def packed(self, codes: str, method: str) -> tuple[str, int]:
+        """The name of a method of the `Struct` for a run of format codes (big-endian, no gaps), and the run's size."""
+        made = struct.Struct(">" + codes)
+        return self.constant(method, codes, lambda: getattr(made, method)), made.size
+
+    def compile(self, title: str) -> dict[str, Any]:
+        """Run the module, and give its names."""
+        code = compile("\n".join(self._finished) + "\n", f"<{title!a}>", "exec")
+        exec(code, self.names)  # built from a layout: names and defaults stand in it as literals
+        return self.names
+
+    @property
+    def text(self) -> str:
+        """The module as text, for people."""
+        return "\n".join(self._finished)
+
+
+UNKNOWN_TAGS = "_unknownTaggedFields"
+"""The key under which tags that the layout does not know are kept; no field can have this name."""
+FORMATS = {
+    "bool": "B",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "float64": "d",
+    "uuid": "16s",
+}
+"""The code of each fixed-width type in Python's `struct`."""
+ZERO_UUID = uuid_text(bytes(16))
+
+
+def key_of(slot: Slot) -> str:
+    """The name that the field's value has in JSON: the schema's name with a small first letter."""
+    return slot.field.java_name
+
+
+def smallest(slot: Slot) -> int:
+    """The fewest bytes that a value can have."""
+    if slot.array or slot.kind not in WIDTHS:
+        if slot.kind == "struct" and not slot.array:
+            return 1 if slot.nullable else smallest_body(slot.body)
+        return 1 if slot.compact else 2 if slot.kind == "string" and not slot.array else 4
+    return WIDTHS[slot.kind]
+
+
+def smallest_body(body: Body | None) -> int:
+    """The fewest bytes that the fields of a struct can have; tag sections have at least one."""
+    if body is None:
+        return 0
+    return sum(map(smallest, body.slots)) + (body.tags is not None)
+
+
+def smallest_element(slot: Slot) -> int:
+    """The fewest bytes that one element of an array can have."""
+    if slot.kind == "struct":
+        return smallest_body(slot.body)
+    return WIDTHS.get(slot.kind) or (1 if slot.compact else 2 if slot.kind == "string" else 4)
+
+
+def default_of(slot: Slot) -> Any:
+    """The value that a writer puts where none is given, in JSON's terms."""
+    if slot.field.defaults_to_null and slot.nullable:
+        return None
+    if slot.array:
+        return []
+    if slot.kind == "struct":
+        return defaults_of(slot.body) if slot.body else {}
+    return _primitive_default(slot.field, slot.kind)
+
+
+def defaults_of(body: Body) -> dict[str, Any]:
+    """Every field of a body with its default, tagged ones included."""
+    return {key_of(slot): default_of(slot) for slot in (*body.slots, *(body.tags or ()))}
+
+
+def _primitive_default(field: Field, kind: str) -> Any:
+    text = field.default
+    if kind in INTEGERS:
+        return _integer(text)
+    if kind == "bool":
+        return text.lower() == "true"
+    if kind == "float64":
+        return _float(text)
+    if kind == "uuid":
+        return text.strip("=") if len(text.strip("=")) == 22 else ZERO_UUID
+    return text if kind == "string" and not field.defaults_to_null else ""
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text, 16) if text.lower().startswith("0x") else int(text or 0)
+    except ValueError:
+        return 0
+
+
+def _float(text: str) -> Any:
+    from kiplint.codec.wire import float_json
+
+    try:
+        return float_json(float(text.rstrip("fFdD") or 0))
+    except ValueError:
+        return 0.0
+
+
+Reader = Callable[[bytes, int], tuple[dict[str, Any], int]]
+"""From bytes and a position to the values of a body and the position after it, which may lie behind the end."""
+READ_FAILURES = (Malformed, struct.error, IndexError, UnicodeDecodeError)
+"""What a reader raises on bytes that are not what the layout says."""
+
+
+def make_reader(body: Body, title: str) -> Reader:
+    """Compile a reader, which gives bytes as base64 and floats as JSON has them."""
+    source = _ReaderSource()
+    name = source.function("read", lambda: source.body(body))
+    made: Reader = source.out.compile(title)[name]
+    return made
+
+
+class _ReaderSource:
+    """Methods add what reads one part, and give the expression that has its value once `flush` has been called."""
+
+    def __init__(self) -> None:
+        self.out = Source(
+            {
+                "Malformed": Malformed,
+                "TRUTH": TRUTH,
+                "varint": read_varint,
+                "uuid": uuid_text,
+                "base64": base64_text,
+                "number": float_json,
+                "unpack": struct.unpack_from,
+                "read_tags": read_tags,
+            }
+        )
+
+    def function(self, stem: str, part: Callable[[], str]) -> str:
+        with self.out.function(stem, "data, pos") as name:
+            result = part()
+            self.flush()
+            self.out.line(f"return {result}, pos")
+        return name
+
+    def apart(self, part: Callable[[], str]) -> str:
+        """Put a part into a function of its own where blocks are nested deep already."""
+        if not self.out.is_deep:
+            return part()
+        self.flush()
+        name, result = self.function("part", part), self.out.name("v")
+        self.out.line(f"{result}, pos = {name}(data, pos)")
+        return result
+
+    def fixed(self, code: str, stem: str = "v") -> str:
+        name = self.out.name(stem)
+        self.out.run.append((code, name))
+        return name
+
+    def flush(self) -> None:
+        run, self.out.run = self.out.run, []
+        if [code for code, _ in run] == ["B"]:
+            self.out.line(f"{run[0][1]} = data[pos]; pos += 1")
+        elif run:
+            unpack, size = self.out.packed("".join(code for code, _ in run), "unpack_from")
+            self.out.line(f"{', '.join(name for _, name in run)}, = {unpack}(data, pos); pos += {size}")
+
+    def body(self, body: Body) -> str:
+        values = [(key_of(slot), self.slot(slot)) for slot in body.slots]
+        shown = "{" + ", ".join(f"{key!r}: {value}" for key, value in values) + "}"
+        if body.tags is None:
+            return shown
+        count, result = self.fixed("B", "t"), self.out.name("d")
+        self.flush()
+        self.out.line(f"{result} = {shown}")
+        entries = ", ".join(f"{slot.field.tag}: ({key_of(slot)!r}, {self.tagged(slot)})" for slot in body.tags)
+        self.out.line(f"if {count}: pos = read_tags(data, pos - 1, {result}, {{{entries}}})")
+        return result
+
+    def tagged(self, slot: Slot) -> str:
+        return self.function("tagged", lambda: self.slot(slot))
+
+    def slot(self, slot: Slot) -> str:
+        if slot.array:
+            return self.array(slot)
+        if slot.kind == "struct":
+            return self.maybe(slot) if slot.nullable else self.apart(lambda: self.struct(slot))
+        return self.primitive(slot.kind, slot.compact, slot.nullable)
+
+    def struct(self, slot: Slot) -> str:
+        if slot.body is None:
+            raise RecursionError(slot.field.path)
+        return self.body(slot.body)
+
+    def maybe(self, slot: Slot) -> str:
+        marker, result = self.fixed("B", "m"), self.out.name("v")
+        self.flush()
+        with self.out.block(f"if {marker} == 1:"):
+            inner = self.apart(lambda: self.struct(slot))
+            self.flush()
+            self.out.line(f"{result} = {inner}")
+        self.out.line(f"elif {marker} == 255: {result} = None")
+        self.out.line("else: raise Malformed")
+        return result
+
+    def primitive(self, kind: str, compact: bool, nullable: bool) -> str:
+        if kind not in FORMATS:
+            return self.sized(kind, compact, nullable)
+        name = self.fixed(FORMATS[kind])
+        if kind == "bool":
+            return f"TRUTH[{name}]"
+        if kind == "uuid":
+            return f"uuid({name})"
+        return f"number({name})" if kind == "float64" else name
+
+    def length(self, compact: bool, wide: bool) -> str:
+        """Read a length; in the compact form the name has one more than it says."""
+        name = self.fixed("B" if compact else "i" if wide else "h", "n")
+        self.flush()
+        if compact:
+            self.out.line(f"if {name} > 127: {name}, pos = varint(data, pos - 1)")
+        return name
+
+    def sized(self, kind: str, compact: bool, nullable: bool) -> str:
+        length, result = self.length(compact, kind != "string"), self.out.name("v")
+        with self.out.block(f"if {length} {'>' if compact else '>='} 0:"):
+            self.out.line(f"end = pos + {length}{' - 1' if compact else ''}")
+            chunk = "data[pos:end]"
+            decode = f"{chunk}.decode()" if kind == "string" else f"base64({chunk})"
+            self.out.line(f"{result} = {decode}; pos = end")
+        self.null(length, result, compact, nullable)
+        return result
+
+    def null(self, length: str, result: str, compact: bool, nullable: bool) -> None:
+        if nullable:
+            self.out.line(f"else: {result} = None" if compact else f"elif {length} == -1: {result} = None")
+        if not (nullable and compact):
+            self.out.line("else: raise Malformed")
+
+    def array(self, slot: Slot) -> str:
+        count, result = self.length(slot.compact, wide=True), self.out.name("a")
+        with self.out.block(f"if {count} {'>' if slot.compact else '>='} 0:"):
+            if slot.compact:
+                self.out.line(f"{count} -= 1")
+            least = smallest_element(slot)
+            limit = f"{count} * {least} > len(data) - pos" if least else f"{count} > {MOST_EMPTY}"
+            self.out.line(f"if {limit}: raise Malformed")
+            if slot.kind in FORMATS and slot.kind not in ("bool", "uuid", "float64"):
+                code = FORMATS[slot.kind]
+                self.out.line(f'{result} = list(unpack(f">{{{count}}}{code}", data, pos)); pos += {count} * {least}')
+            else:
+                self.elements(slot, count, result)
+        self.null(count, result, slot.compact, slot.nullable)
+        return result
+
+    def elements(self, slot: Slot, count: str, result: str) -> None:
+        if (
+            slot.body is None
+            or not smallest_element(slot)
+            or not all(one.kind in FORMATS and not one.array for one in slot.body.slots)
+        ):
+            self.looped(slot, count, result)
+        elif slot.body.tags is None:
+            self.flat(slot.body, count, result)
+        else:
+            size = smallest_element(slot)
+            with self.out.block(f"if any(data[pos + {size - 1}:pos + {count} * {size}:{size}]):"):
+                self.looped(slot, count, result)
+            with self.out.block("else:"):
+                self.flat(slot.body, count, result)
+
+    def flat(self, body: Body, count: str, result: str) -> None:
+        """Unpack structs that are all of one width together: their fields are fixed, and none has tags in it."""
+        shown = ", ".join(f"{key_of(one)!r}: {self.primitive(one.kind, False, False)}" for one in body.slots)
+        if body.tags is not None:
+            self.fixed("B")
+        run, self.out.run = self.out.run, []
+        unpack, size = self.out.packed("".join(code for code, _ in run), "iter_unpack")
+        names = "".join(f"{name}, " for _, name in run)
+        self.out.line(f"end = pos + {count} * {size}")
+        self.out.line(f"{result} = [{{{shown}}} for {names}in {unpack}(data[pos:end])]; pos = end")
+
+    def looped(self, slot: Slot, count: str, result: str) -> None:
+        self.out.line(f"{result} = []")
+        with self.out.block(f"for _ in range({count}):"):
+            if slot.kind == "struct":
+                element = self.apart(lambda: self.struct(slot))
+            else:
+                element = self.primitive(slot.kind, slot.compact, False)
+            self.flush()
+            self.out.line(f"{result}.append({element})")
+
+
+def read_tags(data: bytes, pos: int, out: dict[str, Any], known: dict[int, tuple[str, Reader]]) -> int:
+    """Read a tag section that has tags into the values; unknown tags are kept as they are."""
+    count, pos = read_varint(data, pos)
+    before = -1
+    unknown = []
+    for _ in range(count):
+        tag, pos = read_varint(data, pos)
+        size, pos = read_varint(data, pos)
+        end = pos + size
+        if tag <= before or end > len(data):
+            raise Malformed
+        before = tag
+        if tag in known:
+            key, reader = known[tag]
+            out[key], pos = reader(data, pos)
+            if pos != end:
+                raise Malformed
+        else:
+            unknown.append({"tag": tag, "data": base64_text(data[pos:end])})
+            pos = end
+    if unknown:
+        out[UNKNOWN_TAGS] = unknown
+    return pos
+
+
+Writer = Callable[[dict[str, Any], Callable[[bytes], None]], None]
+"""From the values of a body and a function that takes the next bytes."""
+WRITE_FAILURES = (Malformed, struct.error, KeyError, TypeError, AttributeError, UnicodeEncodeError)
+"""What a writer raises on values that are not complete and right."""
+_EMPTY = b"\0"
+
+
+def make_writer(body: Body, title: str) -> Writer:
+    """Compile a writer."""
+    source = _WriterSource()
+    name = source.function("write", "v", lambda: source.body(body, "v"))
+    made: Writer = source.out.compile(title)[name]
+    return made
+
+
+class _WriterSource:
+    """Methods add what writes one part; values of fixed width wait in a run until `flush`."""
+
+    def __init__(self) -> None:
+        self.out = Source(
+            {
+                "Malformed": Malformed,
+                "varint": varint,
+                "as_bytes": as_bytes,
+                "as_float": as_float,
+                "uuid_bytes": uuid_bytes,
+                "pack": struct.pack,
+                "write_tags": write_tags,
+            }
+        )
+
+    def function(self, stem: str, parameter: str, part: Callable[[], None]) -> str:
+        with self.out.function(stem, f"{parameter}, w") as name:
+            self.out.line("pass")
+            part()
+            self.flush()
+        return name
+
+    def flush(self) -> None:
+        run, self.out.run = self.out.run, []
+        if run:
+            pack, _ = self.out.packed("".join(code for code, _ in run), "pack")
+            self.out.line(f"w({pack}({', '.join(value for _, value in run)}))")
+
+    def body(self, body: Body, value: str) -> None:
+        if body.tags is None:
+            self.out.line(f"if len({value}) != {len(body.slots)}: raise Malformed")
+        for slot in body.slots:
+            name = self.out.name("v")
+            self.out.line(f"{name} = {value}[{key_of(slot)!r}]")
+            self.slot(slot, name)
+        if body.tags is not None:
+            self.tags(body, value)
+
+    def tags(self, body: Body, value: str) -> None:
+        entries = ", ".join(f"{slot.field.tag}: {self.tagged(slot)}" for slot in body.tags or ())
+        self.flush()
+        self.out.line(f"if len({value}) == {len(body.slots)}: w({_EMPTY!r})")
+        self.out.line(f"else: write_tags({value}, w, {len(body.slots)}, {{{entries}}})")
+
+    def tagged(self, slot: Slot) -> str:
+        writer = self.function("tagged", "v", lambda: self.slot(slot, "v"))
+        return f"({key_of(slot)!r}, {default_of(slot)!r}, {writer})"
+
+    def apart(self, part: Callable[[str], None], value: str) -> None:
+        """Put a part into a function of its own where blocks are nested deep already."""
+        if not self.out.is_deep:
+            return part(value)
+        self.flush()
+        return self.out.line(f"{self.function('part', 'v', lambda: part('v'))}({value}, w)")
+
+    def slot(self, slot: Slot, value: str) -> None:
+        if slot.array:
+            self.array(slot, value)
+        elif slot.kind != "struct":
+            self.primitive(slot.kind, slot.compact, slot.nullable, value)
+        elif slot.nullable:
+            self.maybe(slot, value)
+        else:
+            self.apart(lambda name: self.struct(slot, name), value)
+
+    def struct(self, slot: Slot, value: str) -> None:
+        if slot.body is None:
+            raise RecursionError(slot.field.path)
+        self.out.line(f"if {value}.__class__ is not dict: raise Malformed")
+        self.body(slot.body, value)
+
+    def maybe(self, slot: Slot, value: str) -> None:
+        self.flush()
+        self.out.line(f'if {value} is None: w(b"\\xff")')
+        with self.out.block("else:"):
+            self.out.line('w(b"\\x01")')
+            self.apart(lambda name: self.struct(slot, name), value)
+            self.flush()
+
+    def primitive(self, kind: str, compact: bool, nullable: bool, value: str) -> None:
+        if kind not in FORMATS:
+            self.sized(kind, compact, nullable, value)
+            return
+        if kind == "uuid":
+            value = f"uuid_bytes({value})"
+        elif kind == "float64":
+            value = f"as_float({value})"
+        else:
+            self.out.line(f"if {value}.__class__ is not {'bool' if kind == 'bool' else 'int'}: raise Malformed")
+        self.out.run.append((FORMATS[kind], value))
+
+    def sized(self, kind: str, compact: bool, nullable: bool, value: str) -> None:
+        length = self.out.name("n")
+        encode = f"{value}.encode()" if kind == "string" else f"as_bytes({value})"
+        with self.counted(length, value, nullable):
+            self.out.line(f"{value} = {encode}")
+            self.out.line(f"{length} = len({value})")
+        self.length(length, compact, "i" if kind != "string" else "h")
+        self.out.line(f"if {length} > 0: w({value})")
+
+    def counted(self, length: str, value: str, nullable: bool) -> Any:
+        """The block in which the length of a value that is not null is found; null has -1."""
+        if not nullable:
+            return self.out.block("if True:")
+        self.out.line(f"if {value} is None: {length} = -1")
+        return self.out.block("else:")
+
+    def length(self, length: str, compact: bool, code: str) -> None:
+        if not compact:
+            self.out.run.append((code, length))
+            self.flush()
+            return
+        run = [*self.out.run]
+        with self.out.block(f"if {length} < 127:"):
+            self.out.run.append(("B", f"{length} + 1"))
+            self.flush()
+        with self.out.block("else:"):
+            self.out.run = run
+            self.flush()
+            self.out.line(f"w(varint({length} + 1))")
+
+    def array(self, slot: Slot, value: str) -> None:
+        count = self.out.name("n")
+        with self.counted(count, value, slot.nullable):
+            self.out.line(f"if {value}.__class__ is not list: raise Malformed")
+            self.out.line(f"{count} = len({value})")
+        self.length(count, slot.compact, "i")
+        with self.out.block(f"if {count} > 0:"):
+            if slot.kind in FORMATS and slot.kind not in ("bool", "uuid", "float64"):
+                self.out.line(f"if set(map(type, {value})) != {{int}}: raise Malformed")
+                self.out.line(f'w(pack(f">{{{count}}}{FORMATS[slot.kind]}", *{value}))')
+            else:
+                self.elements(slot, value)
+
+    def elements(self, slot: Slot, value: str) -> None:
+        element = self.out.name("e")
+        with self.out.block(f"for {element} in {value}:"):
+            if slot.kind == "struct":
+                self.apart(lambda name: self.struct(slot, name), element)
+            else:
+                self.primitive(slot.kind, slot.compact, False, element)
+            self.flush()
+
+
+def write_tags(
+    value: dict[str, Any], write: Callable[[bytes], None], untagged: int, known: dict[int, tuple[str, Any, Writer]]
+) -> None:
+    """Write the tag section of a body: known tags that do not have their default, and unknown ones, by number."""
+    found: dict[int, bytes] = {}
+    seen = untagged
+    for tag, (key, default, writer) in known.items():
+        if key in value:
+            seen += 1
+            if value[key] != default:
+                parts: list[bytes] = []
+                writer(value[key], parts.append)
+                found[tag] = b"".join(parts)
+    for one in value.get(UNKNOWN_TAGS, ()):
+        if one["tag"].__class__ is not int or one["tag"] in known or one["tag"] in found or one["tag"] < 0:
+            raise Malformed
+        found[one["tag"]] = as_bytes(one["data"])
+    if len(value) != seen + (UNKNOWN_TAGS in value):
+        raise Malformed
+    write(varint(len(found)))
+    for tag, data in sorted(found.items()):
+        write(varint(tag) + varint(len(data)) + data)

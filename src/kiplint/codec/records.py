@@ -1,0 +1,374 @@
+"""Unpacking of the records in a batch, never beyond a bound (cramjam; gzip by the standard library)."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from kiplint.codec.explain import MOST_PROBLEMS
+from kiplint.codec.problems import Problem
+from kiplint.codec.wire import base64_text
+from kiplint.text.words import in_bytes
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+MOST_UNPACKED = 32 * 2**20
+"""How many bytes the records of one batch may have unpacked; Kafka's default limit of a batch is 1 MiB packed."""
+MOST_GROWN = 128 * 2**20
+"""By how many bytes all batches that are read together may grow beyond 16 times what they have packed."""
+MOST_TRIED_AGAIN = 100
+"""How many of them are tried with more room: what is damaged fails there too, and room costs time."""
+XERIAL = b"\x82SNAPPY\0"
+
+
+class Unpackable(Exception):  # noqa: N818
+    """The bytes cannot be unpacked; the text says why."""
+
+
+_LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
+
+
+@contextmanager
+def read_together() -> Iterator[None]:
+    """Batches that are unpacked in here have `MOST_GROWN` in common: a thousand small ones can each be a bomb."""
+    if _LEFT.get() is not None:
+        yield
+        return
+    token = _LEFT.set([MOST_GROWN, MOST_TRIED_AGAIN])
+    try:
+        yield
+    finally:
+        _LEFT.reset(token)
+
+
+def unpack(codec: str, data: bytes) -> bytes:
+    """The records of a batch that was packed by one of `CODECS`. Raises Unpackable."""
+    if codec == "none":
+        return data
+    left = _LEFT.get()
+    if left and left[0] < 0:
+        raise Unpackable(f"the batches before it have grown by more than {MOST_GROWN} bytes; no more are unpacked")
+    found = _unpack(codec, data)
+    if left:
+        left[0] -= max(0, len(found) - 16 * len(data))
+    return found
+
+
+def _unpack(codec: str, data: bytes) -> bytes:
+    if codec == "gzip":
+        return _gzip(data)
+    try:
+        import cramjam
+    except ImportError:
+        raise Unpackable("snappy, lz4 and zstd are read by cramjam: pip install 'kiplint[bytes]'") from None
+    try:
+        if codec == "snappy":
+            return _snappy(cramjam, data)
+        return _bounded(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
+    except cramjam.DecompressionError as error:
+        raise Unpackable(f"the {codec} data is damaged, or more than {MOST_UNPACKED} bytes unpacked: {error}") from None
+
+
+def _gzip(data: bytes) -> bytes:
+    machine = zlib.decompressobj(wbits=31)
+    try:
+        found = machine.decompress(data, MOST_UNPACKED)
+    except zlib.error as error:
+        raise Unpackable(f"the gzip data is damaged: {error}") from None
+    if not machine.eof:
+        raise Unpackable(f"the gzip data was cut off, or has more than {MOST_UNPACKED} bytes unpacked")
+    return found
+
+
+def _bounded(module: Any, data: bytes) -> bytes:
+    """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
+    left = _LEFT.get() or [0, 1]
+    for size in (min(max(16 * len(data), 2**16), MOST_UNPACKED), MOST_UNPACKED):
+        room = bytearray(size)
+        try:
+            return bytes(room[: module.decompress_into(data, room)])
+        except Exception:
+            if size == MOST_UNPACKED or left[1] < 1:
+                raise
+            left[1] -= 1
+    raise AssertionError
+
+
+def _snappy(cramjam: Any, data: bytes) -> bytes:
+    """Raw blocks, alone or in the frames of the Java library that Kafka uses (a magic, two versions, sized blocks)."""
+    if not data.startswith(XERIAL):
+        return _raw_snappy(cramjam, data, MOST_UNPACKED)
+    pos, found = 16, bytearray()
+    while pos < len(data):
+        size = int.from_bytes(data[pos : pos + 4], "big")
+        if pos + 4 + size > len(data):
+            raise Unpackable("the snappy data was cut off inside a block")
+        found += _raw_snappy(cramjam, data[pos + 4 : pos + 4 + size], MOST_UNPACKED - len(found))
+        pos += 4 + size
+    return bytes(found)
+
+
+def _raw_snappy(cramjam: Any, data: bytes, most: int) -> bytes:
+    if cramjam.snappy.decompress_raw_len(data) > most:
+        raise Unpackable(f"the snappy data has more than {MOST_UNPACKED} bytes unpacked")
+    return bytes(cramjam.snappy.decompress_raw(data))
+
+
+class Damaged(Exception):  # noqa: N818
+    """A record that is not as it should be; `offset` counts from the first record."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        super().__init__(text)
+        self.offset = offset
+
+
+class Records:
+    """Unpacked records, read one after the other."""
+
+    def __init__(self, data: bytes, offset: int, time: int) -> None:
+        self._data = data
+        self._pos = 0
+        self._offset = offset
+        self._time = time
+
+    def record(self) -> dict[str, Any]:
+        """The next record in JSON's terms. Raises Damaged."""
+        start = self._pos
+        size = self._varint()
+        end = self._pos + size
+        if size < 0 or end > len(self._data):
+            raise Damaged(f"a record of {in_bytes(size)}; {len(self._data) - self._pos} are left", start)
+        if self._pos >= len(self._data):
+            raise Damaged("the bytes end inside a record", start)
+        self._pos += 1  # attributes, of which none has a meaning yet
+        time = self._time + self._varint()
+        offset = self._offset + self._varint()
+        key, value = self._sized(), self._sized()
+        count = self._varint()
+        if not 0 <= count <= len(self._data) - self._pos:
+            raise Damaged(f"a record with {count} headers", start)
+        headers = [{"key": self._text(), "value": _shown(self._sized())} for _ in range(count)]
+        if self._pos != end:
+            raise Damaged(f"a record of {in_bytes(size)} that ends after {size - (end - self._pos)}", start)
+        return {"offset": offset, "timestamp": time, "key": _shown(key), "value": _shown(value), "headers": headers}
+
+    def finish(self) -> None:
+        """Raises Damaged when bytes are left."""
+        if self._pos < len(self._data):
+            left = len(self._data) - self._pos
+            raise Damaged(f"{in_bytes(left, 'follows', 'follow')} after the last record", self._pos)
+
+    def _varint(self) -> int:
+        """A signed varint of at most 64 bits."""
+        start, value = self._pos, 0
+        for shift in range(0, 70, 7):
+            if self._pos >= len(self._data):
+                break
+            byte = self._data[self._pos]
+            self._pos += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return (value >> 1) ^ -(value & 1)
+        raise Damaged("the bytes end inside a varint, or it is too long", start)
+
+    def _sized(self) -> bytes | None:
+        start = self._pos
+        size = self._varint()
+        if size < 0:
+            return None
+        if self._pos + size > len(self._data):
+            raise Damaged(f"a value of {in_bytes(size)}; {len(self._data) - self._pos} are left", start)
+        self._pos += size
+        return self._data[self._pos - size : self._pos]
+
+    def _text(self) -> str:
+        start = self._pos
+        data = self._sized()
+        if data is None:
+            raise Damaged("a header whose key is null", start)
+        return data.decode(errors="replace")
+
+
+def _shown(data: bytes | None) -> str | None:
+    return None if data is None else base64_text(data)
+
+
+HEADER = struct.Struct(">qiibIhiqqqhii")
+"""Offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, producer id and epoch, sequence,
+count: 61 bytes."""
+OLD_HEADER = 18
+"""Of magic 0 and 1: offset, length, CRC, magic, attributes."""
+START, COVERED = 12, 21
+"""Where the length of a batch counts from, and where the checksum of magic 2 does."""
+MOST_BATCHES = MOST_RECORDS = 100_000
+"""How many batches of a field, and records of a batch, are read."""
+
+
+def read_batches(data: bytes, offset: int = 0) -> tuple[list[dict[str, Any]], tuple[Problem, ...]]:
+    """The batches of a records field, or of a log segment, and what is wrong; `offset` is where the bytes stand.
+
+    The last batch of a fetch may be cut off: that is Kafka's way to fill a response, and no problem.
+    """
+    with read_together():
+        return _read(data, offset)
+
+
+def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[Problem, ...]]:
+    batches: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    pos = 0
+    while len(data) - pos > START + 4 and len(batches) < MOST_BATCHES:
+        size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
+        end = pos + START + size
+        magic = data[pos + 16]
+        if magic > 2 or size < (HEADER.size if magic == 2 else OLD_HEADER) - START:
+            text = f"a batch of {in_bytes(size)}" if magic <= 2 else f"a batch of magic {magic}; 2 is the newest"
+            problems.append(Problem("codec/batch-invalid", offset + pos, text))
+            break
+        if end > len(data):
+            break
+        read = _batch if magic == 2 else _old
+        batch, found = read(data[pos:end], offset + pos)
+        batches.append(batch)
+        problems += found
+        pos = end
+    if len(batches) == MOST_BATCHES and pos < len(data):
+        text = f"{MOST_BATCHES} batches are read at most"
+        problems.append(Problem("codec/too-many-elements", offset + pos, text))
+    return batches, tuple(problems)
+
+
+def _batch(data: bytes, offset: int) -> tuple[dict[str, Any], list[Problem]]:
+    """One batch of magic 2."""
+    base, _, epoch, magic, crc, flags, last, first_time, max_time, producer, producer_epoch, sequence, count = (
+        HEADER.unpack_from(data)
+    )
+    codec = CODECS[flags & 7] if flags & 7 < len(CODECS) else f"unknown {flags & 7}"
+    batch: dict[str, Any] = {
+        "baseOffset": base,
+        "lastOffset": base + last,
+        "partitionLeaderEpoch": epoch,
+        "magic": magic,
+        "crc": crc,
+        "compression": codec,
+        "timestampType": "log-append" if flags & 8 else "create",
+        "isTransactional": bool(flags & 16),
+        "isControl": bool(flags & 32),
+        "hasDeleteHorizon": bool(flags & 64),
+        "baseTimestamp": first_time,
+        "maxTimestamp": max_time,
+        "producerId": producer,
+        "producerEpoch": producer_epoch,
+        "baseSequence": sequence,
+        "count": count,
+        "records": [],
+    }
+    problems = []
+    found = _crc32c(data[COVERED:])
+    if found is not None and found != crc:
+        text = f"the batch's checksum is 0x{crc:08x}, its bytes have 0x{found:08x}"
+        problems.append(Problem("codec/crc-mismatch", offset + 17, text))
+    problems += _fill(batch, data[HEADER.size :], offset + HEADER.size)
+    return batch, problems
+
+
+def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[Problem]:
+    """Read the records into the batch. Offsets of packed records are that of the first packed byte."""
+    codec = batch["compression"]
+    if codec not in CODECS:
+        return [Problem("codec/batch-invalid", offset, f"the batch has a compression of {codec}")]
+    try:
+        plain = unpack(codec, data)
+    except Unpackable as error:
+        return [Problem("codec/records-packed", offset, str(error))]
+    if not 0 <= batch["count"] <= MOST_RECORDS:
+        text = f"the batch has {batch['count']} records; {MOST_RECORDS} are read at most"
+        return [Problem("codec/too-many-elements", offset - 4, text)]
+    reader = Records(plain, batch["baseOffset"], batch["baseTimestamp"])
+    try:
+        for _ in range(batch["count"]):
+            batch["records"].append(reader.record())
+        reader.finish()
+    except Damaged as error:
+        place = offset + error.offset if codec == "none" else offset
+        return [Problem("codec/record-invalid", place, str(error))]
+    return []
+
+
+def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list[Problem]]:
+    """One message of magic 0 or 1; a packed one holds a message set."""
+    base, _, crc, magic, flags = struct.unpack_from(">qiIbb", data)
+    codec = CODECS[flags & 7] if flags & 7 < 4 else f"unknown {flags & 7}"
+    batch: dict[str, Any] = {"baseOffset": base, "magic": magic, "crc": crc, "compression": codec, "records": []}
+    problems = []
+    if zlib.crc32(data[16:]) != crc:
+        text = f"the message's checksum is 0x{crc:08x}, its bytes have 0x{zlib.crc32(data[16:]):08x}"
+        problems.append(Problem("codec/crc-mismatch", offset + START, text))
+    pos, time = 18, -1
+    try:
+        if magic == 1:
+            (time,) = struct.unpack_from(">q", data, 18)
+            pos = 26
+        key, pos = _sized(data, pos)
+        value, pos = _sized(data, pos)
+    except (struct.error, Damaged):
+        problems.append(Problem("codec/record-invalid", offset + pos, "the message ends inside a value"))
+        return batch, problems
+    if codec == "none":
+        batch["records"] = [{"offset": base, "timestamp": time, "key": _batch_shown(key), "value": _batch_shown(value)}]
+        return batch, problems
+    if codec not in CODECS or depth:
+        problems.append(Problem("codec/batch-invalid", offset + 17, f"the message has a compression of {codec}"))
+        return batch, problems
+    try:
+        inner, found = _inner(unpack(codec, value or b""), offset + pos - len(value or b""))
+    except Unpackable as error:
+        return batch, [*problems, Problem("codec/records-packed", offset, str(error))]
+    batch["records"] = inner
+    return batch, [*problems, *found]
+
+
+def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """The messages of an unpacked message set, all told to stand where the packed bytes do."""
+    records: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    pos = 0
+    while len(data) - pos >= 26:
+        size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
+        if size < 14 or pos + START + size > len(data):
+            problems.append(Problem("codec/record-invalid", offset, "the packed messages end inside one"))
+            break
+        if len(records) == MOST_RECORDS or len(problems) >= MOST_PROBLEMS:
+            text = f"{MOST_RECORDS} packed messages are read at most, and {MOST_PROBLEMS} problems of them told"
+            problems.append(Problem("codec/too-many-elements", offset, text))
+            break
+        batch, found = _old(data[pos : pos + START + size], offset, depth=1)
+        records += batch["records"]
+        problems += [Problem(one.rule, offset, one.message) for one in found]
+        pos += START + size
+    return records, problems
+
+
+def _sized(data: bytes, pos: int) -> tuple[bytes | None, int]:
+    (size,) = struct.unpack_from(">i", data, pos)
+    if size < 0:
+        return None, pos + 4
+    if pos + 4 + size > len(data):
+        raise Damaged("", pos)
+    return data[pos + 4 : pos + 4 + size], pos + 4 + size
+
+
+def _batch_shown(data: bytes | None) -> str | None:
+    return None if data is None else base64_text(data)
+
+
+def _crc32c(data: bytes) -> int | None:
+    """The checksum of Kafka's batches; None where the package for it is missing."""
+    try:
+        from crc32c import crc32c
+    except ImportError:
+        return None
+    return int(crc32c(data))

@@ -1,1 +1,0 @@
-"""Record batches, and what Kafka's own topics have in their records."""

@@ -1,0 +1,168 @@
+"""What Kafka's own topics keep in their records: the metadata log, offsets and groups, transactions, share state."""
+
+from __future__ import annotations
+
+import binascii
+import struct
+from typing import Any
+
+from kiplint.codec.catalog import Catalog, having
+from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.fast import key_of
+from kiplint.codec.problems import Malformed, Problem
+from kiplint.codec.records import read_batches
+from kiplint.codec.wire import Span, read_varint
+from kiplint.model.layout import Body
+from kiplint.model.message import Message
+
+METADATA = "__cluster_metadata"
+METADATA_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+COORDINATORS = {
+    "__consumer_offsets": ("OffsetCommitKey", "GroupMetadataKey"),
+    "__transaction_state": ("TransactionLogKey",),
+    "__share_group_state": ("ShareSnapshotKey", "ShareUpdateKey"),
+}
+"""The topics whose keys say what a record is, and names of keys by which the set with their schemas is known."""
+CONTROL = {
+    0: "EndTxnMarker",
+    1: "EndTxnMarker",
+    2: "LeaderChangeMessage",
+    3: "SnapshotHeaderRecord",
+    4: "SnapshotFooterRecord",
+    5: "KRaftVersionRecord",
+    6: "VotersRecord",
+}
+"""The messages of control records by the type in their keys (abort, commit, leader change ...)."""
+FAILURES = (Malformed, UnusableLayout, IndexError, struct.error)
+
+
+class Meaning:
+    """Says what records of a topic mean; one that it does not understand is left as it is."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def explain(self, topic: str, batches: list[dict[str, Any]]) -> None:
+        """Add to each record its `keyMessage` and `valueMessage`: `{"message", "version", "value"}`."""
+        for batch in batches:
+            for record in batch["records"]:
+                try:
+                    record.update(self._meaning(topic, batch, record))
+                except FAILURES:
+                    continue
+
+    def _meaning(self, topic: str, batch: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+        if batch.get("isControl"):
+            return self._control(record)
+        if topic in (METADATA, METADATA_ID):
+            return self._metadata(record)
+        return self._coordinator(topic, record) if topic in COORDINATORS else {}
+
+    def _control(self, record: dict[str, Any]) -> dict[str, Any]:
+        _, kind = struct.unpack(">hh", _bytes(record["key"]))
+        data = _bytes(record["value"])
+        (version,) = struct.unpack_from(">h", data)
+        # Most control records begin with their version, which is a field of the message where the schema says so.
+        message = having(self._catalog.named(CONTROL.get(kind, "")), version)
+        if message is None:
+            raise Malformed
+        codec = self._catalog.codec(message, version)
+        own = bool(message.fields) and message.fields[0].name == "Version"
+        return {"valueMessage": _shown(codec, data if own else data[2:])}
+
+    def _metadata(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A frame version (1), the record's type and its version, as varints, and the message."""
+        data = _bytes(record["value"])
+        frame, pos = read_varint(data, 0)
+        kind, pos = read_varint(data, pos)
+        version, pos = read_varint(data, pos)
+        message = having(self._catalog.keyed("metadata", kind), version)
+        if frame != 1 or message is None:
+            raise Malformed
+        return {"valueMessage": _shown(self._catalog.codec(message, version), data[pos:])}
+
+    def _coordinator(self, topic: str, record: dict[str, Any]) -> dict[str, Any]:
+        """The key begins with the record's type, the value with its version; older keys have versions for types."""
+        data = _bytes(record["key"])
+        (kind,) = struct.unpack_from(">h", data)
+        for message in self._keys(topic):
+            version = 0 if message.type == "coordinator-key" else kind
+            if (message.api_key == kind or message.type == "data") and message.valid.covers(version):
+                found = {"keyMessage": _shown(self._catalog.codec(message, version), data[2:])}
+                return found | self._coordinator_value(message, record)
+        raise Malformed
+
+    def _coordinator_value(self, key: Message, record: dict[str, Any]) -> dict[str, Any]:
+        if record["value"] is None:
+            return {}
+        data = _bytes(record["value"])
+        (version,) = struct.unpack_from(">h", data)
+        name = key.name.removesuffix("Key") + "Value"
+        value = next((one for one in self._catalog.beside(key) if one.name == name), None)
+        if value is None or not value.valid.covers(version):
+            return {}
+        return {"valueMessage": _shown(self._catalog.codec(value, version), data[2:])}
+
+    def _keys(self, topic: str) -> list[Message]:
+        """The keys of the set that has the topic's schemas."""
+        for name in COORDINATORS[topic]:
+            for known in self._catalog.named(name):
+                return [one for one in self._catalog.beside(known) if one.name.endswith("Key")]
+        return []
+
+
+def _shown(codec: Codec, data: bytes) -> dict[str, Any]:
+    return {"message": codec.message.name, "version": codec.version, "value": codec.read(data)}
+
+
+def _bytes(text: str | None) -> bytes:
+    if text is None:
+        raise Malformed
+    return binascii.a2b_base64(text)
+
+
+TOPIC_NAMES = ("topic", "name", "topicId", "topicName")
+
+
+def with_records(
+    catalog: Catalog, body: Body, value: dict[str, Any], spans: tuple[Span, ...]
+) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+    """The value with each `records` field, where it is not null, as a list of batches, and what is wrong in them.
+
+    `spans` say where the fields stand.
+    """
+    places = {span.path: span.offset + span.length for span in spans if "records" in span.type.split()}
+    problems: list[Problem] = []
+    return _body(Meaning(catalog), body, value, "", "", places, problems), tuple(problems)
+
+
+def _body(
+    meaning: Meaning,
+    body: Body,
+    value: dict[str, Any],
+    path: str,
+    topic: str,
+    places: dict[str, int],
+    problems: list[Problem],
+) -> dict[str, Any]:
+    topic = next((value[name] for name in TOPIC_NAMES if isinstance(value.get(name), str)), topic)
+    found = dict(value)
+    for slot in (*body.slots, *(body.tags or ())):
+        key = key_of(slot)
+        inner = value.get(key)
+        where = f"{path}.{key}" if path else key
+        if inner is None:
+            continue
+        if slot.kind == "records" and not slot.array:
+            data = binascii.a2b_base64(inner)
+            found[key], wrong = read_batches(data, places.get(where, len(data)) - len(data))
+            meaning.explain(topic, found[key])
+            problems += [Problem(one.rule, one.offset, one.message, where) for one in wrong]
+        elif slot.body is not None and slot.array:
+            found[key] = [
+                _body(meaning, slot.body, one, f"{where}[{number}]", topic, places, problems)
+                for number, one in enumerate(inner)
+            ]
+        elif slot.body is not None:
+            found[key] = _body(meaning, slot.body, inner, where, topic, places, problems)
+    return found

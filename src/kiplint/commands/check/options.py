@@ -1,0 +1,137 @@
+"""`kiplint check`."""
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from kiplint.cli import completion
+from kiplint.cli.groups import (
+    Choosing,
+    Configuring,
+    FailOnOption,
+    Reporting,
+    RepositoryOption,
+    StatisticsOption,
+    chosen,
+)
+from kiplint.cli.options import Argument, Group, Option
+
+if TYPE_CHECKING:
+    from kiplint.cli.output import Output
+    from kiplint.render.report import CheckResult
+
+
+WITH_FIXES = ("json", "jsonl", "sarif", "rdjson")
+"""The formats that say how a finding is put right."""
+
+EPILOG = (
+    "Examples:  kiplint check clients/src/main/resources/common/message   |   "
+    "kiplint check Fetch*.json   |   kiplint check . --select kip-1313 --output-format json   |   kiplint check . --fix"
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    sets: Annotated[
+        tuple[str, ...],
+        Argument(
+            "Directories (walked), definition files (their siblings are read too, but not reported), archives, "
+            "REV:path as git show takes it, or - for standard input.",
+            "SET",
+            usual="the working directory",
+            complete=completion.sets,
+        ),
+    ] = ()
+    choosing: Choosing = Choosing()
+    fail_on: FailOnOption = None
+    only_failing: Annotated[bool, Option("Report only the findings that make the exit code 1.")] = False
+    reporting: Reporting = Reporting()
+    fix: Annotated[bool, Option("Put right what is certain, in the files; report what is left.")] = False
+    unsafe_fixes: Annotated[
+        bool, Option("With --fix or --diff: also write what is most likely meant. Look at it afterwards.")
+    ] = False
+    diff: Annotated[bool, Option("Change nothing: print what --fix would change as a patch.")] = False
+    fix_baselined: Annotated[
+        bool, Option("With --fix or --diff: also mend what the baseline records, which else is left alone.")
+    ] = False
+    baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
+    update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
+    allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
+    changed_since: Annotated[
+        str | None,
+        Option(
+            "Report only what a change since this revision brought about, or touches.",
+            "REV",
+            complete=completion.revisions,
+        ),
+    ] = None
+    as_hook: Annotated[
+        bool,
+        Option("For a commit: leave out what is no definition or was so in HEAD, and see what deletions break."),
+    ] = False
+    readers: Annotated[
+        bool, Option("Also say what the definitions do to other readers of them, as `kiplint readers` does.")
+    ] = False
+    configuring: Configuring = Configuring()
+    stdin_filename: Annotated[str | None, Option("For -: the path that the text belongs to.", "FILE")] = None
+    repo: RepositoryOption = None
+    statistics: StatisticsOption = False
+
+
+def run(options: Options) -> int:
+    """Check message definitions.
+
+    Every finding says what is wrong, in which version and field, why, and what to write instead. Directories are
+    taken as Kafka's generator takes them: the definitions of one directory are one schema set. --fix keeps every
+    comment; with --diff the exit code is 1 when there is something to mend, and reports go to files.
+    """
+    from kiplint.cli.output import report, report_patch
+    from kiplint.engine.errors import UsageError
+
+    for asked, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
+        if asked and not (options.fix or options.diff):
+            raise UsageError(f"{name} goes with --fix or --diff")
+    if not options.diff:
+        return report("check", options.reporting, partial(_checked, options), statistics=options.statistics)
+    if options.statistics:
+        raise UsageError("--statistics counts what is found; --diff prints a patch instead")
+    return report_patch(options.reporting, partial(_checked, options), partial(_as_it_is, options))
+
+
+def _checked(options: Options) -> "CheckResult":
+    from msgspec.structs import asdict
+
+    from kiplint.cli.output import open_outputs
+    from kiplint.commands.check.run import CheckOptions, run_check
+
+    values = asdict(options) | {
+        "baseline": options.baseline or "",
+        "mending": "diff" if options.diff else "fix" if options.fix else None,
+        "fixes": any(map(_tells_fixes, open_outputs(options.reporting))),
+        "repository": options.repo,
+        "stdin_filename": options.stdin_filename or "",
+    }
+    of_check = CheckOptions(**{name: values[name] for name in CheckOptions.__struct_fields__})
+    return run_check(options.sets, of_check, **chosen(options.choosing, options.configuring))
+
+
+def _as_it_is(options: Options) -> "CheckResult":
+    """What a check finds that is not to mend, nor to write a baseline."""
+    from msgspec.structs import replace
+
+    from kiplint.engine.errors import UsageError
+
+    if "-" in options.sets:
+        raise UsageError("standard input can be read only once: for a patch and a report, name the file")
+    nothing = dict.fromkeys(("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new"), False)
+    return _checked(replace(options, **nothing))
+
+
+def _tells_fixes(output: "Output") -> bool:
+    """Whether a report says how findings are put right; of GitHub's only the job summary does."""
+    if output.format != "github":
+        return output.format in WITH_FIXES
+    from kiplint.render.findings.github import SUMMARY
+
+    return SUMMARY in os.environ

@@ -1,0 +1,67 @@
+"""`kiplint decode`."""
+
+from typing import Annotated, Literal
+
+from kiplint.cli.groups import Reporting, RepositoryOption, SetsOption
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = (
+    "Examples:  kiplint decode --set clients/ 0012000300000001000461707031...   |   kiplint decode --set 4.1.0: "
+    "traffic.pcapng   |   kiplint decode --set . --response Metadata@12 answer.bin   |   kiplint decode --set . "
+    "--input-format jsonl frames.jsonl --output-format jsonl"
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    inputs: Annotated[
+        tuple[str, ...],
+        Argument("Hexadecimal or base64 text, files, or - for standard input.", "INPUT", usual="standard input"),
+    ] = ()
+    set: SetsOption = ()
+    response: Annotated[
+        str | None, Option("The frames answer a request of this API key (or name) and version.", "KEY@VERSION")
+    ] = None
+    body: Annotated[str | None, Option("The bytes are this message, without a header.", "MESSAGE@VERSION")] = None
+    input_format: Annotated[
+        Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"],
+        Option(
+            "What the input is: text with a frame a line (hex, base64), one binary frame, a stream of frames behind "
+            "their lengths, a capture (pcap, pcapng), record batches of a log, or a JSON object a line."
+        ),
+    ] = "auto"
+    defaults: Annotated[bool, Option("Show absent tagged fields with their defaults.")] = False
+    records: Annotated[bool, Option("Read the record batches, and what Kafka's own topics keep in them.")] = False
+    topic: Annotated[
+        str | None, Option("For --input-format records: the topic, such as __consumer_offsets.", "TOPIC")
+    ] = None
+    repo: RepositoryOption = None
+    reporting: Reporting = Reporting()
+
+
+def run(options: Options) -> int:
+    """Decode bytes of Kafka's protocol, and say what is wrong with them.
+
+    Requests name themselves. Responses do not: in a capture they are paired with their requests, else --response says
+    what they answer. Of a capture the summary is shown, and the frames that have problems.
+    """
+    from kiplint.cli.output import report
+    from kiplint.commands.decode.run import DecodeResult, decode
+
+    def work() -> DecodeResult:
+        forms = [one.partition("=")[0] for one in options.reporting.output_format] or ["text"]
+        return decode(
+            *options.inputs,
+            sets=options.set or (".",),
+            repository=options.repo,
+            input_format=options.input_format,
+            response=options.response,
+            body=options.body,
+            defaults=options.defaults,
+            records=options.records,
+            topic=options.topic or "",
+            spans="text" in forms,
+        )
+
+    return report("decode", options.reporting, work)

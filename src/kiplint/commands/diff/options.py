@@ -1,0 +1,71 @@
+"""`kiplint diff`."""
+
+from typing import Annotated
+
+from kiplint.cli import completion
+from kiplint.cli.groups import (
+    Choosing,
+    Configuring,
+    MessageOption,
+    Reporting,
+    RepositoryOption,
+    StatisticsOption,
+    chosen,
+    split,
+)
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = (
+    "Examples:  kiplint diff 4.0.0: 4.1.0:   |   kiplint diff HEAD~1: .   |   "
+    "kiplint diff kafka-clients-3.9.0.jar kafka-clients-4.0.0.jar --output-format json"
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    old: Annotated[
+        str,
+        Argument(
+            "The base: a directory, an archive, REV: or REV:path. It is released.", "OLD", complete=completion.sets
+        ),
+    ]
+    new: Annotated[
+        str, Argument("What is compared with it, in any of the same forms.", "NEW", complete=completion.sets)
+    ]
+    also: Annotated[
+        tuple[str, ...], Option("An older set whose tag numbers must not come back. Repeatable.", "OLDER")
+    ] = ()
+    message: MessageOption = ()
+    repo: RepositoryOption = None
+    fail_on_breaks: Annotated[
+        str, Option("What a change must break to make the exit code 1.", "WHAT", complete=completion.breaks)
+    ] = "wire,storage"
+    choosing: Choosing = Choosing()
+    reporting: Reporting = Reporting()
+    configuring: Configuring = Configuring()
+    statistics: StatisticsOption = False
+
+
+def run(options: Options) -> int:
+    """Say what changed between two releases, and what that breaks.
+
+    A change breaks `wire` when a released version has other bytes, `storage` when records on disk have, `support`
+    when something is no longer served, `semantics` when the same bytes are taken differently, `source` when only
+    generated code changes, and `none` when it only adds. Layouts before and after are shown as proof.
+    """
+    from kiplint.cli.output import report
+    from kiplint.commands.diff.run import DiffResult, diff
+
+    def work() -> DiffResult:
+        return diff(
+            options.old,
+            options.new,
+            also=options.also,
+            fail_on_breaks=split([options.fail_on_breaks]),
+            messages=options.message,
+            repository=options.repo,
+            **chosen(options.choosing, options.configuring),
+        )
+
+    return report("diff", options.reporting, work, statistics=options.statistics)

@@ -1,0 +1,66 @@
+"""`kiplint kip`."""
+
+from typing import Annotated
+
+from kiplint.cli.groups import (
+    Choosing,
+    Configuring,
+    FailOnOption,
+    Reporting,
+    RepositoryOption,
+    StatisticsOption,
+    chosen,
+)
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = (
+    "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --base 4.1.0:   |   "
+    "kiplint kip kip.txt --base 4.1.0: --against trunk: --output-format json"
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    files: Annotated[
+        tuple[str, ...],
+        Argument(
+            "KIPs as text, Markdown, or the HTML of a wiki; - for standard input. Each is taken by itself.", "FILE"
+        ),
+    ]
+    base: Annotated[
+        str | None, Option("The release that the KIP changes: a directory, an archive, REV: or REV:path.", "SET")
+    ] = None
+    against: Annotated[str | None, Option("The code that came of the KIP: say where the two differ by now.", "SET")] = (
+        None
+    )
+    repo: RepositoryOption = None
+    choosing: Choosing = Choosing()
+    fail_on: FailOnOption = None
+    reporting: Reporting = Reporting()
+    configuring: Configuring = Configuring()
+    statistics: StatisticsOption = False
+
+
+def run(options: Options) -> int:
+    """Check the schemas in the text of a KIP.
+
+    The definitions are taken out of the text, with what pasting has made of blanks and quotes, and checked as one set;
+    of several with one name the last counts. With --base they are checked in the place of that release's, and what
+    they change is shown as `kiplint diff` shows it, with the layouts of their versions. All places are in the KIP.
+    """
+    from kiplint.cli.output import report
+    from kiplint.commands.kip.result import KipResult
+    from kiplint.commands.kip.run import kip
+
+    def work() -> KipResult:
+        return kip(
+            *options.files,
+            base=options.base,
+            against=options.against,
+            fail_on=options.fail_on,
+            repository=options.repo,
+            **chosen(options.choosing, options.configuring),
+        )
+
+    return report("kip", options.reporting, work, statistics=options.statistics)

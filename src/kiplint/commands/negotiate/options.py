@@ -1,0 +1,90 @@
+"""`kiplint negotiate`."""
+
+from typing import Annotated, Literal
+
+from kiplint.cli import completion
+from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = (
+    "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
+    "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper   |   "
+    "kiplint probe b1:9092 --client client/ --output-format json | kiplint negotiate client/ -   |   "
+    "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open.  "
+    "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
+    "refused, 2 something could not be read or understood."
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    client: Annotated[
+        str,
+        Argument(
+            "The client's schema set: a directory, an archive, REV: or REV:path.", "CLIENT", complete=completion.sets
+        ),
+    ]
+    brokers: Annotated[
+        tuple[str, ...],
+        Argument(
+            "The schema set of each broker, or what `probe --output-format json` wrote.",
+            "BROKER...",
+            complete=completion.sets,
+        ),
+    ]
+    feature: Annotated[
+        str | None,
+        Option(
+            'JSON, JSON5 or TOML: feature -> RPC -> versions, as in {"name": {"Fetch": "4-11"}}. Says which '
+            "features can be used.",
+            "FILE",
+        ),
+    ] = None
+    repo: RepositoryOption = None
+    unstable: Annotated[bool, Option("The brokers offer unstable versions too.")] = False
+    mode: Annotated[
+        Literal["zookeeper", "kraft"] | None,
+        Option("What the brokers run in, where they can do both.", usual="kraft where they can"),
+    ] = None
+    sasl: Annotated[bool, Option("The connection begins with SASL: the first ApiVersions is version 0.")] = False
+    matrix: Annotated[
+        bool, Option("Take every set as the client of every other: which releases can be used together.")
+    ] = False
+    output_format: PageFormOption = "text"
+    open: OpenOption = False
+    color: ColorOption = "auto"
+
+
+def run(options: Options) -> int:
+    """Say which versions a client and its brokers agree on.
+
+    First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the versions
+    that client and all brokers share, the version chosen, and the headers. Says which RPCs a KIP-1313 broker would
+    refuse, and who makes the client instance id.
+
+    A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name zkBroker;
+    where a set says no listeners, as before 2.8, all that the release enables. RPCs that brokers and controllers send
+    each other stand apart. Of brokers that were probed (a file, or - for standard input) the versions are known, and
+    taken to look as the client's do. With --matrix every set is the client of every other.
+    """
+    from kiplint.cli.output import present
+    from kiplint.commands.negotiate.run import negotiate, negotiate_all
+    from kiplint.engine.errors import UsageError
+
+    if options.matrix:
+        if options.feature or options.sasl:
+            raise UsageError("--matrix goes with neither --feature nor --sasl")
+        sets = (options.client, *options.brokers)
+        every = negotiate_all(*sets, unstable=options.unstable, mode=options.mode, repository=options.repo)
+        return present(every, options.output_format, options.color, opened=options.open)
+    found = negotiate(
+        options.client,
+        *options.brokers,
+        feature=options.feature,
+        unstable=options.unstable,
+        mode=options.mode,
+        sasl=options.sasl,
+        repository=options.repo,
+    )
+    return present(found, options.output_format, options.color, opened=options.open)

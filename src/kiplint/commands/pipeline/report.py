@@ -1,0 +1,35 @@
+"""`kiplint pipeline report`."""
+
+from typing import Annotated, Literal
+
+from kiplint.cli.groups import AsOfOption, LakeArgument, Reporting
+from kiplint.cli.options import Group, Option
+
+EPILOG = "Example:  kiplint pipeline report lake --output-format markdown > report.md"
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    lake: LakeArgument
+    severity: Annotated[Literal["error", "warning", "info"], Option("Tell findings in time down to this severity.")] = (
+        "error"
+    )
+    as_of: AsOfOption = None
+    reporting: Reporting = Reporting()
+
+
+def run(options: Options) -> int:
+    """Show what a lake holds: sources, findings in time, what broke, who interoperates, where forks collide.
+
+    For each finding the revision that introduced it and the one that fixed it, the first release that shipped it, and
+    the first one after without it. The JSON has them all, whatever --severity says. The formats of findings tell
+    what is wrong in the newest set of each line.
+    """
+    from kiplint.cli.output import report
+    from kiplint.commands.pipeline.lake import open_lake
+
+    reader = open_lake(options.lake, options.as_of or "")
+    from kiplint.pipeline.answers.newest import lake_report
+
+    return report("pipeline report", options.reporting, lambda: lake_report(reader, options.severity))

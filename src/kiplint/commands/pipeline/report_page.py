@@ -1,0 +1,190 @@
+"""Numbers over time as points of an SVG, and spans of time as bars: only coordinates, all drawing is the template's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any, NamedTuple, TextIO
+
+from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.engine.finding import SEVERITIES
+from kiplint.pipeline.answers.newest import LakeReport
+from kiplint.render.page import Tally, anchors, write_page
+
+WIDTH, HEIGHT = 600, 110
+"""Of a chart, in its own units."""
+
+
+class Axis(NamedTuple):
+    """From the first moment to the last, in seconds; what has no time goes by its position."""
+
+    first: float
+    last: float
+
+    def place(self, moment: float, width: int = WIDTH) -> int:
+        """Where a moment is, from 0 to the width."""
+        return round((moment - self.first) * width / (self.last - self.first)) if self.last > self.first else 0
+
+
+class Chart(NamedTuple):
+    """One line of history: its two numbers as lines, where releases are, what is at the edges, and all in words."""
+
+    title: str
+    versions: str
+    rpcs: str
+    adopted: str
+    releases: list[tuple[int, str]]
+    first: str
+    last: str
+    most: tuple[int, int]
+    told: str
+
+
+def chart(title: str, sets: Sequence[Mapping[str, Any]]) -> Chart:
+    """The chart of a line of history; of `sets` there is one at least."""
+    moments = list(map(moment, sets))
+    axis = Axis(min(moments), max(moments))
+    rpcs, versions = (max(1, *(one[what] for one in sets)) for what in ("rpcs", "versions"))
+    first, last = sets[0], sets[-1]
+
+    def line(what: str, most: int) -> str:
+        return _steps(
+            [
+                (axis.place(at), HEIGHT - round(one[what] * (HEIGHT - 8) / most))
+                for at, one in zip(moments, sets, strict=True)
+            ]
+        )
+
+    return Chart(
+        title,
+        line("versions", versions),
+        line("rpcs", rpcs),
+        line("adopted", rpcs),
+        [(axis.place(at), one["release"]) for at, one in zip(moments, sets, strict=True) if one["release"]],
+        day(first["time"]) or "first",
+        day(last["time"]) or "last",
+        (rpcs, versions),
+        f"{title}: from {first['rpcs']} RPCs in {first['versions']} versions to {last['rpcs']} in {last['versions']}; "
+        f"{last['adopted']} with request header 3",
+    )
+
+
+def moment(one: Mapping[str, Any]) -> float:
+    """When a revision was made, in seconds; its position where that is not known."""
+    time = one.get("time")
+    return datetime.fromisoformat(time).timestamp() if time else float(one["position"])
+
+
+def day(time: str | None) -> str:
+    """The day of a time in ISO 8601."""
+    return (time or "")[:10]
+
+
+def _steps(points: Sequence[tuple[int, int]]) -> str:
+    """The points of a line that stays level until the next one; those that change nothing are left out."""
+    kept: list[tuple[int, int]] = []
+    for x, y in points:
+        if not kept or kept[-1][1] != y:
+            if kept:
+                kept.append((x, kept[-1][1]))
+            kept.append((x, y))
+    if points and kept[-1][0] != WIDTH:
+        kept.append((WIDTH, kept[-1][1]))
+    return " ".join(f"{x},{y}" for x, y in kept)
+
+
+STATES = {"break": "breaks", "open": "open", "fixed": "fixed"}
+MARKS = {"break": "error", "open": "warning", "fixed": "good"}
+LIFE = 100
+
+
+class Event(NamedTuple):
+    """A finding or a break as the JSON has it, its name in addresses, its state, and its bar: place and length."""
+
+    row: Mapping[str, Any]
+    anchor: str
+    state: str
+    line: str
+    bar: tuple[int, int]
+
+
+def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
+    """Write the page."""
+    found = result.document
+    sets = sorted(found["history"], key=_line)
+    lines = {line: list(some) for line, some in groupby(sets, key=_line)}
+    events = list(_events(found, lines))
+    names = sorted({one.line for one in events})
+    write_page(
+        "lake.html",
+        out,
+        sources=found["sources"],
+        summary=[Tally(label, label, number) for label, number in found["counts"].items()],
+        charts=list(_charts(lines)),
+        events=events,
+        states=[
+            Tally(state, title, sum(one.state == state for one in events), MARKS[state])
+            for state, title in STATES.items()
+        ],
+        severities=[(name, name) for name in SEVERITIES if any(one.row["severity"] == name for one in events)],
+        lines=[(name, name) for name in names],
+        rules=[(rule, rule) for rule in sorted({one.row["rule"] for one in events})],
+        matrix=sorted(found["matrix"].items(), key=lambda pair: -pair[1]),
+        trouble=TROUBLE,
+        drift=found["drift"],
+        collisions=sorted(
+            found["collisions"], key=lambda one: (one["source"], one["message_name"], one["lowest"] or 0)
+        ),
+        problems=found["problems"],
+        day=day,
+        titled=lambda row: _titled(_line(row)),
+        marks=MARKS,
+        titles=STATES,
+    )
+
+
+def _charts(lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]) -> Iterator[Chart]:
+    for line, sets in lines.items():
+        if len(sets) > 1:
+            yield chart(_titled(line), sorted(sets, key=moment))
+
+
+def _events(found: Mapping[str, Any], lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]) -> Iterator[Event]:
+    axes = {line: Axis(min(map(moment, sets)), max(map(moment, sets))) for line, sets in lines.items()}
+    rows = sorted([*found["breaks"], *found["findings"]], key=_newest_first)
+    names = anchors([f"{row['rule'].rpartition('/')[2]}-{row['message_name'] or row['path']}" for row in rows])
+    for row, anchor in zip(rows, names, strict=True):
+        state = "break" if row["what"] == "change" else "open" if row["open"] else "fixed"
+        axis = axes.get(_line(row), Axis(0, 0))
+        start = axis.place(_seconds(row["introduced_time"], row["introduced_position"]), LIFE)
+        stop = LIFE if state == "open" else axis.place(_seconds(row["fixed_time"], row["fixed_position"]), LIFE)
+        length = max(2, (stop if state != "break" else start + 2) - start)
+        yield Event(row, anchor, state, _titled(_line(row)), (min(start, LIFE - 2), length))
+
+
+def _newest_first(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    closed = not row["open"] and row["what"] != "change"
+    return (
+        closed,
+        SEVERITIES.index(row["severity"]),
+        -_seconds(row["introduced_time"], row["introduced_position"]),
+        row["rule"],
+        row["message_name"],
+        row["field"] or "",
+        row["source"],
+        row["lineage"],
+    )
+
+
+def _seconds(time: str | None, position: int | None) -> float:
+    return datetime.fromisoformat(time).timestamp() if time else float(position or 0)
+
+
+def _line(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["source"], row["lineage"]
+
+
+def _titled(line: tuple[str, str]) -> str:
+    """The source and the line; one word where both are called the same."""
+    return " ".join(filter(None, dict.fromkeys(line)))

@@ -1,0 +1,166 @@
+"""`kiplint pipeline run`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from kiplint.cli.groups import Cluster
+from kiplint.cli.options import Group, Option
+from kiplint.cli.process import use_color, warn
+from kiplint.render.table import BOLD, DIM, paint
+from kiplint.text.words import plural
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kiplint.pipeline.lake import Lake
+    from kiplint.pipeline.progress import Progress
+    from kiplint.pipeline.run import Done
+
+
+EPILOG = (
+    "Example:  kiplint pipeline run --source kafka=../kafka#trunk --source kafka=../kafka#tags "
+    "--source fork=fork.bundle#main --out lake.  "
+    "Exit codes: 0 done, also where a revision or a file could not be read (see `pipeline report`), 1 a source could "
+    "not be read and stays as it was, 2 nothing could be done."
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    source: Annotated[
+        tuple[str, ...],
+        Option(
+            "A git repository or bundle with a branch, `tags`, `tags=GLOB,!GLOB`; a directory, an archive. Repeatable.",
+            "NAME=PATH[#REF]",
+        ),
+    ] = ()
+    out: Annotated[
+        str, Option("Where to write the tables: a directory, or file://, s3://, gs://, abfss://...", "LAKE")
+    ] = "lake"
+    add: Annotated[
+        tuple[str, ...], Option("One more source beside those that LAKE has. Repeatable.", "NAME=PATH[#REF]")
+    ] = ()
+    remove: Annotated[tuple[str, ...], Option("A source that LAKE is to have no more. Repeatable.", "NAME")] = ()
+    resume: Annotated[bool, Option("Go on with the sources that LAKE was last run with.")] = False
+    stages: Annotated[
+        tuple[str, ...],
+        Option("Only these of ingest, lint, describe, compare, spans, matrix, drift.", "STAGE,...", usual="all"),
+    ] = ()
+    path: Annotated[
+        tuple[str, ...], Option("Only definitions whose path from the top matches. Repeatable.", "GLOB")
+    ] = ()
+    upstream: Annotated[
+        str | None, Option("The source that the others are held against.", "NAME", usual="the first")
+    ] = None
+    across: Annotated[
+        bool, Option("Hold the releases of each source against those of the others too, in the matrix.")
+    ] = False
+    config: Annotated[str | None, Option("A kiplint.toml with the rules to run.", "FILE", usual="the defaults")] = None
+    cluster: Cluster = Cluster()
+    quiet: Annotated[bool, Option("Print nothing but errors.", short="-q")] = False
+
+
+def run(options: Options) -> int:
+    """Read histories into a lake of tables, or bring one up to date.
+
+    Every distinct file is read, checked and described once, every distinct set checked once, and every distinct pair
+    of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
+    again: a second run only works on what is new, and one that was interrupted goes on where it was.
+    """
+    from kiplint.commands.pipeline.lake import is_elsewhere, is_spark_asked, need_spark, one_session
+
+    need_spark()
+    from kiplint.cli.process import CLEAN, FINDINGS, Ended
+    from kiplint.engine.configure import configure
+    from kiplint.pipeline.engine import Engine
+    from kiplint.pipeline.lake import Lake
+    from kiplint.pipeline.request import make_request
+    from kiplint.pipeline.run import Watcher, check_stages
+    from kiplint.pipeline.run import run as run_stages
+
+    stages = check_stages(options.stages)
+    lake = Lake(options.out)
+    request = make_request(
+        lake,
+        options.source,
+        options.path,
+        options.upstream or "",
+        config=options.config or "",
+        resume=options.resume,
+        add=options.add,
+        remove=options.remove,
+        across=options.across,
+    )
+    console = Console(options.quiet)
+    try:
+        with one_session(options.cluster, quiet=options.quiet) as session:
+            rules = configure(config=request.config or {}).rules()
+            watcher = Watcher(console.begun, console.done)
+            here, far = not is_spark_asked(options.cluster), is_elsewhere(options.cluster)
+            run_stages(lake, request, Engine.of(rules), session, watcher, stages, here=here, far=far)
+    except (KeyboardInterrupt, Ended):
+        console.interrupted(lake)
+        raise
+    finally:
+        console.close()
+    return FINDINGS if console.finish(lake) else CLEAN
+
+
+class Console:
+    """A line for each stage, and one on standard error that moves while a stage runs, on a terminal."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._color = use_color("auto", sys.stdout)
+        self._progress: Progress | None = None
+        self._begun = False
+        self._live = sys.stderr.isatty() and not quiet
+
+    def begun(self, stage: str, spark: SparkSession | None) -> None:
+        """Show that a stage begins."""
+        from kiplint.pipeline.progress import Progress
+
+        self._begun = True
+        if self._live:
+            self._progress = Progress(spark, stage, sys.stderr)
+
+    def done(self, done: Done) -> None:
+        """Print what a stage came to."""
+        self.close()
+        if self._quiet:
+            return
+        rows = ", ".join(f"{count:,} {name}" for name, count in done.rows.items())
+        took = "up to date" if done.seconds is None else f"{done.seconds:.1f} s"
+        print(
+            f"{paint(done.stage.ljust(9), BOLD, self._color)} {took:>10}  {paint(rows, DIM, self._color)}", flush=True
+        )
+
+    def close(self) -> None:
+        """Take the moving line away."""
+        if self._progress:
+            self._progress.close()
+            self._progress = None
+
+    def interrupted(self, lake: Lake) -> None:
+        """Say how to go on, once a stage has begun."""
+        self.close()
+        if self._begun:
+            warn(f"interrupted: `kiplint pipeline run --resume --out {lake}` goes on")
+
+    def finish(self, lake: Lake) -> bool:
+        """Say how many problems there were, and which sources could not be read; whether there were some."""
+        from kiplint.pipeline.reader import Reader, equals
+        from kiplint.pipeline.tables.problems import Problems
+
+        reader = Reader(lake)
+        problems = reader.count(Problems)
+        if problems and not self._quiet:
+            told = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake}` says which"
+            warn(f"warning: {told}")
+        lost = reader.rows(Problems, where=equals(stage="sources")) if problems else []
+        for row in lost:
+            warn(f"warning: {row['subject']} could not be read, and stays as it was: {row['problem']}")
+        return bool(lost)

@@ -1,0 +1,197 @@
+"""A connection to a broker: frames with their lengths, within a deadline, and one clear line for what goes wrong."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+import socket
+import ssl
+import time
+from collections.abc import Generator
+from typing import Literal, NamedTuple
+
+MOST_ANSWER = 2**20
+"""The longest answer that is read, in bytes; those of the handshake have some kilobytes.
+
+What is read of it takes two hundred times as much memory where its author means it to.
+"""
+
+
+class ProbeError(Exception):
+    """The broker could not be asked; the text says why, in one line."""
+
+
+class ClosedError(ProbeError):
+    """The broker closed the connection in place of an answer, as old ones do on versions that they do not know."""
+
+
+class Tls(NamedTuple):
+    """How to speak TLS: files of the CA that is trusted, of a client certificate and its key; or trust anyone."""
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    insecure: bool = False
+
+    def context(self) -> ssl.SSLContext:
+        """The context; raises ProbeError for files that cannot be used."""
+        try:
+            made = ssl.create_default_context(cafile=self.ca)
+            if self.certificate:
+                made.load_cert_chain(self.certificate, self.key)
+        except (OSError, ssl.SSLError) as error:
+            raise ProbeError(f"the certificates cannot be used: {error}") from None
+        if self.insecure:
+            made.check_hostname = False
+            made.verify_mode = ssl.CERT_NONE
+        return made
+
+
+class Connection:
+    """An open connection; every call fails with ProbeError once the deadline has passed."""
+
+    def __init__(self, host: str, port: int, seconds: float, tls: Tls | None) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
+        try:
+            self._socket = socket.create_connection((host, port), timeout=seconds)
+        except TimeoutError:
+            raise ProbeError(f"no connection within {seconds:g} s") from None
+        except OSError as error:
+            raise ProbeError(f"no connection: {error.strerror or error}") from None
+        if tls:
+            self._encrypt(host, tls)
+
+    def _encrypt(self, host: str, tls: Tls) -> None:
+        try:
+            self._wait()
+            self._socket = tls.context().wrap_socket(self._socket, server_hostname=host)
+        except ssl.SSLCertVerificationError as error:
+            self.close()
+            raise ProbeError(f"the certificate is not trusted: {error.verify_message}") from None
+        except TimeoutError:
+            self.close()
+            raise ProbeError(f"no TLS handshake within {self._seconds:g} s") from None
+        except (ssl.SSLError, OSError) as error:
+            self.close()
+            reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
+            raise ProbeError(f"no TLS: {str(reason).lower().replace('_', ' ')}; the port may be without it") from None
+
+    def close(self) -> None:
+        """End the connection."""
+        self._socket.close()
+
+    def ask(self, frame: bytes) -> bytes:
+        """Send a frame, and give the next one that comes, both without their lengths."""
+        try:
+            self._wait()
+            self._socket.sendall(len(frame).to_bytes(4, "big") + frame)
+            head = self._read(4, b"")
+            size = int.from_bytes(head, "big", signed=True)
+            if not 4 <= size <= MOST_ANSWER:
+                raise ProbeError(_no_frame(head + self._peek()))
+            return self._read(size, head)
+        except TimeoutError:
+            raise ProbeError(f"connected, but no answer within {self._seconds:g} s") from None
+        except (ConnectionError, BrokenPipeError, ssl.SSLError, OSError) as error:
+            raise ClosedError(f"the connection broke before an answer: {error.strerror or error}") from None
+
+    def _read(self, size: int, before: bytes) -> bytes:
+        found = bytearray()
+        while len(found) < size:
+            self._wait()
+            chunk = self._socket.recv(min(size - len(found), 2**16))
+            if not chunk and not found and not before:
+                raise ClosedError("the connection was closed without an answer; the port may want TLS or SASL")
+            if not chunk:
+                whole = f"{len(before) + len(found)} of {len(before) + size} bytes" if before else "inside a length"
+                raise ClosedError(f"the connection was closed in the middle of an answer ({whole})")
+            found += chunk
+        return bytes(found)
+
+    def _peek(self) -> bytes:
+        """A little more of what is no frame, to say what it is."""
+        try:
+            self._socket.settimeout(0.2)
+            return self._socket.recv(64)
+        except OSError:
+            return b""
+
+    def _wait(self) -> None:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(left)
+
+
+def _no_frame(data: bytes) -> str:
+    if data[:2] in (b"\x15\x03", b"\x16\x03"):
+        return "the port speaks TLS: use --tls"
+    if data.startswith((b"HTTP", b"<htm", b"<!DO")):
+        return "the port speaks HTTP, not Kafka's protocol"
+    if data[:4] == b"SSH-":
+        return "the port speaks SSH, not Kafka's protocol"
+    size = int.from_bytes(data[:4], "big", signed=True)
+    return f"the answer is no frame of Kafka's protocol: it begins {data[:8].hex(' ')}, a length of {size} bytes"
+
+
+Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+MOST_ITERATIONS = 1_000_000
+"""The most work that a server may ask for; Kafka's default is 4,096."""
+
+Talk = Generator[bytes, bytes, None]
+"""Gives what to send, and takes what comes back."""
+
+
+class Sasl(NamedTuple):
+    """Who to be, and how to prove it."""
+
+    mechanism: Mechanism
+    user: str
+    password: str
+
+    def talk(self) -> Talk:
+        """The messages of the mechanism. Raises ProbeError for a server that is not what it says."""
+        if self.mechanism == "PLAIN":
+            return _plain(self)
+        return _scram(self, secrets.token_urlsafe(18))
+
+
+def _plain(sasl: Sasl) -> Talk:
+    yield f"\0{sasl.user}\0{sasl.password}".encode()
+
+
+def _scram(sasl: Sasl, nonce: str) -> Talk:
+    name = sasl.mechanism.removeprefix("SCRAM-").lower().replace("-", "")
+    bare = f"n={sasl.user.replace('=', '=3D').replace(',', '=2C')},r={nonce}"
+    first = (yield f"n,,{bare}".encode()).decode("utf-8", "replace")
+    said = _attributes(first)
+    count = int(said["i"]) if re.fullmatch(r"[0-9]{1,7}", said.get("i", "")) else 0
+    if not said.get("r", "").startswith(nonce) or "s" not in said or not 0 < count <= MOST_ITERATIONS:
+        raise ProbeError("the server's first SCRAM message is not right")
+    salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decoded(said["s"]), count)
+    client = hmac.digest(salted, b"Client Key", name)
+    without_proof = f"c=biws,r={said['r']}"
+    signed = f"{bare},{first},{without_proof}".encode()
+    signature = hmac.digest(hashlib.new(name, client).digest(), signed, name)
+    proof = base64.b64encode(bytes(a ^ b for a, b in zip(client, signature, strict=True))).decode()
+    last = _attributes((yield f"{without_proof},p={proof}".encode()).decode("utf-8", "replace"))
+    wanted = hmac.digest(hmac.digest(salted, b"Server Key", name), signed, name)
+    if "e" in last:
+        raise ProbeError(f"the server refuses the password: {last['e']}")
+    if not hmac.compare_digest(_decoded(last.get("v", "")), wanted):
+        raise ProbeError("the server does not know the password: its SCRAM signature is wrong")
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {part[0]: part[2:] for part in text.split(",") if part[1:2] == "="}
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise ProbeError("the server's SCRAM message is not base64") from None

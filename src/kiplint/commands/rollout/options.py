@@ -1,0 +1,43 @@
+"""`kiplint rollout`."""
+
+from typing import Annotated
+
+from kiplint.cli import completion
+from kiplint.cli.groups import Reporting, RepositoryOption
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    sets: Annotated[
+        tuple[str, ...],
+        Argument(
+            "The release before, if any, and the set to look at.",
+            "[BASE] HEAD",
+            usual="the working directory",
+            complete=completion.sets,
+        ),
+    ] = ()
+    header: Annotated[int, Option("The request header version that every RPC should have.", "VERSION", least=1)] = 3
+    repo: RepositoryOption = None
+    reporting: Reporting = Reporting()
+
+
+def run(options: Options) -> int:
+    """Report for every RPC whether its latest version uses the new request header (KIP-1313).
+
+    done: a new version uses it, and the response was bumped too. missing: it does not. wrong: a released version was
+    moved to another header, or the response lags. new: not in BASE, with the header from its first version. exempt:
+    frozen. dead: no version left. The exit code is 1 while any is missing or wrong.
+    """
+    from kiplint.cli.output import report
+    from kiplint.commands.rollout.run import rollout
+
+    return report(
+        "rollout",
+        options.reporting,
+        lambda: rollout(*options.sets, header=options.header, repository=options.repo),
+    )

@@ -1,0 +1,55 @@
+"""`kiplint show`."""
+
+from typing import Annotated
+
+from kiplint.cli import completion
+from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = (
+    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json "
+    "  |   kiplint show --all --output-format json clients/ > layouts.json   |   "
+    "kiplint show --all clients/ --open"
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    message: Annotated[
+        str | None,
+        Argument(
+            "The message, and one of its versions; left out with --all.",
+            "[MESSAGE[@VERSION]]",
+            complete=completion.messages,
+        ),
+    ] = None
+    source: Annotated[
+        str | None, Argument("Where to look for it.", "[SET]", usual="the working directory", complete=completion.sets)
+    ] = None
+    all: Annotated[bool, Option("All messages of the set.")] = False
+    repo: RepositoryOption = None
+    output_format: PageFormOption = "text"
+    open: OpenOption = False
+    color: ColorOption = "auto"
+
+
+def run(options: Options) -> int:
+    """Draw what a message puts on the wire, for each range of versions on which that is the same.
+
+    The last column counts bytes: a number is the width; 2+n, 4+n and varint+n are a length and that many bytes. The
+    JSON has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it.
+    """
+    from kiplint.cli.output import present
+    from kiplint.commands.show.run import show, show_all
+    from kiplint.engine.errors import UsageError
+
+    if options.all:
+        if options.source is not None:
+            raise UsageError("show --all takes a set alone, without a message")
+        every = show_all(options.message or ".", repository=options.repo)
+        return present(every, options.output_format, options.color, opened=options.open)
+    if options.message is None:
+        raise UsageError("show takes a message, or --all")
+    found = show(options.message, options.source or ".", repository=options.repo)
+    return present(found, options.output_format, options.color, opened=options.open)

@@ -1,0 +1,44 @@
+"""The layout of a message as its reader would draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from kiplint.commands.show.run import LayoutResult, LayoutsResult
+from kiplint.model.headers import header_of
+from kiplint.model.layout import layout, lines
+from kiplint.model.message import Message
+from kiplint.render.table import BOLD, DIM, paint, table, width_of
+from kiplint.text.show import printable
+from kiplint.versions import VersionRange
+
+
+def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
+    """Write one drawing for each range: names, encodings, and the bytes that each takes."""
+    messages = result.messages if isinstance(result, LayoutsResult) else (result,)
+    drawings = (drawing for one in messages for drawing in _drawings(one, width_of(out), color))
+    for number, drawing in enumerate(drawings):
+        out.write(f"\n{drawing}\n" if number else f"{drawing}\n")
+
+
+def _drawings(result: LayoutResult, width: int | None, color: bool) -> Iterator[str]:
+    message = result.message
+    if not result.ranges:
+        yield f"{printable(message.name)} has no valid version"
+    for versions in result.ranges:
+        yield draw(message, versions, color, width)
+
+
+def draw(message: Message, versions: VersionRange, color: bool, width: int | None) -> str:
+    """The drawing of a range of versions on which the layout is the same."""
+    body = layout(message, versions.lowest)
+    rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
+    head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
+    flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
+    drawn = table((), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width)
+    return "\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])])
+
+
+def _header(message: Message, version: int) -> str:
+    return f", after {message.type} header {header_of(message, version)}" if message.is_rpc else ""

@@ -1,0 +1,58 @@
+"""`kiplint upgrade-path`."""
+
+from typing import Annotated, Literal
+
+from kiplint.cli import completion
+from kiplint.cli.groups import ColorOption, FormOption
+from kiplint.cli.options import Argument, Group, Option
+
+EPILOG = (
+    "Examples:  kiplint upgrade-path 2.4.0 4.1.0 --tags --repo kafka   |   kiplint upgrade-path a/ c/ --over b/.  "
+    "Exit codes: 0 there is a path, 1 there is none, 2 something could not be read or understood."
+)
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    source: Annotated[
+        str, Argument("Where to start: a schema set, or a tag with --tags.", "FROM", complete=completion.revisions)
+    ]
+    target: Annotated[str, Argument("Where to go, in the same form.", "TO", complete=completion.revisions)]
+    over: Annotated[
+        tuple[str, ...],
+        Option("A release that the path may go over. Repeatable, oldest first.", "SET", complete=completion.sets),
+    ] = ()
+    tags: Annotated[bool, Option("The path may go over all tags, in version order.")] = False
+    mode: Annotated[
+        Literal["zookeeper", "kraft"] | None,
+        Option("What the cluster runs in at first, where FROM can do both.", usual="either"),
+    ] = None
+    repo: Annotated[str | None, Option("The repository of tags and REV:, a directory or a bundle.", "REPO")] = None
+    output_format: FormOption = "text"
+    color: ColorOption = "auto"
+
+
+def run(options: Options) -> int:
+    """Find the shortest rolling upgrade from one release to another.
+
+    On each step old and new brokers run in one cluster, so the two must interoperate: in a mode that both can run in
+    (ZooKeeper or KRaft), the newer one still serves every RPC that the older one serves, in a version that both have;
+    unstable versions do not count. What zkBroker serves is ZooKeeper mode, what broker and controller serve is KRaft
+    mode; a set without listeners (before 2.8) is in ZooKeeper mode as a whole. A set with both modes can be migrated
+    from ZooKeeper to KRaft where BrokerRegistration knows IsMigratingZkBroker (KIP-866).
+
+    Only RPCs count: records on disk and a release's own advice are not considered.
+    """
+    from kiplint.cli.output import present
+    from kiplint.commands.upgrade_path.run import upgrade_path
+
+    found = upgrade_path(
+        options.source,
+        options.target,
+        over=options.over,
+        tags=options.tags,
+        mode=options.mode,
+        repository=options.repo,
+    )
+    return present(found, options.output_format, options.color)

@@ -1,1 +1,0 @@
-"""What changed between two schema sets, and what that breaks."""

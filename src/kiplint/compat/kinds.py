@@ -1,0 +1,634 @@
+"""The kinds of changes that messages have as wholes: versions, key, type, headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from kiplint.compat.change import Change, FieldPair, Side, Spot, name_of, shown_layout
+from kiplint.engine.language import register
+from kiplint.model.element import fact
+from kiplint.model.fields import Container, Field
+from kiplint.model.headers import header_map, header_of
+from kiplint.model.layout import known_layout, layout
+from kiplint.model.message import Message
+from kiplint.versions import NONE, VersionRange
+
+
+class MessageRemoved(Change, frozen=True, dict=True):
+    """A message is gone."""
+
+    left: Annotated[str, "The other half of the RPC, where it goes on alone; else empty."] = ""
+
+
+class NewMessage(Change, frozen=True, dict=True):
+    """A message is new."""
+
+
+class Reworded(Change, frozen=True, dict=True):
+    """A property of a message has another value."""
+
+    attribute: ClassVar[str]
+
+    @fact
+    def was(self) -> str:
+        """The property in the old set."""
+        return _told(self.messages[0], self.attribute)
+
+    @fact
+    def now(self) -> str:
+        """The property in the new set; empty where it is gone."""
+        return _told(self.messages[1], self.attribute)
+
+    @property
+    def old(self) -> Side:
+        """The property in the old set."""
+        return {self.wanted: getattr(self.messages[0], self.attribute)}
+
+    @property
+    def new(self) -> Side:
+        """The property in the new set."""
+        return {self.wanted: getattr(self.messages[1], self.attribute)}
+
+
+class MessageRenamed(Reworded, frozen=True, dict=True):
+    """A message has another name."""
+
+    wanted, attribute = "name", "name"
+
+
+class TypeChanged(Reworded, frozen=True, dict=True):
+    """A message is of another type."""
+
+    wanted, attribute = "type", "type"
+
+
+class ApiKeyChanged(Reworded, frozen=True, dict=True):
+    """A message has another API key, or none."""
+
+    wanted, attribute = "apiKey", "api_key"
+
+
+class RecordTypeMoved(Change, frozen=True, dict=True):
+    """A record type's number was the version of its key, and is its API key now (KAFKA-17593)."""
+
+    wanted = "apiKey"
+
+    @property
+    def old(self) -> Side:
+        """The layout of the version that was the record type."""
+        return _layout(self.messages[0], self.versions.lowest)
+
+    @property
+    def new(self) -> Side:
+        """The layout of the key now."""
+        return _layout(self.messages[1], self.message.valid.lowest)
+
+
+class Ranged(Change, frozen=True, dict=True):
+    """A change of the valid versions."""
+
+    wanted = "validVersions"
+
+    @property
+    def old(self) -> Side:
+        """The valid versions in the old set."""
+        return _valid(self.messages[0])
+
+    @property
+    def new(self) -> Side:
+        """The valid versions in the new set."""
+        return _valid(self.messages[1])
+
+
+class VersionDropped(Ranged, frozen=True, dict=True):
+    """Released versions are no longer valid."""
+
+    held: Annotated[VersionRange, "Those of them that the other half of the RPC still has."] = NONE
+
+    @fact
+    def other(self) -> str:
+        """The other half of the RPC: request or response."""
+        return "request" if self.message.type == "response" else "response"
+
+
+class NewVersion(Ranged, frozen=True, dict=True):
+    """Versions are valid that were not."""
+
+    again: Annotated[bool, "Whether they are lower than the highest that was valid, and so come back."] = False
+
+    @fact
+    def new_header(self) -> int:
+        """The header version of the highest of them, where the version before them has another; else -1."""
+        return header_of(self.message, self.versions.highest) if self.header_from >= 0 else -1
+
+    @fact
+    def header_from(self) -> int:
+        """The lowest of them from which on the header version is another than before them; -1 if it never is."""
+        if not self._before or not self.message.is_rpc:
+            return -1
+        highest = header_of(self.message, self.versions.highest)
+        if highest in (-1, header_of(self.message, self.versions.lowest - 1)):
+            return -1
+        return next(held for held, header in header_map(self.message) if header == highest).lowest
+
+    @fact
+    def first_flexible(self) -> int:
+        """The first flexible version, where it is one of them and not the first of all; else -1."""
+        lowest = self.message.flexible.lowest if self._before and self.message.flexible else -1
+        return lowest if self.versions.covers(lowest) else -1
+
+    @fact
+    def ended(self) -> tuple[str, ...]:
+        """The outermost fields of the version before them that the highest of them has no more."""
+        before, now = self.versions.lowest - 1, self.versions.highest
+        fields = self.message.fields if self._before else ()
+        return tuple(one.name for one in fields if one.versions.covers(before) and not one.versions.covers(now))
+
+    @property
+    def _before(self) -> VersionRange:
+        """The version before the lowest of them, if both sets have it."""
+        was, version = self.messages[0], self.versions.lowest - 1
+        return was.valid & self.message.valid & VersionRange.of(version, version) if was and version >= 0 else NONE
+
+
+class GapInVersions(Ranged, frozen=True, dict=True):
+    """The old versions and the new ones do not meet."""
+
+
+class ReleasedUnstable(Change, frozen=True, dict=True):
+    """A released version was declared unstable."""
+
+    wanted = "latestVersionUnstable"
+
+
+class FrozenBumped(Change, frozen=True, dict=True):
+    """A request or response got versions; its rule knows the RPCs that must not."""
+
+    wanted = "validVersions"
+
+
+class ResponseNotBumped(Change, frozen=True, dict=True):
+    """One half of an RPC lacks versions that the other half was bumped to."""
+
+    wanted = "validVersions"
+
+    @fact
+    def other(self) -> str:
+        """The half that was bumped: request or response."""
+        return "request" if self.message.type == "response" else "response"
+
+    @property
+    def closer(self) -> str:
+        """Which half was not bumped."""
+        return f"{self.message.type}-not-bumped"
+
+
+class UnstableChanged(Change, frozen=True, dict=True):
+    """A version that was unstable has other bytes, or another header."""
+
+    @property
+    def place(self) -> Spot | None:
+        """At the valid versions, where it may have become stable."""
+        return Spot(self.message.file, "", "validVersions")
+
+    @property
+    def old(self) -> Side:
+        """The layout in the old set."""
+        return _layout(self.messages[0], self.versions.lowest)
+
+    @property
+    def new(self) -> Side:
+        """The layout in the new set."""
+        return _layout(self.messages[1], self.versions.lowest)
+
+
+class HeaderChanged(Change, frozen=True, dict=True):
+    """Released versions have another header."""
+
+    wanted = "headerVersions"
+    old_headers: Annotated[tuple[int, ...], "The header versions in the old set, from the lowest version on."] = ()
+    new_header: Annotated[int, "The header version in the new set."] = -1
+
+    @fact
+    def old_header(self) -> int:
+        """The header version of the lowest version in the old set."""
+        return self.old_headers[0]
+
+    @property
+    def old(self) -> Side:
+        """The header version in the old set, of the lowest version; all of them, if there are several."""
+        several = {"headers": [*self.old_headers]} if len(self.old_headers) > 1 else {}
+        return {"header": self.old_header, **several}
+
+    @property
+    def new(self) -> Side:
+        """The header version in the new set."""
+        return {"header": self.new_header}
+
+
+def _told(message: Message | None, attribute: str) -> str:
+    value = getattr(message, attribute)
+    return "" if value is None else str(value)
+
+
+def _valid(message: Message | None) -> Side:
+    return {"validVersions": str(message.valid)} if message else {}
+
+
+def _layout(message: Message | None, version: int) -> Side:
+    return {"layout": shown_layout(layout(message, version))} if message else {}
+
+
+Around = tuple[Container, Container] | tuple[()]
+
+
+class FieldChange(Change, frozen=True, dict=True):
+    """A change of a field, proved by the layouts of the messages or structs around it; of these alone without one."""
+
+    fields: FieldPair = (None, None)
+    around: Around = ()
+    wanted = "versions"
+
+    @fact
+    def subject(self) -> str:
+        """The field's name in the new set; in the old one where it is gone; empty without a field."""
+        found = self.fields[1] or self.fields[0]
+        return found.name if found else ""
+
+    @fact
+    def field(self) -> str:
+        """The field's path, names joined by dots."""
+        found = self.fields[1] or self.fields[0]
+        return found.path if found else ""
+
+    @fact
+    def old_name(self) -> str:
+        """The field's name in the old set; empty where it is new."""
+        return self.fields[0].name if self.fields[0] else ""
+
+    @fact
+    def new_name(self) -> str:
+        """The field's name in the new set; empty where it is gone."""
+        return self.fields[1].name if self.fields[1] else ""
+
+    @fact
+    def old_tag(self) -> int:
+        """The field's tag in the old set, or -1."""
+        return _tag(self.fields[0])
+
+    @fact
+    def new_tag(self) -> int:
+        """The field's tag in the new set, or -1."""
+        return _tag(self.fields[1])
+
+    @property
+    def place(self) -> Spot | None:
+        """At the field, or at the fields that have it no more."""
+        if self.fields[1]:
+            return Spot(self.message.file, self.fields[1].pointer, self.wanted)
+        return Spot(self.message.file, self.around[1].pointer if self.around else "", "fields")
+
+    @property
+    def before(self) -> Spot | None:
+        """At the name of the field that was."""
+        was = self.messages[0]
+        return Spot(was.file, self.fields[0].pointer, "name") if was and self.fields[0] else None
+
+    @property
+    def old(self) -> Side:
+        """The layout in the old set, of the lowest of the versions."""
+        return self._proof(0)
+
+    @property
+    def new(self) -> Side:
+        """The same in the new set."""
+        return self._proof(1)
+
+    def _proof(self, side: int) -> dict[str, object]:
+        message, version = self.messages[side], self.versions.lowest
+        if message is None or not self.around:
+            return {}
+        body = known_layout(self.around[side], version, message.flexible.covers(version))
+        return {"layout": shown_layout(body, self.fields[side])}
+
+
+def _tag(field: Field | None) -> int:
+    return field.tag if field is not None and field.tag is not None else -1
+
+
+class Encoded(FieldChange, frozen=True, dict=True):
+    """A change of how a field is encoded."""
+
+    was: Annotated[str, "How the field was encoded, such as `nullable string`; empty where it is new."] = ""
+    now: Annotated[str, "How it is encoded now; empty where it is gone."] = ""
+
+
+class LayoutChanged(Encoded, frozen=True, dict=True):
+    """A released version has other bytes, or bytes that mean something else; without a field, all of it has."""
+
+    same: Annotated[bool, "Whether the bytes are the same, and only their meaning is another."] = False
+
+    @property
+    def closer(self) -> str:
+        """What happened to the field."""
+        if self.was and self.now:
+            return "meaning-changed" if self.same else "type-changed"
+        return "field-removed" if self.was else "field-added" if self.now else ""
+
+    @property
+    def place(self) -> Spot | None:
+        """At the type, where the field is in both."""
+        spot = super().place
+        return spot._replace(wanted="type") if spot and self.was and self.now else spot
+
+    @property
+    def before(self) -> Spot | None:
+        """At the fields, without a field."""
+        was = self.messages[0]
+        return super().before if any(self.fields) or not was else Spot(was.file, "", "fields")
+
+    def _proof(self, side: int) -> dict[str, object]:
+        message = self.messages[side]
+        if message is None or any(self.fields):
+            return super()._proof(side)
+        number = self.versions.lowest  # a record type's, which is the version on the old side alone
+        return {"layout": shown_layout(layout(message, message.valid.lowest if side else number))}
+
+
+class TypeRetyped(Encoded, frozen=True, dict=True):
+    """A field has another type in the same bytes."""
+
+    wanted = "type"
+
+    @property
+    def closer(self) -> str:
+        """That the bytes are the same."""
+        return "same-bytes"
+
+
+class NullabilityWidened(FieldChange, frozen=True, dict=True):
+    """A released field may be null now."""
+
+    wanted = "nullableVersions"
+
+
+class NullabilityNarrowed(FieldChange, frozen=True, dict=True):
+    """A released field can be null no more."""
+
+    wanted = "nullableVersions"
+
+
+class FlexibleChanged(Encoded, frozen=True, dict=True):
+    """A field has another encoding because it, or without a field all of the message, became flexible or ceased to."""
+
+    flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
+
+    @property
+    def place(self) -> Spot | None:
+        """At the field, or at the message's flexible versions."""
+        return super().place if any(self.fields) else Spot(self.message.file, "", "flexibleVersions")
+
+    @property
+    def before(self) -> Spot | None:
+        """The same in the old set."""
+        was = self.messages[0]
+        return super().before if any(self.fields) or not was else Spot(was.file, "", "flexibleVersions")
+
+    def _proof(self, side: int) -> dict[str, object]:
+        message = self.messages[side]
+        if message is None or any(self.fields):
+            return super()._proof(side)
+        body = layout(message, self.versions.lowest)
+        return {"flexibleVersions": str(message.flexible), "layout": shown_layout(body, empty_tags=True)}
+
+
+class FieldsReordered(FieldChange, frozen=True, dict=True):
+    """Fields of a released version traded places, or moved because others came or went."""
+
+    same: Annotated[bool, "Whether the bytes are the same."] = False
+    order: Annotated[tuple[str, ...], "The fields in their order now; empty where they only moved."] = ()
+    holder: Annotated[str, "The field that stood where this one stands, if one did."] = ""
+
+    @property
+    def closer(self) -> str:
+        """Whether the bytes are the same."""
+        return "same-bytes" if self.same else "other-bytes"
+
+
+class AttributeChanged(FieldChange, frozen=True, dict=True):
+    """A property of a field that no byte shows has another value."""
+
+    attribute: ClassVar[str]
+
+    @fact
+    def was(self) -> str:
+        """The property in the old set, in words."""
+        return _word(self._value(0))
+
+    @fact
+    def now(self) -> str:
+        """The property in the new set, in words."""
+        return _word(self._value(1))
+
+    @property
+    def before(self) -> Spot | None:
+        """At the property."""
+        spot = super().before
+        return spot._replace(wanted=self.wanted) if spot else None
+
+    def _value(self, side: int) -> object:
+        return getattr(self.fields[side], self.attribute)
+
+    def _proof(self, side: int) -> dict[str, object]:
+        return {self.wanted: self._value(side)}
+
+
+class FieldRenamed(AttributeChanged, frozen=True, dict=True):
+    """A field has another name; or, in some versions only, other fields have its bytes."""
+
+    wanted, attribute = "name", "name"
+
+    @property
+    def closer(self) -> str:
+        """Whether the field is gone, and its bytes are not."""
+        return "" if self.fields[1] else "same-bytes"
+
+    def _proof(self, side: int) -> dict[str, object]:
+        return FieldChange._proof(self, side) if self.around else super()._proof(side)
+
+
+class StructRenamed(AttributeChanged, frozen=True, dict=True):
+    """A struct has another name."""
+
+    wanted, attribute = "type", "type"
+
+    @fact
+    def was(self) -> str:
+        """The struct's name in the old set."""
+        return self.fields[0].element_type if self.fields[0] else ""
+
+    @fact
+    def now(self) -> str:
+        """The struct's name in the new set."""
+        return self.fields[1].element_type if self.fields[1] else ""
+
+
+class DefaultChanged(AttributeChanged, frozen=True, dict=True):
+    """A field has another default."""
+
+    wanted, attribute = "default", "default"
+
+    @fact
+    def was(self) -> str:
+        """The default in the old set, in quotes if there is one."""
+        return quoted(self.fields[0])
+
+    @fact
+    def now(self) -> str:
+        """The default in the new set, in quotes if there is one."""
+        return quoted(self.fields[1])
+
+
+class EntityTypeChanged(AttributeChanged, frozen=True, dict=True):
+    """A field identifies something else."""
+
+    wanted, attribute = "entityType", "entity_type"
+
+
+class MapKeyChanged(AttributeChanged, frozen=True, dict=True):
+    """The keys of an array changed."""
+
+    wanted, attribute = "mapKey", "map_key"
+
+
+class IgnorableChanged(AttributeChanged, frozen=True, dict=True):
+    """A field may now be dropped, or no longer."""
+
+    wanted, attribute = "ignorable", "ignorable"
+
+
+class AboutChanged(AttributeChanged, frozen=True, dict=True):
+    """A field is described differently."""
+
+    wanted, attribute = "about", "about"
+
+
+class Arrived(FieldChange, frozen=True, dict=True):
+    """A field that only versions not yet released have."""
+
+    @fact
+    def type(self) -> str:
+        """The field's type."""
+        return self.fields[1].type if self.fields[1] else ""
+
+    @fact
+    def added(self) -> Field | None:
+        """The field itself."""
+        return self.fields[1]
+
+    @property
+    def closer(self) -> str:
+        """Whether it is tagged."""
+        return "field-added" if self.new_tag < 0 else "tag-added"
+
+
+class NewField(Arrived, frozen=True, dict=True):
+    """A new field in a new version."""
+
+
+class NewFieldNotIgnorable(Arrived, frozen=True, dict=True):
+    """A new field without which no older version can be written once it is set."""
+
+    wanted = "ignorable"
+
+
+def quoted(field: Field | None) -> str:
+    """A field's default as it is told."""
+    if field is None or not (field.defaults_to_null or field.has_default):
+        return "left out"
+    return "null" if field.defaults_to_null else f'"{field.default}"'
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value) or "left out"
+
+
+class TagChanged(FieldChange, frozen=True, dict=True):
+    """A tagged field has another number."""
+
+    wanted = "tag"
+
+
+class TaggedMoved(FieldChange, frozen=True, dict=True):
+    """A released field became tagged, or ceased to be."""
+
+    wanted = "taggedVersions"
+    tagged: Annotated[bool, "Whether it is tagged now."] = False
+
+    @property
+    def closer(self) -> str:
+        """Which of the two."""
+        return "tagged" if self.tagged else "untagged"
+
+
+class TagRemoved(FieldChange, frozen=True, dict=True):
+    """A tagged field is gone from a released version."""
+
+
+class NewTag(FieldChange, frozen=True, dict=True):
+    """A tagged field was added to a released version."""
+
+    wanted = "tag"
+
+    @property
+    def closer(self) -> str:
+        """That a tag was added."""
+        return "tag-added"
+
+
+class TagReused(FieldChange, frozen=True, dict=True):
+    """A tag number came back with another meaning."""
+
+    wanted = "tag"
+
+    @fact
+    def old_type(self) -> str:
+        """The type of the field that had the number."""
+        return self.fields[0].type if self.fields[0] else ""
+
+    @property
+    def before(self) -> Spot | None:
+        """At the tag."""
+        spot = super().before
+        return spot._replace(wanted="tag") if spot else None
+
+    @property
+    def old(self) -> Side:
+        """The field that had the number, and the layout around it."""
+        return self._owner(0)
+
+    @property
+    def new(self) -> Side:
+        """The field that has it now, and the layout around it."""
+        return self._owner(1)
+
+    def _owner(self, side: int) -> dict[str, object]:
+        field = self.fields[side]
+        assert field is not None
+        body = known_layout(field.owner, self.versions.lowest, flexible=True) if self.versions else None
+        proof = {"layout": shown_layout(body, field)} if body else {}
+        return {"tag": field.tag, "name": field.name, "type": field.type, **proof}
+
+
+def _kinds(kind: type[Change]) -> Iterator[type[Change]]:
+    below = kind.__subclasses__()
+    for one in below:
+        yield from _kinds(one)
+    if not below:
+        yield kind
+
+
+KINDS: dict[str, type[Change]] = {name_of(kind): kind for kind in _kinds(Change)}
+
+register("change", Change, KINDS)

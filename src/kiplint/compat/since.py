@@ -1,0 +1,109 @@
+"""What a change brought about: the findings of a check that its base did not have, or on lines that it touches."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, check_set
+from kiplint.sources.git import is_revision, is_unborn
+from kiplint.sources.open import open_sets
+from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.tree import home_of
+from kiplint.text.lines import decode_text
+
+Keeps = Callable[[str], bool]
+
+
+class Base(NamedTuple):
+    """The state before: how often each finding was there, and the lines of each file by its path in the repository."""
+
+    counts: Mapping[str, int]
+    lines: Mapping[str, frozenset[str]]
+    top: str
+
+
+def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> Base:
+    """Check what stood at the same places in a revision; a place that was not there had nothing.
+
+    Raises UsageError for a source that is no directory or file, and SourceError for an unknown revision.
+    """
+    counts: Counter[str] = Counter()
+    lines: dict[str, frozenset[str]] = {}
+    top = home_of(os.curdir)
+    for name in places(revision, names, top):
+        prefix = name if name.endswith(":") else f"{revision}:"
+        try:
+            for one in open_sets([name], lambda path: True):
+                kept = [file for file in one.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
+                inputs = [Input(file.path, file.data) for file in kept]
+                found = check_set(inputs, rules, partial=one.lone)
+                counts.update(finding.fingerprint for finding in found.findings)
+                for file in kept:
+                    lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
+        except NothingThereError:
+            continue
+    return Base(counts, lines, top)
+
+
+def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: Base) -> tuple[Finding, ...]:
+    """The findings that are not in the base as often, or are on a line that is not in its file."""
+    left = Counter(base.counts)
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    kept = []
+    for one in findings:
+        if one.path not in texts:
+            texts[one.path] = decode_text(sources.get(one.path, b"")).splitlines()
+        known = left[one.fingerprint] > 0
+        left[one.fingerprint] -= known
+        place = os.path.relpath(os.path.realpath(one.path), os.path.realpath(base.top)).replace(os.sep, "/")
+        line = texts[one.path][one.span.line - 1 : one.span.line]
+        touched = place not in base.lines or not base.lines[place].issuperset(line)
+        if not known or touched:
+            kept.append(one)
+    return tuple(kept)
+
+
+def places(
+    revision: str, names: Iterable[str], top: str, option: str = "--changed-since", repository: str | None = None
+) -> Iterator[str]:
+    """Where in the revision the directories and files are that were named; files by their directory.
+
+    `option` is what asks for it, `top` the work tree that they are in, of the `repository` if it is not the one around
+    the working directory. Raises as `read_base` does.
+    """
+    where = (
+        f"in the work tree of {repository}; name it as REV:path"
+        if repository
+        else "in the repository around the working directory"
+    )
+    if not top and not repository:
+        raise SourceError(f"{option} needs a git repository around the working directory")
+    if is_unborn(revision, repository):
+        return
+    if not is_revision(revision, repository):
+        raise SourceError(f"no such revision: {revision}")
+    seen = set()
+    for name in names:
+        if not os.path.lexists(name):
+            raise UsageError(f"{option} is about directories and files, not {name}")
+        folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
+        inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top)).replace(os.sep, "/")
+        if not top or inner.startswith("../"):
+            raise UsageError(f"{option}: {name} is not {where}")
+        place = f"{revision}:{'' if inner == '.' else inner}"
+        if place not in seen:
+            seen.add(place)
+            if inner == "." or _is_there(place, repository):
+                yield place
+
+
+def _is_there(place: str, repository: str | None) -> bool:
+    from kiplint.sources.objects import open_repository
+
+    return open_repository(repository).find(place) is not None

@@ -1,0 +1,232 @@
+"""What an upgrade path is, as values fit for any report: the JSON output of `kiplint upgrade-path` is this.
+
+Version ranges are text in Kafka's notation. Fields are only ever added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from kiplint.compat.negotiation.sides import stable_versions
+from kiplint.compat.roles import Mode, is_served, modes_of
+from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.versions import VersionRange
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
+
+class Blocker(msgspec.Struct, frozen=True):
+    """An RPC that keeps two sets from running in one cluster."""
+
+    name: str
+    api_key: int
+    kind: Annotated[
+        Literal["no-common-version", "gone"], Meta(description="gone: the newer set no longer serves the RPC.")
+    ]
+    old: Annotated[str, Meta(description="The versions that the older set serves.")]
+    new: Annotated[str | None, Meta(description="The versions that the newer set serves, null when it serves none.")]
+
+
+class Direct(msgspec.Struct, frozen=True):
+    """What stands in the way of one roll between two sets; nothing does when `possible`."""
+
+    possible: bool
+    modes: Annotated[tuple[Mode, ...], Meta(description="The modes that both sets can run in.")]
+    blockers: tuple[Blocker, ...]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One roll through the cluster: an upgrade to other software, or with the same one from ZooKeeper to KRaft."""
+
+    kind: Literal["upgrade", "migrate"]
+    source: Annotated[str, Meta(description="The set before the step.")]
+    target: Annotated[str, Meta(description="The set after the step; the same for a migration.")]
+    mode: Annotated[Mode, Meta(description="The mode the cluster runs in, after a migration the new one.")]
+
+
+class UpgradePath(msgspec.Struct, frozen=True):
+    """What `kiplint upgrade-path --output-format json` writes."""
+
+    version: Literal[1]
+    source: str
+    target: str
+    found: Annotated[bool, Meta(description="Whether there is a path.")]
+    path: Annotated[tuple[str, ...], Meta(description="The sets on the way, both ends included; empty without one.")]
+    steps: tuple[Step, ...]
+    direct: Annotated[Direct, Meta(description="The jump from one end to the other.")]
+    furthest: Annotated[str, Meta(description="Without a path: the last set that can be reached.")] = ""
+    mode: Annotated[Mode | None, Meta(description="The mode at first; null without a path and when not asked.")] = None
+    assumed: Annotated[bool, Meta(description="FROM can run in both modes; `mode` is that of the path.")] = False
+
+
+DEFINITION = (
+    "Two sets interoperate when, in a mode that both can run in (ZooKeeper or KRaft), the newer one still serves every "
+    "RPC that the older one serves, in a version that both have; unstable versions do not count. A set with both modes "
+    "can be migrated from ZooKeeper to KRaft where BrokerRegistration knows IsMigratingZkBroker (KIP-866)."
+)
+
+_BROKER_REGISTRATION: Final = 62
+
+Served = Mapping[int, tuple[str, VersionRange]]
+"""By API key: the name of an RPC and its stable versions."""
+
+
+class Release(NamedTuple):
+    """One schema set as a release: what it serves in each mode, everything live, and whether it can be migrated."""
+
+    name: str
+    served: Mapping[Mode, Served]
+    live: Served
+    says_listeners: bool
+    migrates: bool
+
+
+def make_release(name: str, schemas: SchemaSet) -> Release:
+    """What a set serves, by mode.
+
+    Where it says listeners, ZooKeeper mode is what `zkBroker` serves, and KRaft mode what `broker` and `controller`
+    serve. A set without them (before 2.8) has one mode, in which it serves all that it enables: ZooKeeper when it has
+    UpdateMetadata, else KRaft (see `compat.roles`).
+    """
+    rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and stable_versions(rpc)]
+    live = {rpc.api_key: (rpc.name, stable_versions(rpc)) for rpc in rpcs}
+    if not schemas.declares_listeners:
+        return Release(name, dict.fromkeys(modes_of(schemas), live), live, says_listeners=False, migrates=False)
+    served: dict[Mode, Served] = {
+        mode: {rpc.api_key: live[rpc.api_key] for rpc in rpcs if is_served(rpc, schemas, mode, nodes=True)}
+        for mode in modes_of(schemas)
+    }
+    return Release(name, served, live, says_listeners=True, migrates=len(served) == 2 and _migrates(rpcs))
+
+
+def interoperate(old: Release, new: Release, mode: Mode) -> bool:
+    """Whether brokers of both can run in one cluster of that mode: see `DEFINITION`."""
+    if mode not in old.served or mode not in new.served:
+        return False
+    return next(blockers(old, new, mode, mode), None) is None
+
+
+def blockers(old: Release, new: Release, old_mode: Mode, new_mode: Mode) -> Iterator[Blocker]:
+    """The RPCs that the older set serves and the newer one does not, or in no common version.
+
+    What a set serves that says no listeners is not known exactly: 2.7 has the RPCs of KRaft, and serves none of them.
+    So from such a set, an RPC that the newer one has for another mode is not missed, as long as a version is common.
+    """
+    served = new.served[new_mode]
+    for key, (name, versions) in sorted(old.served[old_mode].items()):
+        there = served.get(key)
+        if there is None and not old.says_listeners:
+            there = new.live.get(key)
+        if there is None:
+            yield Blocker(name, key, "gone", str(versions), None)
+        elif not versions & there[1]:
+            yield Blocker(name, key, "no-common-version", str(versions), str(there[1]))
+
+
+def direct(old: Release, new: Release) -> Direct:
+    """The jump from one release to the other: in the mode where least is in the way.
+
+    Without a common mode, the older one's last mode is held against the newer one's, so that the RPCs are named.
+    """
+    modes: tuple[Mode, ...] = tuple(mode for mode in old.served if mode in new.served)
+    pairs: list[tuple[Mode, Mode]] = [(mode, mode) for mode in modes]
+    if not pairs and old.served and new.served:
+        pairs = [(list(old.served)[-1], list(new.served)[-1])]
+    found = [tuple(blockers(old, new, *pair)) for pair in pairs]
+    least = min(found, key=len, default=())
+    return Direct(bool(modes) and not least, modes, least)
+
+
+def in_mode(release: Release, mode: Mode | None) -> Release:
+    """The release as it is in one mode, or as it is."""
+    return release._replace(served={mode: release.served[mode]}) if mode else release
+
+
+def _migrates(rpcs: list[Rpc]) -> bool:
+    requests = (rpc.request for rpc in rpcs if rpc.api_key == _BROKER_REGISTRATION and rpc.request)
+    return any(field.name == "IsMigratingZkBroker" and field.present for one in requests for field in one.fields)
+
+
+Stop = tuple[int, Mode]
+"""A cluster on the way: the position of its release in the list, and its mode."""
+
+
+def upgrade_path(releases: Sequence[Release], mode: Mode | None = None) -> UpgradePath:
+    """The path from the first release to the last, over those between them in their order, oldest first.
+
+    The fewest steps; of several such paths the one whose every step goes furthest ahead. `mode` is what the cluster
+    runs in at first, by default any that the first release can run in.
+    """
+    import networkx
+
+    graph = make_graph(releases)
+    goals = [(len(releases) - 1, end) for end in releases[-1].served]
+    distances = networkx.multi_source_dijkstra_path_length(graph.reverse(copy=False), goals) if goals else {}
+    starts: list[Stop] = [(0, one) for one in releases[0].served if mode in (None, one)]
+    reached = [place for place in starts if place in distances]
+    places = _walk(graph, distances, min(reached, key=lambda place: distances[place])) if reached else []
+    furthest = -1 if places else max(_reachable(graph, starts), default=0)
+    return UpgradePath(
+        version=1,
+        source=releases[0].name,
+        target=releases[-1].name,
+        found=bool(places),
+        path=tuple(dict.fromkeys(releases[index].name for index, _ in places)),
+        steps=tuple(_step(releases, *pair) for pair in pairwise(places)),
+        direct=direct(in_mode(releases[0], mode), releases[-1]),
+        furthest=releases[furthest].name if furthest >= 0 else "",
+        mode=places[0][1] if places else mode,
+        assumed=mode is None and len(starts) > 1,
+    )
+
+
+def make_graph(releases: Sequence[Release]) -> DiGraph[Stop]:
+    """The graph of places: an edge for every upgrade that is possible in one roll, and for every migration."""
+    import networkx
+
+    known: dict[str, Release] = {}
+    alike = [known.setdefault(repr(one[1:]), one) for one in releases]  # patch releases are mostly the same
+
+    @cache
+    def fit(old: int, new: int, mode: Mode) -> bool:
+        return interoperate(*pair[old, new], mode)
+
+    pair = {(id(old), id(new)): (old, new) for old in alike for new in alike}
+    graph: DiGraph[Stop] = networkx.DiGraph()
+    graph.add_nodes_from((index, mode) for index, one in enumerate(releases) for mode in one.served)
+    for index, mode in list(graph):
+        later = range(index + 1, len(releases))
+        graph.add_edges_from(
+            ((index, mode), (other, mode)) for other in later if fit(id(alike[index]), id(alike[other]), mode)
+        )
+        if mode == "zookeeper" and releases[index].migrates:
+            graph.add_edge((index, mode), (index, "kraft"))
+    return graph
+
+
+def _walk(graph: DiGraph[Stop], distances: Mapping[Stop, float], start: Stop) -> list[Stop]:
+    places = [start]
+    while distances[places[-1]]:
+        here = places[-1]
+        nearer = [place for place in graph[here] if distances.get(place, -1) == distances[here] - 1]
+        places.append(max(nearer))
+    return places
+
+
+def _reachable(graph: DiGraph[Stop], starts: Sequence[Stop]) -> set[int]:
+    import networkx
+
+    found = [place for start in starts for place in (start, *networkx.descendants(graph, start))]
+    return {index for index, _ in found}
+
+
+def _step(releases: Sequence[Release], before: Stop, after: Stop) -> Step:
+    source, target = releases[before[0]].name, releases[after[0]].name
+    return Step("upgrade" if before[1] == after[1] else "migrate", source, target, after[1])

@@ -1,1 +1,0 @@
-"""Rolling upgrades from one release to another."""

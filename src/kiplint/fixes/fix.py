@@ -1,0 +1,78 @@
+"""What a fixer is given, and what it gives: the edits that put one finding right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+
+from kiplint.engine.finding import FileEdit, Fix
+from kiplint.engine.ruleset import Breach
+from kiplint.model.message import Message
+from kiplint.model.problem import ProblemElement
+from kiplint.text.edit import Document, Edit
+from kiplint.text.tree import Node
+
+Applicability = Literal["safe", "unsafe"]
+
+
+class Case:
+    """A broken rule, its place, and the files that it is about. `pointer` is that of the finding."""
+
+    def __init__(self, breach: Breach, pointer: str, documents: Mapping[str, Document]) -> None:
+        self.breach = breach
+        self.pointer = pointer
+        self._documents = documents
+
+    @property
+    def file(self) -> str:
+        """The path of the file that the finding is in."""
+        return self.breach.anchor.file
+
+    @cached_property
+    def document(self) -> Document:
+        """That file."""
+        return self._documents[self.file]
+
+    def document_of(self, message: Message) -> Document | None:
+        """The file of a message of the set, None when it is not among those that may be changed."""
+        return self._documents.get(message.file)
+
+    @property
+    def node(self) -> Node | None:
+        """The value that the finding points to, None when there is none."""
+        return self.document.find(self.pointer)
+
+    @property
+    def problem(self) -> ProblemElement:
+        """The problem that the reader noted; for rules about problems."""
+        element = self.breach.element
+        assert isinstance(element, ProblemElement)
+        return element
+
+    def safe(self, edits: Iterable[Edit]) -> Fix | None:
+        """A fix of the file that does what is certainly meant."""
+        return self._fix("safe", edits)
+
+    def unsafe(self, edits: Iterable[Edit]) -> Fix | None:
+        """A fix of the file that does what is most likely meant; a person has to look at it."""
+        return self._fix("unsafe", edits)
+
+    def _fix(self, applicability: Applicability, edits: Iterable[Edit]) -> Fix | None:
+        return fix(applicability, ((self.file, edit) for edit in edits))
+
+
+Fixer = Callable[[Case], Fix | None]
+
+
+def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fix | None:
+    """A fix out of pairs of path and edit; None without any."""
+    made = tuple(FileEdit(path, edit.start, edit.end, edit.text) for path, edit in edits)
+    return Fix(applicability, made) if made else None
+
+
+def as_json(value: object) -> str:
+    """A value as it is written into a definition."""
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,437 @@
+"""Comments, and the mark in front of a text. No comment is touched unasked, so that all of this is unsafe."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from kiplint.engine.finding import Fix
+from kiplint.engine.ruleset import Breach
+from kiplint.fixes.draft import FIELD, MESSAGE
+from kiplint.fixes.fix import Case, Fixer, as_json, fix
+from kiplint.fixes.new_version import map_text, note_edit
+from kiplint.model.fields import Field
+from kiplint.model.headers import HeaderRange, derived_header, derived_map
+from kiplint.model.message import Message
+from kiplint.model.schemas import FROZEN, Rpc
+from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
+from kiplint.model.types import PRIMITIVES, REFUSED, coerced
+from kiplint.text.edit import (
+    Document,
+    Edit,
+    NotEditable,
+    child_of,
+    delete_item,
+    insert_property,
+    rename_key,
+    replace_value,
+)
+from kiplint.text.tokens import is_identifier, read_string
+from kiplint.text.tree import Node
+from kiplint.text.words import nearest
+from kiplint.versions import NONE, VersionRange
+
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+_STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
+
+
+def byte_order_mark(case: Case) -> Fix | None:
+    """Take the mark out; whoever put it there may have an editor that wants it."""
+    noted = case.problem.noted
+    return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
+
+
+def block_comment(case: Case) -> Fix | None:
+    """Say the same in lines that begin with `//`, where the comment has its lines for itself."""
+    document, noted = case.document, case.problem.noted
+    written = document.text[noted.start : noted.end]
+    whole = noted.kind == "block-comment" and len(written) > 3 and written.endswith("*/")
+    if not whole or not document.begins_line(noted.start) or not _ends_line(document, noted.end):
+        return None
+    indent = document.indent(noted.start)
+    lines = [f"// {line}".rstrip() for line in _said(written[2:-2])]
+    return case.unsafe([document.edit(noted.start, noted.end, f"\n{indent}".join(lines))])
+
+
+def unused_ignore(case: Case) -> Fix | None:
+    """Take an ignore comment out when there is nothing to ignore; not one whose rule may only be misspelt."""
+    document, noted = case.document, case.problem.noted
+    if not noted.spare:
+        return None
+    start, end = noted.start, noted.end
+    if document.begins_line(start):
+        return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
+    return case.unsafe([document.edit(len(document.text[:start].rstrip(" \t")), end, "")])
+
+
+def _said(body: str) -> list[str]:
+    """The lines of a block comment without its frame: the stars that lines begin with, or their common indentation."""
+    first, *others = _LINE_END.split(body)
+    if all(_STAR.match(line) for line in others if line.strip()):
+        others = [_STAR.sub("", line, count=1) for line in others]
+    else:
+        others = textwrap.dedent("\n".join(others)).split("\n")
+    lines = [first.strip("* \t"), *(line.rstrip("* \t") for line in others)]
+    while len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    return lines[1:] if len(lines) > 1 and not lines[0] else lines
+
+
+def _ends_line(document: Document, offset: int) -> bool:
+    return not document.text[offset : document.next_line(max(offset - 1, 0))].strip(" \t\r\n")
+
+
+def header_map(case: Case) -> Fix | None:
+    """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
+    element = case.breach.element
+    messages = element.schemas.headerless if isinstance(element, Message) else ()
+    return fix("safe", ((one.file, edit) for one in messages for edit in _declared(case, one)))
+
+
+def header_start(case: Case) -> Fix | None:
+    """Let the first range start at 0."""
+    entry = case.breach.element
+    node = case.node
+    if not isinstance(entry, HeaderRange) or node is None or node.key is None or len(entry.versions.parts) != 1:
+        return None
+    return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
+
+
+def header_overlap(case: Case) -> Fix | None:
+    """Let the range before end where this one starts."""
+    entry = case.breach.element
+    before = entry.previous if isinstance(entry, HeaderRange) else None
+    node = case.document.find(before.pointer) if before else None
+    if before is None or node is None or before.versions.lowest >= entry.versions.lowest:
+        return None
+    shorter = VersionRange.of(before.versions.lowest, entry.versions.lowest - 1)
+    return case.unsafe([rename_key(case.document, node, str(shorter))])
+
+
+def header_order(case: Case) -> Fix | None:
+    """Let this range and the one before trade headers; where the one before needs its own, both have that."""
+    entry = case.breach.element
+    before = entry.previous if isinstance(entry, HeaderRange) else None
+    if before is None or before.header < 0 or entry.header < 0:
+        return None
+    trades = derived_header(before.message, before.versions.lowest) <= entry.header
+    wanted = [(entry, before.header), *([(before, entry.header)] if trades else [])]
+    nodes = [(case.document.find(one.pointer), header) for one, header in wanted]
+    return case.unsafe(
+        replace_value(case.document, node, as_json(str(header))) for node, header in nodes if node is not None
+    )
+
+
+def _declared(case: Case, message: object) -> Iterable[Edit]:
+    if not isinstance(message, Message) or not message.is_rpc or not message.valid or message.header_ranges:
+        return
+    document = case.document_of(message)
+    if document is None or message.flexible_problem or (message.flexible and not message.flexible.open):
+        return
+    yield from _map_edits(document, map_text(derived_map(message), document.indent_unit))
+
+
+def _map_edits(document: Document, text: str) -> Iterable[Edit]:
+    there = document.find("/headerVersions")
+    if there is None:
+        return insert_property(document, document.root, "headerVersions", text, MESSAGE)
+    return (document.edit(there.start, there.end, text.replace("\n", "\n" + document.indent(there.key_start))),)
+
+
+_PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
+
+
+def lagging_half(case: Case) -> Fix | None:
+    """Let the half whose versions end first go as far as the other."""
+    rpc = case.breach.element
+    node = case.node
+    half = rpc.lagging if isinstance(rpc, Rpc) and rpc.name not in FROZEN else None
+    if half is None or node is None or node.key != "validVersions" or half.file != case.file or not half.valid:
+        return None
+    highest = max(one.valid.highest for one in (rpc.request, rpc.response) if one)
+    if highest <= half.valid.highest or len(half.valid.parts) > 1:
+        return None
+    edits = [replace_value(case.document, node, as_json(str(VersionRange.of(half.valid.lowest, highest))))]
+    missing = VersionRange.of(half.valid.highest + 1, highest)
+    words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
+    note = note_edit(case.document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
+    return case.unsafe([*edits, note] if note else edits)
+
+
+def frozen(case: Case) -> Fix | None:
+    """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
+    message = case.breach.element
+    if not isinstance(message, Message) or message.base_name not in FROZEN:
+        return None
+    versions = FROZEN[message.base_name]
+    wanted = {"validVersions": as_json(str(versions)), "flexibleVersions": '"none"'}
+    if message.says_headers:
+        wanted["headerVersions"] = map_text(derived_map(message, NONE), case.document.indent_unit)
+    edits = []
+    for key, value in wanted.items():
+        node = case.document.find(f"/{key}")
+        if node is not None and node.key is not None:
+            inner = value.replace("\n", "\n" + case.document.indent(node.key_start))
+            edits.append(replace_value(case.document, node, inner))
+    return case.unsafe(edits)
+
+
+def next_api_key(case: Case) -> Fix | None:
+    """The API key after all that the set has; the other half of a copied RPC is given the same."""
+    message = case.breach.element
+    node = case.node
+    if not isinstance(message, Message) or node is None or node.key != "apiKey":
+        return None
+    halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
+    keys = [one.api_key for one in message.schemas.messages if one.type in halves and one.api_key is not None]
+    return case.unsafe([replace_value(case.document, node, str(max(keys) + 1))])
+
+
+_HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")
+_NUMBER: Final = re.compile(r"([+-]?)([0-9]{0,20})(\.?)([0-9]{0,20})((?:[eE][+-]?[0-9]{1,3})?)")
+_ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
+
+
+def trailing_comma(case: Case) -> Fix | None:
+    """Take the comma out."""
+    noted = case.problem.noted
+    return case.safe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "trailing-comma" else [])
+
+
+def json5(case: Case) -> Fix | None:
+    """Write the same in JSON: double quotes, plain numbers, escapes and white space that JSON has."""
+    noted = case.problem.noted
+    if noted.kind != "json5-only":
+        return None
+    written = case.document.text[noted.start : noted.end]
+    meant = _meant(case, written, noted.start, noted.end)
+    return None if meant is None else case.safe([case.document.edit(noted.start, noted.end, meant)])
+
+
+def _meant(case: Case, written: str, start: int, end: int) -> str | None:
+    if written.startswith("'"):
+        value, issues = read_string(case.document.text, start, end)
+        broken = any(one.kind == "invalid-json" for one in issues)
+        return None if broken else json.dumps(value, ensure_ascii=False)
+    if written.startswith("\\"):
+        return _escape(written)
+    if written and not written.strip():
+        return " "
+    if (number := _number(written)) is not None:
+        return number
+    return f'"{written}"' if is_identifier(written) and written not in ("Infinity", "NaN") else None
+
+
+def _escape(written: str) -> str | None:
+    if written.startswith("\\x"):
+        return f"\\u{int(written[2:], 16):04x}"
+    return "" if written[1:2] in "\r\n\u2028\u2029" else _ESCAPES.get(written)
+
+
+def _number(written: str) -> str | None:
+    if found := _HEXADECIMAL.fullmatch(written):
+        return f"{found[1].strip('+')}{int(found[2], 16)}"
+    found = _NUMBER.fullmatch(written)
+    if found is None or not (found[2] or found[4]):
+        return None
+    sign, whole, _, fraction, exponent = found.groups()
+    number = f"{sign.strip('+')}{whole or '0'}{'.' if fraction else ''}{fraction}{exponent}"
+    return number if math.isfinite(float(number)) else None
+
+
+_WORD: Final = re.compile(r"[A-Za-z0-9_]+")
+_CONTAINERS: Final = frozenset({"array", "list", "seq", "vector"})
+
+
+def coerced_value(case: Case) -> Fix | None:
+    """Write the value that Kafka's reader makes of the one that is there."""
+    way = case.document.way(case.pointer)
+    if len(way) < 2:
+        return None
+    *_, container, node = way
+    try:
+        value = json.loads(case.document.text[node.start : node.end])
+    except (ValueError, RecursionError):
+        return None
+    path = [int(token) if token.isdigit() else token for token in case.pointer.split("/")[1:]]
+    meant = coerced(path, value)
+    if meant is REFUSED:
+        return None
+    if meant is None:
+        return case.safe(delete_item(case.document, container, node))
+    if isinstance(value, (dict, list)):
+        inner = case.document.text[node.start : node.end]
+        return case.safe([replace_value(case.document, node, f"[{inner}]")])
+    return case.safe([replace_value(case.document, node, as_json(meant))])
+
+
+def default_null(case: Case) -> Fix | None:
+    """Null in quotes where the field is nullable; else no default, which is what Kafka makes of it."""
+    field = case.breach.element
+    way = case.document.way(case.pointer)
+    if not isinstance(field, Field) or len(way) < 2 or way[-1].key != "default":
+        return None
+    *_, container, node = way
+    if field.nullable and field.versions <= field.nullable:
+        return case.safe([replace_value(case.document, node, '"null"')])
+    return case.safe(delete_item(case.document, container, node))
+
+
+def default_octal(case: Case) -> Fix | None:
+    """The number without its leading zeros; if asked for, where Java takes it for another one."""
+    node = case.node
+    field = case.breach.element
+    if not isinstance(field, Field) or field.default_mistake != "octal" or node is None or node.key != "default":
+        return None
+    meant = str(int(field.default))
+    edits = [replace_value(case.document, node, as_json(meant))]
+    digits = field.default.lstrip("+-")
+    other = set(digits) <= set("01234567") and int(digits, 8) != abs(int(meant))
+    return case.unsafe(edits) if other else case.safe(edits)
+
+
+def written_type(case: Case) -> Fix | None:
+    """An array as Kafka writes it, for one written as in other languages; a misspelt primitive only if asked to."""
+    node = case.node
+    field = case.breach.element
+    if not isinstance(field, Field) or node is None or node.key != "type":
+        return None
+    words = _WORD.findall(field.type)
+    primitives = [word for word in words if word in PRIMITIVES]
+    around = {word.lower() for word in words if word not in PRIMITIVES}
+    if len(primitives) == 1 and around <= _CONTAINERS and not _WORD.fullmatch(field.type):
+        return case.safe([replace_value(case.document, node, as_json(f"[]{primitives[0]}"))])
+    meant = ("[]" if field.is_array else "") + field.type_hint
+    if not field.type_hint or meant == field.type:
+        return None
+    return case.unsafe([replace_value(case.document, node, as_json(meant))])
+
+
+def misspelt_property(case: Case) -> Fix | None:
+    """The property whose name is nearest, where there is none of that name yet."""
+    way = case.document.way(case.pointer)
+    if len(way) < 2 or way[-1].key is None:
+        return None
+    *_, container, node = way
+    spec: type[MessageSpec | FieldSpec | StructSpec] = MessageSpec if container is case.document.root else FieldSpec
+    if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
+        spec = StructSpec
+    known = [name for name in spec.__struct_encode_fields__ if name not in {one.key for one in container.children}]
+    meant = nearest(node.key or "", known)
+    return case.unsafe([rename_key(case.document, node, meant)]) if meant else None
+
+
+_PROPERTY: Final = re.compile(r'"([A-Za-z0-9+-]+)": ?(.+)', re.DOTALL)
+_HEADER_ENTRY: Final = "/headerVersions/"
+
+
+def instead(case: Case) -> Fix | None:
+    """Do what the rule says, which is certain."""
+    return case.safe(instead_edits(case))
+
+
+def suggestion(case: Case) -> Fix | None:
+    """Do what the rule says, which is likely."""
+    return case.unsafe(instead_edits(case))
+
+
+def instead_edits(case: Case) -> tuple[Edit, ...]:
+    """The edits that write a rule's `instead`; none when it is no text for the place, or is there already."""
+    text = case.breach.instead
+    node = case.node
+    if node is None or not text:
+        return ()
+    found = _PROPERTY.fullmatch(text)
+    if found is None:
+        plain = node.kind in ("string", "word") and _is_json(text)
+        return (replace_value(case.document, node, text),) if plain else ()
+    key, value = found.groups()
+    if not _is_json(value):
+        return ()
+    if case.pointer.startswith(_HEADER_ENTRY) and key[0].isdigit():
+        return rename_key(case.document, node, key), replace_value(case.document, node, value)
+    container = _owner(case, key)
+    if container is None:
+        return ()
+    there = child_of(container, key)
+    if there is not None:
+        return (replace_value(case.document, there, value),)
+    order = MESSAGE if container is case.document.root else FIELD
+    return insert_property(case.document, container, key, value, order)
+
+
+def _owner(case: Case, key: str) -> Node | None:
+    """The nearest object that can have the property: the message or a field."""
+    way = case.document.way(case.pointer)
+    objects = [(node, MESSAGE if node is case.document.root else FIELD) for node in way if node.kind == "object"]
+    return next((node for node, order in reversed(objects) if key in order), None)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except ValueError:
+        return False
+    return True
+
+
+FIXERS: Final[Mapping[str, Fixer]] = {
+    "instead": instead,
+    "suggestion": suggestion,
+    "json5": json5,
+    "trailing-comma": trailing_comma,
+    "byte-order-mark": byte_order_mark,
+    "block-comment": block_comment,
+    "unused-ignore": unused_ignore,
+    "coerced-value": coerced_value,
+    "default-null": default_null,
+    "default-octal": default_octal,
+    "written-type": written_type,
+    "misspelt-property": misspelt_property,
+    "header-map": header_map,
+    "header-start": header_start,
+    "header-overlap": header_overlap,
+    "header-order": header_order,
+    "lagging-half": lagging_half,
+    "frozen": frozen,
+    "next-api-key": next_api_key,
+}
+
+
+def mend(breach: Breach, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+    """The fix of a broken rule that names a fixer; None when this case is none that it can put right."""
+    fixer = FIXERS.get(breach.rule.spec.fix)
+    if fixer is None or breach.anchor.file not in files:
+        return None
+    try:
+        return fixer(Case(breach, pointer, _Documents(files)))
+    except NotEditable:
+        return None
+
+
+@lru_cache(maxsize=8)
+def _document(data: bytes) -> Document:
+    return Document(data)
+
+
+class _Documents(Mapping[str, Document]):
+    """The files that may be changed, each read when it is first looked at."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+
+    def __getitem__(self, path: str) -> Document:
+        return _document(self._files[path])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)

@@ -1,0 +1,199 @@
+"""The client instance id in the request header (KIP-1313, Request Header)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from kiplint.fixes.draft import Draft
+from kiplint.fixes.new_version import (
+    add_version,
+    declare,
+    declared_map,
+    field_like,
+    led_on,
+    make_flexible,
+    note_edit,
+    obstacle,
+)
+from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
+from kiplint.model.headers import API_VERSIONS, derived_map, header_map, header_of
+from kiplint.model.message import Message
+from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
+from kiplint.versions import VersionRange
+
+_ABOUT = "The client instance ID, which tells this client from all other instances of its application."
+
+
+def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> tuple[list[FileEdits], Row]:
+    """RequestHeader with the version and the field in it; nothing when it has both."""
+    if message is None:
+        look = ("RequestHeader is not among the files: give it version 3 with ClientInstanceId",)
+        return [], Row("RequestHeader", -1, "left", "", "", {}, (), look)
+    before = str(message.valid)
+    if not message.valid or message.valid.highest < version - 1:
+        look = (f"RequestHeader has versions {message.valid}: version {version} does not follow them",)
+        return [], Row("RequestHeader", -1, "left", before, before, {}, (), look)
+    draft = Draft(message)
+    done: list[str] = []
+    if not message.valid.covers(version):
+        draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
+        edit = note_edit(draft.document, f"Version {version} adds ClientInstanceId (KIP-1313).")
+        draft.add([edit] if edit else [])
+        done.append(f"version {version}")
+    if "ClientInstanceId" not in message.by_name and draft.document.find("/fields") is not None:
+        draft.append("/fields", field_like(draft.document, draft.node("/fields"), _field(version, tagged=tagged)))
+        done.append("ClientInstanceId")
+    after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
+    files = finished(draft)
+    return files, Row("RequestHeader", -1, "migrated" if files else "unchanged", before, after, {}, tuple(done))
+
+
+def _field(version: int, *, tagged: bool) -> dict[str, Any]:
+    versions = str(VersionRange.of(version))
+    extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
+    return {"name": "ClientInstanceId", "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
+
+
+HEADER: Final = 3
+INSTANCE_ID: Final = "ClientInstanceId"
+MISROUTING: Final = 5
+"""The version of ApiVersions that KIP-1242 brings, behind header 2."""
+TELEMETRY: Final = frozenset(
+    {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
+)
+"""The messages with a client instance id of their own, until the header carries it."""
+
+
+def migrate(
+    schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False, tagged: bool = False
+) -> Migration:
+    """The edits that bring a set to KIP-1313, or one that is there half the way; none when it is there.
+
+    `only` names RPCs, the others stay as they are. `only_declare` adds the headers that versions have, and no
+    version. `tagged` makes the id in the header a tagged field.
+    """
+    rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and (not only or rpc.name in only)]
+    files: list[FileEdits] = []
+    rows: list[Row] = []
+    if any(not rpc.is_dead and rpc.name not in FROZEN for rpc in rpcs) and not only_declare:
+        header, row = add_instance_id(schemas.request_header, HEADER, tagged=tagged)
+        files += header
+        rows.append(row)
+    for rpc in sorted(rpcs, key=lambda one: one.name):
+        found, row = _declare_only(rpc) if only_declare or rpc.name in FROZEN else _migrate(rpc)
+        files += found
+        rows.append(row)
+    return Migration(tuple(files), tuple(rows))
+
+
+def _migrate(rpc: Rpc) -> tuple[list[FileEdits], Row]:
+    request, response = rpc.request, rpc.response
+    if problem := _obstacle(rpc):
+        return [], _row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
+    assert request is not None
+    assert response is not None
+    at_goal = header_of(request, request.valid.highest) >= HEADER and request.says_headers
+    version = max(request.valid.highest + (not at_goal), response.valid.highest)
+    files: list[FileEdits] = []
+    done: list[str] = []
+    look: list[str] = []
+    if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
+        look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
+    for message, wanted in ((request, HEADER), (response, None)):
+        draft = Draft(message)
+        _lead_on(draft, version, wanted, done, look)
+        files += finished(draft)
+    return files, _row(rpc, "migrated" if files else "unchanged", version, done, look)
+
+
+def _lead_on(draft: Draft, version: int, header: int | None, done: list[str], look: list[str]) -> None:
+    """Give one message the version, if it lacks it, and the map of its headers."""
+    message = draft.message
+    flexible = message.flexible
+    if message.valid.highest < version:
+        flexed = make_flexible(draft, version)
+        flexible |= VersionRange.of(version) if flexed else flexible
+        dropped = _drop_id(draft, version)
+        done += [f"version {version} is the first flexible one"] if flexed else []
+        done += [f"{INSTANCE_ID} leaves {message.name}"] if dropped else []
+        said = _note(message, version, header, flexed=flexed, dropped=dropped)
+        look += [f"{message.name}: {one}" for one in add_version(draft, version, said)]
+    entries = declared_map(message) if message.says_headers and message.header_ranges else None
+    before = entries or derived_map(message)
+    if header is None and not message.flexible.covers(version):
+        header = derived_map(message, flexible)[-1][1]
+    after = before if header is None else led_on(before, version, header)
+    if after != entries:
+        declare(draft, after)
+
+
+def _drop_id(draft: Draft, version: int) -> bool:
+    message = draft.message
+    field = message.by_name.get(INSTANCE_ID) if message.name in TELEMETRY else None
+    if field is None or not field.versions.covers(version):
+        return False
+    before = field.versions - VersionRange.of(version)
+    draft.replace(f"{field.pointer}/versions", f'"{before}"')
+    return True
+
+
+def _note(message: Message, version: int, header: int | None, *, flexed: bool, dropped: bool) -> str:
+    parts = ["is the first flexible version"] if flexed else []
+    if dropped:
+        parts.append(f"removes {INSTANCE_ID}" + (f", which request header {header} carries" if header else ""))
+    elif header:
+        parts.append(f"uses request header {header}, which carries {INSTANCE_ID}")
+    elif not parts:
+        parts = [f"is the same as version {message.valid.highest}"]
+    return f"Version {version} {' and '.join(parts)} (KIP-1313)."
+
+
+def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], Row]:
+    """Declare the headers that the live halves of an RPC have."""
+    state: State = "exempt" if rpc.name in FROZEN else "dead" if rpc.is_dead else "declared"
+    halves = [half for half in (rpc.request, rpc.response) if half and half.valid and not half.header_ranges]
+    files: list[FileEdits] = []
+    look: list[str] = []
+    for half in halves:
+        if problem := _flexible_problem(half):
+            look.append(problem)
+            continue
+        draft = Draft(half)
+        declare(draft, derived_map(half))
+        files += finished(draft)
+    if state == "declared" and not files:
+        state = "left" if look else "unchanged"
+    done = ("its headers are declared",) if files else ()
+    return files, _row(rpc, state, None, done, look)
+
+
+def _obstacle(rpc: Rpc) -> str:
+    """Why the version cannot be added, or empty."""
+    if problem := obstacle(rpc):
+        return problem
+    for half in filter(None, (rpc.request, rpc.response)):
+        if half.header_ranges and declared_map(half) is None:
+            return f"headerVersions of {half.name} have gaps or mistakes: mend them first"
+        if problem := _flexible_problem(half):
+            return problem
+    return ""
+
+
+def _flexible_problem(half: Message) -> str:
+    if half.flexible_problem or (half.flexible and not half.flexible.open):
+        return f"flexibleVersions of {half.name} is {half.spec.flexible_versions!r}, which is no open range"
+    return ""
+
+
+def _row(
+    rpc: Rpc, state: State, version: int | None = None, done: Collection[str] = (), look: Collection[str] = ()
+) -> Row:
+    half = rpc.request or rpc.response
+    before = half.valid if half else VersionRange()
+    after = VersionRange.of(before.lowest, version) if version is not None and before else before
+    headers = header_map(half) if half else ()
+    if version is not None and after != before:
+        headers = (*headers, (after - before, HEADER))
+    shown = {str(versions): header for versions, header in headers}
+    return Row(rpc.name, rpc.api_key, state, str(before), str(after), shown, tuple(dict.fromkeys(done)), tuple(look))

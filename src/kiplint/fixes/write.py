@@ -1,0 +1,235 @@
+"""Putting new bytes into files: all of the new or all of the old ones, whatever happens on the way."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from kiplint.engine.errors import UsageError
+from kiplint.sources.open import ARCHIVES, STDIN
+
+_SUFFIX: Final = ".kiplint-new"
+_LEFT_OVER: Final = re.compile(rf"\.([0-9]{{1,10}})-[0-9]+{re.escape(_SUFFIX)}")
+_REASONS: Final = {
+    errno.ENOSPC: "there is no space left on the device",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "it is on a read-only file system",
+    errno.EACCES: "its directory may not be written to",
+    errno.EPERM: "it may not be replaced",
+    errno.ENOENT: "it is gone",
+    errno.ENOTDIR: "it is gone",
+    errno.ELOOP: "it is a link that leads in a circle",
+}
+
+
+class NotWritten(Exception):  # noqa: N818
+    """A file could not be replaced, and why. All other files are as they were, unless the message says more."""
+
+
+class Replacement(msgspec.Struct, frozen=True):
+    """New bytes for a file; `before` are those that it had when they were made."""
+
+    path: Path
+    before: bytes
+    after: bytes
+
+
+def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = ()) -> None:
+    """Replace the files' bytes, in the order given; their modes stay.
+
+    All new files are written beside the old ones before the first takes its place, so that a full disk changes
+    nothing. Each takes its place at once (rename). A link is followed when it leads to a regular file inside one of
+    the directories `within` or its own.
+
+    Raises NotWritten for a file that is read-only, has changed since it was read, is gone or no regular file, and
+    when there is no room for it.
+    """
+    targets = [_target(one.path, within) for one in replacements]
+    for directory in {target.parent for target in targets}:
+        _tidy(directory)
+    fresh: list[Path] = []
+    try:
+        for number, (one, target) in enumerate(zip(replacements, targets, strict=True)):
+            fresh.append(target.parent / f".{os.getpid()}-{number}{_SUFFIX}")
+            with _explained(one.path):
+                _write(fresh[-1], one.after, target)
+        for one, target in zip(replacements, targets, strict=True):
+            _is_unchanged(one, target)
+        for number, (one, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
+            with _explained(one.path, f"; files written before it: {number}" if number else ""):
+                new.replace(target)
+    finally:
+        for new in fresh:
+            new.unlink(missing_ok=True)
+    for directory in {target.parent for target in targets}:
+        _sync(directory)
+
+
+def _target(path: Path, within: Sequence[Path]) -> Path:
+    """The file to replace; raises NotWritten when it is none that may be."""
+    with _explained(path):
+        target = Path(os.path.realpath(path, strict=True))
+        found = target.stat()
+    if path.is_symlink() and not any(target.is_relative_to(os.path.realpath(one)) for one in (path.parent, *within)):
+        raise NotWritten(f"{path} is a link to {target}, outside of the directory; change that file itself")
+    if not stat.S_ISREG(found.st_mode):
+        raise NotWritten(f"{path} is no regular file")
+    # The administrator may write to everything, and rename asks the directory alone; a mode without any w is meant.
+    if not found.st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise NotWritten(f"{path} is read-only")
+    return target
+
+
+def _write(new: Path, data: bytes, target: Path) -> None:
+    found = target.stat()
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        if hasattr(os, "fchown"):
+            with suppress(OSError):
+                os.fchown(descriptor, found.st_uid, found.st_gid)
+        new.chmod(stat.S_IMODE(found.st_mode))
+        os.fsync(descriptor)
+
+
+def _is_unchanged(one: Replacement, target: Path) -> None:
+    with _explained(one.path):
+        now = target.read_bytes()
+    if now != one.before:
+        raise NotWritten(f"{one.path} has changed since it was read; nothing was written")
+
+
+def _tidy(directory: Path) -> None:
+    """Take away what an earlier run left behind when it was killed."""
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            found = _LEFT_OVER.fullmatch(entry.name)
+            if found and not _runs(int(found[1])):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    if process == os.getpid():
+        return False
+    if os.name == "nt":  # where asking would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _sync(directory: Path) -> None:
+    with suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _explained(path: Path, besides: str = "") -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, error.strerror or "the system refuses it")
+        raise NotWritten(f"{path} was not written: {reason}{besides}") from error
+
+
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+
+def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], named: Callable[[str], str] = str) -> Iterator[str]:
+    """The unified diff of the files that differ, in the order of their paths; bytes that are no text stay as they are.
+
+    Encode it with `surrogateescape`. A path that only `after` has is a new file. `named` says what the patch calls a
+    path, with slashes.
+    """
+    for path in sorted(after):
+        old = before.get(path)
+        if old != after[path]:
+            yield from _of_file(named(path), old, after[path])
+
+
+def _of_file(path: str, old: bytes | None, new: bytes) -> Iterator[str]:
+    ending = "\t" if " " in path else ""  # else GNU patch takes the name to end at the blank
+    name = "/dev/null" if old is None else f"a/{path}{ending}"
+    for line in difflib.unified_diff(_lines(old or b""), _lines(new), name, f"b/{path}{ending}"):
+        yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
+
+
+def _lines(data: bytes) -> list[str]:
+    # Not splitlines: a form feed or U+2028 ends no line of a patch.
+    found = data.decode("utf-8", "surrogateescape").split("\n")
+    return [line + "\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Files before and after, by path, in the order in which they are to be written."""
+
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+
+    def patch(self, names: tuple[str, ...] = ()) -> bytes:
+        """The change as a unified diff, empty when there is none; the files were found by these SETs."""
+        if not self.after:
+            return b""
+        from kiplint.sources.tree import in_patch
+
+        lines = patch(self.before, self.after, lambda path: in_patch(path, names))
+        return "".join(lines).encode("utf-8", "surrogateescape")
+
+    def write(self, names: Iterable[str]) -> None:
+        """Write the files, which were found by these SETs; raises UsageError when one cannot be, and why."""
+        if not self.after:
+            return
+        from pathlib import Path
+
+        within = [Path(name) if os.path.isdir(name) else Path(name).parent for name in names]
+        made = [Replacement(Path(path), self.before[path], data) for path, data in self.after.items()]
+        try:
+            replace_files([one for one in made if one.before != one.after], within)
+        except NotWritten as error:
+            raise UsageError(str(error)) from None
+
+
+def create_files(files: Mapping[str, bytes]) -> None:
+    """Write files that are not there yet, or none; raises UsageError when one is there or cannot be written."""
+    made: list[str] = []
+    try:
+        for path, data in files.items():
+            with open(path, "xb") as file:
+                made.append(path)
+                file.write(data)
+    except OSError as error:
+        for path in made:
+            os.unlink(path)
+        reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
+        raise UsageError(f"{error.filename} was not written: {reason}") from None
+
+
+def refuse_what_is_fixed(names: Iterable[str]) -> None:
+    """Raise UsageError for a SET in which nothing can be changed: a revision, an archive, or standard input."""
+    for name in names:
+        if name == STDIN:
+            raise UsageError("standard input cannot be changed; name the files, or ask for --diff")
+        if os.path.isdir(name) or (os.path.lexists(name) and not name.lower().endswith(ARCHIVES)):
+            continue
+        if not os.path.lexists(name) and ":" not in name and "!/" not in name:
+            continue  # whoever reads it says that it is not there
+        what = "an archive" if os.path.lexists(name.partition("!/")[0]) else "a revision"
+        raise UsageError(f"{name} is {what}: nothing in it can be changed")

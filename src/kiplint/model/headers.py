@@ -1,0 +1,214 @@
+"""One entry of `headerVersions` (KIP-1313): a range of message versions and its header version."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kiplint.model.element import Ranged, escape, fact, required_range, set_fact
+from kiplint.versions import ALL, NONE, VersionRange, boundaries
+
+if TYPE_CHECKING:
+    from kiplint.model.message import Message
+
+
+_NUMBER = r"[+-]?[0-9]{1,5}"
+
+
+class HeaderRange:
+    """One entry. `index` counts the entries in the order of their ranges, not as written."""
+
+    def __init__(self, key: str, value: str, message: Message, index: int = 0) -> None:
+        self.index = index
+        self._key = key
+        self._value = value
+        self._message = message
+
+    @fact
+    def key(self) -> str:
+        """The range as written."""
+        return self._key
+
+    @fact
+    def value(self) -> str:
+        """The header version as written."""
+        return self._value
+
+    @fact
+    def message(self) -> Message:
+        """The request or response."""
+        return self._message
+
+    @fact
+    def pointer(self) -> str:
+        """The JSON pointer of the entry."""
+        return f"/headerVersions/{escape(self.key)}"
+
+    @fact
+    def _versions(self) -> Ranged:
+        ranged = required_range(self.key, NONE)
+        return ranged if ranged.problem or ranged.value else Ranged(NONE, "names no version")
+
+    @fact
+    def versions(self) -> VersionRange:
+        """The message versions that the entry covers; none when the key cannot be read."""
+        return self._versions.value
+
+    @fact
+    def key_problem(self) -> str:
+        """What is wrong with the key, or empty."""
+        problem = self._versions.problem.replace(', "N+" or "none"', ' or "N+"')
+        return "names no version" if problem == 'is written "none"' else problem
+
+    @fact
+    def header(self) -> int:
+        """The header version, -1 when the value cannot be read."""
+        text = self.value.strip()
+        number = int(text) if re.fullmatch(_NUMBER, text) else -1
+        return number if 0 <= number <= 32767 else -1
+
+    @fact
+    def version_of_header(self) -> VersionRange:
+        """The header version as a range of that one version; none when the value cannot be read."""
+        return VersionRange.of(self.header, self.header) if self.header >= 0 else NONE
+
+    @fact
+    def live(self) -> VersionRange:
+        """The valid versions of the message that the entry covers."""
+        return self.versions & self.message.valid
+
+    @fact
+    def sole(self) -> VersionRange:
+        """The valid versions that it covers before the next entry starts, without those of earlier entries."""
+        row = self.message.header_ranges
+        upto = self.closed if self.index + 1 < len(row) else self.versions
+        return (self.live & upto) - self.overlap
+
+    @fact
+    def previous(self) -> HeaderRange | None:
+        """The entry before this one in the order of versions, or None."""
+        return self.message.header_ranges[self.index - 1] if self.index else None
+
+    @fact
+    def furthest(self) -> HeaderRange | None:
+        """Of the entries before this one the one that reaches furthest, or None."""
+        return self.message.furthest_headers[self.index]
+
+    @fact
+    def is_first(self) -> bool:
+        """Whether the entry has the lowest versions."""
+        return self.index == 0
+
+    @fact
+    def is_last(self) -> bool:
+        """Whether the entry has the highest versions."""
+        return self.index == len(self.message.header_ranges) - 1
+
+    @fact
+    def closed(self) -> VersionRange:
+        """The versions from the entry's lowest up to where the next entry starts; none when it starts there too."""
+        later = self.message.header_ranges[self.index + 1 : self.index + 2]
+        start = later[0].versions.lowest if later and later[0].versions else 0
+        return VersionRange.of(self.versions.lowest, start - 1) if self.versions.lowest < start else NONE
+
+    @fact
+    def gap(self) -> VersionRange:
+        """The versions right before this entry that no entry covers, though an earlier one has lower ones."""
+        before = self.furthest
+        if before is None or not self.versions or before.versions.highest >= self.versions.lowest:
+            return NONE
+        return VersionRange.of(before.versions.highest + 1, self.versions.lowest - 1)
+
+    @fact
+    def overlap(self) -> VersionRange:
+        """The versions that an earlier entry covers too."""
+        before = self.furthest
+        if before is None or not self.versions or before.versions.highest < self.versions.lowest:
+            return NONE
+        return self.versions & VersionRange.of(self.versions.lowest, before.versions.highest)
+
+    @set_fact
+    def header_message(self) -> Message | None:
+        """RequestHeader or ResponseHeader of the same set, whichever the message uses; None if absent or unreadable."""
+        schemas = self.message.schemas
+        found = schemas.request_header if self.message.type == "request" else schemas.response_header
+        return None if found and (found.valid_problem or found.flexible_problem) else found
+
+
+CONTROLLED_SHUTDOWN, API_VERSIONS = 7, 18
+"""The API keys with headers of their own, as Kafka's generator has them."""
+
+HeaderMap = tuple[tuple[VersionRange, int], ...]
+"""Ranges of versions, lowest first, and the header that goes in front of them."""
+
+
+def header_of(message: Message, version: int) -> int:
+    """The header version of one version of a request or response, -1 where the declared map has none.
+
+    Derived: requests have header 2 where they are flexible, else 1 (ControlledShutdown 0 has 0); responses 1 where
+    they are flexible, else 0, and those of ApiVersions always 0 (KIP-511).
+    """
+    if message.says_headers:
+        known = _stretches(message)
+        at = bisect_right(known, version, key=lambda one: one[0]) - 1
+        start, end, header = known[at] if at >= 0 else (0, -1, -1)
+        return header if start <= version <= end else -1
+    return derived_header(message, version)
+
+
+def derived_header(message: Message, version: int, flexible: VersionRange | None = None) -> int:
+    """The header version that Kafka derives for one version, by the flexible versions, or by others."""
+    flexible = message.flexible if flexible is None else flexible
+    if message.type == "request":
+        oldest = message.api_key == CONTROLLED_SHUTDOWN and version == 0
+        return 2 if flexible.covers(version) else 0 if oldest else 1
+    return 1 if flexible.covers(version) and message.api_key != API_VERSIONS else 0
+
+
+def _stretches(message: Message) -> list[tuple[int, int, int]]:
+    """First and last version and header of each stretch, lowest first; where entries overlap, the first counts."""
+    found: list[tuple[int, int, int]] | None = vars(message).get("_stretches")
+    if found is None:
+        found = vars(message)["_stretches"] = []
+        reached = 0
+        for entry in message.header_ranges:
+            if entry.versions and entry.versions.highest >= reached:
+                found.append((max(entry.versions.lowest, reached), entry.versions.highest, entry.header))
+                reached = entry.versions.highest + 1
+    return found
+
+
+def header_map(message: Message) -> HeaderMap:
+    """The header versions of the valid versions, as ranges on which they are constant."""
+    ranges = [message.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
+    return joined((piece, header_of(message, piece.lowest)) for piece in boundaries(ranges, message.valid))
+
+
+def derived_map(message: Message, flexible: VersionRange | None = None) -> HeaderMap:
+    """The header of every version from 0 on, as Kafka derives it from flexibleVersions, the last range open.
+
+    Retired versions are in the map too, and those to come: the map tells the whole history. `flexible` is for a message
+    that is to have other flexible versions.
+    """
+    flexible = message.flexible if flexible is None else flexible
+    pieces = boundaries([flexible, VersionRange.of(0, 0)], ALL)
+    return joined((piece, derived_header(message, piece.lowest, flexible)) for piece in pieces)
+
+
+def joined(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:
+    """The map with neighbours of one header made one."""
+    found: list[tuple[VersionRange, int]] = []
+    for versions, header in entries:
+        if found and found[-1][1] == header:
+            found[-1] = (found[-1][0] | versions, header)
+        else:
+            found.append((versions, header))
+    return tuple(found)
+
+
+def to_declare(message: Message) -> str:
+    """The `headerVersions` of a request or response, as JSON on one line; empty for what has no header."""
+    entries = derived_map(message) if message.is_rpc and message.valid else ()
+    return "{" + ", ".join(f'"{versions}": "{header}"' for versions, header in entries) + "}"

@@ -1,0 +1,444 @@
+"""A word that is probably a slip, as an element that rules judge."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
+from itertools import accumulate, chain, compress, count, islice
+from operator import eq
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kiplint.model import usage
+from kiplint.model.element import fact, given, set_fact
+from kiplint.model.known_words import KNOWN
+from kiplint.model.notes import Spoken, body_start, places_of
+from kiplint.model.usage import specs
+
+if TYPE_CHECKING:
+    from kiplint.model.fields import Field
+    from kiplint.model.message import Message
+
+
+_PAIRS: Final = """
+accomodate=accommodate acheive=achieve acknowlege=acknowledge acknowleged=acknowledged adress=address adresses=addresses
+agressive=aggressive alredy=already apropriate=appropriate aquire=acquire aquired=acquired arbitary=arbitrary
+asignment=assignment asynchronus=asynchronous asyncronous=asynchronous authenication=authentication
+authetication=authentication availabe=available availablity=availability avaliable=available begining=beginning
+beleive=believe catagory=category cofiguration=configuration comitted=committed commited=committed commiting=committing
+committ=commit comparision=comparison compatability=compatibility compatable=compatible completly=completely
+concensus=consensus conection=connection configration=configuration configuation=configuration consistancy=consistency
+coodinator=coordinator coordiantor=coordinator cordinator=coordinator correspoding=corresponding curently=currently
+decription=description definately=definitely delimeter=delimiter depreciated=deprecated depricated=deprecated
+desciption=description descripton=description developement=development diffrent=different dissapear=disappear
+duplciate=duplicate ealiest=earliest embeded=embedded encouter=encounter endoint=endpoint enviroment=environment
+equivilent=equivalent exising=existing existance=existence existant=existent explicitely=explicitly explicity=explicitly
+expresion=expression extention=extension feild=field feilds=fields follwing=following foriegn=foreign forwaded=forwarded
+futher=further garantee=guarantee garanteed=guaranteed gaurantee=guarantee guarentee=guarantee gurantee=guarantee
+guranteed=guaranteed hearbeat=heartbeat heartbaet=heartbeat heirarchy=hierarchy idenfitier=identifier
+identifer=identifier identifiter=identifier immediatly=immediately implemention=implementation inclusing=including
+incomming=incoming inconsistant=inconsistent indentifier=identifier independant=independent indetifier=identifier
+infomation=information initalize=initialize initalized=initialized initialy=initially interupt=interrupt
+interupted=interrupted intial=initial lenght=length maintainance=maintenance managment=management maximun=maximum
+mechansim=mechanism memeber=member memebers=members messsage=message metdata=metadata milisecond=millisecond
+miliseconds=milliseconds millisecons=milliseconds minimun=minimum mismach=mismatch neccessary=necessary
+necesary=necessary negociate=negotiate nonexistant=nonexistent occassion=occasion occurance=occurrence occured=occurred
+occurence=occurrence occuring=occurring ommited=omitted ommitted=omitted paramater=parameter paramter=parameter
+parition=partition paritions=partitions partion=partition partions=partitions partitition=partition
+partititions=partitions partiton=partition partitons=partitions perfom=perform performace=performance
+permision=permission persistant=persistent posible=possible preceeding=preceding prefered=preferred presense=presence
+previuos=previous priviledge=privilege proccess=process proccessed=processed protcol=protocol publically=publicly
+quorom=quorum reasign=reassign reassigment=reassignment rebalnce=rebalance recieve=receive recieved=received
+recieves=receives recomend=recommend recomended=recommended refered=referred referrence=reference relevent=relevant
+remaing=remaining repersent=represent replcia=replica replicaton=replication reponse=response reponses=responses
+reqest=request reqeust=request requried=required requst=request responce=response respone=response resposne=response
+retreive=retrieve retreived=retrieved retrive=retrieve retrived=retrieved retruned=returned retuned=returned
+retured=returned secruity=security sepcified=specified seperate=separate seperated=separated seperately=separately
+seperator=separator similiar=similar snaphot=snapshot snapshoot=snapshot specfied=specified specifed=specified
+specifiy=specify subcribed=subscribed subscribtion=subscription succeded=succeeded succesful=successful
+succesfully=successfully successfull=successful successfuly=successfully sucess=success sucessful=successful
+sucessfully=successfully suport=support suported=supported supress=suppress synchronus=synchronous
+temporarly=temporarily thier=their threshhold=threshold throtle=throttle throttel=throttle timestmap=timestamp
+timstamp=timestamp transacion=transaction transactinal=transactional transacton=transaction transation=transaction
+transations=transactions transfered=transferred trasaction=transaction truely=truly unavailble=unavailable
+unecessary=unnecessary unkonwn=unknown unkown=unknown unneccessary=unnecessary unsuccesful=unsuccessful untill=until
+usefull=useful verion=version verions=versions verison=version verisons=versions versoin=version vesion=version
+visable=visible wheter=whether whith=with wich=which writen=written writting=writing yeild=yield
+"""
+COMMON: Final[dict[str, str]] = dict(pair.split("=") for pair in _PAIRS.split())
+
+
+_FILE = os.path.join("codespell_lib", "data", "dictionary.txt")
+
+
+@cache
+def misspellings() -> dict[str, str]:
+    """By misspelt word: the right ones, with commas between them."""
+    for folder in sys.path:
+        file = os.path.join(folder, _FILE)
+        if folder and os.path.isfile(file):
+            with open(file, encoding="utf-8") as lines:
+                pairs = (line.rstrip("\n").partition("->") for line in lines)
+                return COMMON | {wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right}
+    return COMMON
+
+
+WORD: Final = "[A-Z]?[a-z]{2,}"
+SHORTEST: Final = 5
+"""Shorter words are too often one letter away from another."""
+_TOKENS: Final = bytes(code if (chr(code).isalnum() and code < 128) or chr(code) == "|" else 32 for code in range(256))
+
+
+def texts_of(message: Message) -> list[str]:
+    """The descriptions, names and comments of a message."""
+    spec = message.spec
+    fields = list(specs(spec))
+    texts = [about for one in fields if (about := one.about).__class__ is str]
+    texts += [one.name for one in fields]
+    texts += [one.text for one in message.paragraphs]
+    texts += [spec.name, *(one.name for one in given(spec.common_structs, []))]
+    return texts
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The texts with bars between them."""
+    return " | ".join(texts)
+
+
+def tokens_of(text: str) -> list[bytes]:
+    """The words, names, numbers and bars of a text."""
+    return text.encode(errors="replace").translate(_TOKENS).split()
+
+
+def doubled(texts: list[str], tokens: list[bytes]) -> set[str]:
+    """The texts in which a word stands twice in a row, without a capital the second time: sentences may begin so.
+
+    The tokens are those of the texts as they are `joined`.
+    """
+    places = list(compress(count(), map(eq, map(bytes.lower, tokens), islice(tokens, 1, None))))
+    if places and len(texts) == 1:
+        return set(texts)
+    if places and tokens.count(b"|") >= len(texts):  # a bar of their own: one by one
+        return {one for one in texts if doubled([one], tokens_of(one))}
+    return {texts[tokens[:at].count(b"|")] for at in places}
+
+
+def words_of(tokens: Iterable[bytes]) -> set[str]:
+    """The words that the tokens are made of, in lower case."""
+    return set(map(str.lower, re.findall(WORD, b" ".join(set(tokens)).decode())))
+
+
+def times(word: str, text: str) -> int:
+    """How often a word, given in lower case, is among the words of a text."""
+    small = (text[max(at - 1, 0) : at] for at in _places(word, text))
+    return sum(not before.isalpha() for before in small) + sum(1 for _ in _places(word.capitalize(), text))
+
+
+def _places(word: str, text: str) -> Iterator[int]:
+    """Where the letters stand, with no small one behind them."""
+    ends = ((at, at + len(word)) for at in places_of(word, text))
+    return (at for at, end in ends if not ("a" <= text[end : end + 1] <= "z"))
+
+
+FEWEST: Final = 8
+"""A word that stands in the set less often than this is no measure for others."""
+_VOWELS: Final = frozenset("aeiouy")
+LONG: Final = 6
+"""Of words with another consonant, shorter ones than this, or such as stand there twice, are most often right."""
+RAREST: Final = 5
+"""A word that stands there more often than this is not rare; rules may ask for less."""
+FACTOR: Final = 4
+"""A word is rare beside one that stands there at least so many times as often; rules ask for more."""
+
+
+class Near(NamedTuple):
+    """A common word that is one edit away: a letter more, less, or other, or two that traded places."""
+
+    word: str
+    times: int
+
+
+class Vocabulary:
+    """The words of some messages. Only of those that are wanted is it known whether they have odd ones.
+
+    Words are counted only where one that is wanted is not known to be right, and nearly another.
+    """
+
+    def __init__(self, messages: Iterable[Message], wanted: Collection[str] | None = None) -> None:
+        self._messages = tuple(messages)
+        self._wanted = [one for one in self._messages if wanted is None or one.file in wanted]
+        self._count: dict[str, int] = {}
+
+    @fact
+    def _texts(self) -> dict[str, list[str]]:
+        """By file, what is wanted."""
+        return {one.file: texts_of(one) for one in self._wanted}
+
+    @fact
+    def _distinct(self) -> list[str]:
+        return [*{*chain.from_iterable(self._texts.values())}]
+
+    @fact
+    def _tokens(self) -> list[bytes]:
+        return tokens_of(joined(self._distinct))
+
+    @fact
+    def _words(self) -> set[str]:
+        return words_of(self._tokens)
+
+    @fact
+    def _all(self) -> str:
+        known = self._texts
+        return joined(text for one in self._messages for text in known.get(one.file) or texts_of(one))
+
+    def count(self, word: str) -> int:
+        """How often a word is there."""
+        if word not in self._count:
+            self._count[word] = times(word, self._all)
+        return self._count[word]
+
+    @fact
+    def near(self) -> dict[str, Near]:
+        """By rare word of those that are wanted the common one that is meant."""
+        strange = {word for word in self._words - KNOWN if len(word) >= SHORTEST}
+        if not strange:
+            return {}
+        whole = len(self._wanted) == len(self._messages)
+        return nearly(strange, self._words if whole else words_of(tokens_of(self._all)), self.count)
+
+    @fact
+    def corrections(self) -> dict[str, str]:
+        """By misspelt word what the dictionary says is meant."""
+        known = misspellings()
+        return {word: known[word] for word in self._words - KNOWN if word in known}
+
+    @fact
+    def _doubled(self) -> set[str]:
+        """The texts in which a word may stand twice in a row."""
+        return doubled(self._distinct, self._tokens)
+
+    @fact
+    def _files_with_slips(self) -> set[str]:
+        """The wanted files in which a word may be nearly another, or misspelt by the dictionary."""
+        if not (self.near or self.corrections):
+            return set()
+        whole = b"\0".join(one.data for one in self._wanted).lower()
+        ends = list(accumulate(len(one.data) + 1 for one in self._wanted))
+        places = chain.from_iterable(places_of(word.encode(), whole) for word in (*self.near, *self.corrections))
+        return {self._wanted[bisect_right(ends, place)].file for place in places}
+
+    def oddness(self, message: Message) -> Oddness:
+        """What may be odd in a message."""
+        return Oddness(
+            rare=message.file in self._files_with_slips,
+            doubled=not self._doubled.isdisjoint(self._texts.get(message.file, ())),
+        )
+
+
+class Oddness(NamedTuple):
+    """Whether there may be a word that is nearly another or misspelt by the dictionary, and one twice in a row."""
+
+    rare: bool
+    doubled: bool
+
+
+def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int]) -> dict[str, Near]:
+    """By rare word: the most common of the words that are one edit away, and not only another ending."""
+    halves: dict[str, list[str]] = {}
+    for word in rare:
+        for shared in _halves(word):
+            halves.setdefault(shared, []).append(word)
+    found: dict[str, Near] = {}
+    for word in words:
+        half = len(word) // 2
+        for slip in (*halves.get(f"{word[:half]}-", ()), *halves.get(f"-{word[half:]}", ())):
+            if _is_meant(word, slip, count):
+                found[slip] = max(found.get(slip, Near("", 0)), Near(word, count(word)), key=lambda one: one[::-1])
+    return found
+
+
+def _halves(word: str) -> set[str]:
+    """The first or second halves that words one edit away share with the word."""
+    sizes = range(len(word) - 1, len(word) + 2)
+    return {f"{word[: size // 2]}-" for size in sizes} | {f"-{word[size // 2 - size :]}" for size in sizes}
+
+
+def _is_meant(word: str, slip: str, count: Callable[[str], int]) -> bool:
+    """Whether a word is one edit away, and so much more common that the other is a slip."""
+    if not is_one_edit(slip, word) or (kind := edit(slip, word)) == "ending" or count(slip) > RAREST:
+        return False
+    sure = kind != "consonant" or (count(slip) == 1 and len(slip) >= LONG)
+    return sure and count(word) >= max(FEWEST, FACTOR * count(slip))
+
+
+def is_one_edit(one: str, two: str) -> bool:
+    """Whether a letter was added, left out or changed, or two that stand together traded places."""
+    short, long = sorted((one, two), key=len)
+    if len(long) - len(short) > 1 or one == two:
+        return False
+    start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[start:] == long[start + 1 :]
+    swapped = short[start + 1 : start + 2] + short[start : start + 1] + short[start + 2 :]
+    return short[start + 1 :] == long[start + 1 :] or swapped == long[start:]
+
+
+def edit(one: str, two: str) -> str:
+    """The edit between two words that are one edit apart."""
+    short, long = sorted((one, two), key=len)
+    start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return "ending" if start == len(short) and long[-1] in "sdrnyel" and long[-1] != short[-1] else "length"
+    if start == len(one) - 1:
+        return "ending"
+    if one[start + 1 :] != two[start + 1 :]:
+        return "traded"
+    return "vowel" if {one[start], two[start]} <= _VOWELS else "consonant"
+
+
+_TEXTS: Final = rb'//[^\r\n]*|"(?:about|name)"\s*:\s*("(?:[^"\\\r\n]|\\.)*")'
+_DOUBLED: Final = rb"(?<![\w.<\[-])([A-Za-z]{2,})((?:[ \t]+|[ \t]*\r?\n[ \t]*//[ \t]*))(?=\1(?![\w\]>-]|\.\w))(\1)"
+
+
+class Found(NamedTuple):
+    """Where a word stands in the file's bytes, and the word in lower case."""
+
+    word: str
+    start: int
+    end: int
+    doubled: bool = False
+
+
+class Word(Spoken):
+    """A word that is rare in its set and nearly another, or that stands twice in a row."""
+
+    def __init__(self, found: Found, message: Message) -> None:
+        super().__init__(message, found.start, found.end)
+        self.found = found
+
+    @set_fact
+    def _vocabulary(self) -> Vocabulary:
+        return self._message.schemas.vocabulary
+
+    @fact
+    def word(self) -> str:
+        """The word, in lower case."""
+        return self.found.word
+
+    @fact
+    def is_doubled(self) -> bool:
+        """Whether it is here because it stands twice in a row."""
+        return self.found.doubled
+
+    @set_fact
+    def word_count(self) -> int:
+        """How often it stands in the descriptions, comments and names of the set."""
+        return self._vocabulary.count(self.word)
+
+    @set_fact
+    def meant_word(self) -> str:
+        """The most common word of the set that is one edit away, or empty."""
+        near = self._vocabulary.near.get(self.word)
+        return near.word if near and not self.is_doubled else ""
+
+    @set_fact
+    def meant_count(self) -> int:
+        """How often that stands in the set."""
+        return self._vocabulary.count(self.meant_word) if self.meant_word else 0
+
+    @set_fact
+    def correction(self) -> str:
+        """What a dictionary says is meant, our own or codespell's where that is installed; else empty."""
+        return "" if self.is_doubled else self._vocabulary.corrections.get(self.word, "")
+
+    @set_fact
+    def edit_kind(self) -> str:
+        """How it differs from what is meant: vowel, consonant, traded, or length (a letter more or less)."""
+        return edit(self.word, self.meant_word)
+
+
+def odd_words(message: Message, rare: bool, doubled: bool) -> Iterator[Word]:
+    """The words of a message's file that are rare, or stand twice in a row, in order."""
+    found = (*(_rare(message) if rare else ()), *(_twice(message) if doubled else ()))
+    for one in sorted(found, key=lambda one: one.start):
+        yield Word(one, message)
+
+
+def _rare(message: Message) -> Iterator[Found]:
+    data, vocabulary = message.data, message.schemas.vocabulary
+    for text in re.compile(_TEXTS).finditer(data, body_start(data)):
+        begin, said = (text.start(1), text[1]) if text[1] else (text.start(), text[0])
+        for match in re.finditer(WORD, said.decode("latin-1")):  # a character a byte, so that offsets stay
+            word = match[0].lower()
+            if word in vocabulary.near or word in vocabulary.corrections:
+                yield Found(word, begin + match.start(), begin + match.end())
+
+
+def _twice(message: Message) -> Iterator[Found]:
+    for match in re.compile(_DOUBLED, re.IGNORECASE).finditer(message.data, body_start(message.data)):
+        yield Found(match[1].decode().lower(), match.start(3), match.end(3), doubled=True)
+
+
+class Habits:
+    """The part of a schema set that is about what is usual in it."""
+
+    wanted: frozenset[str] | None
+
+    @fact
+    def messages(self) -> tuple[Message, ...]:
+        """The messages, in the order of their files."""
+        raise NotImplementedError
+
+    @fact
+    def uses(self) -> usage.Uses:
+        """By name of a field of a wanted file: its uses in the live requests and responses."""
+        return usage.uses_of(self.messages, self.wanted)
+
+    @fact
+    def fields_by_name(self) -> dict[tuple[bool, str], list[Field]]:
+        """By whether the message is a request or response, and by name: the fields of the live messages."""
+        found: dict[tuple[bool, str], list[Field]] = {}
+        for message in self.messages:
+            for field in message.all_fields if message.valid else ():
+                found.setdefault((message.is_rpc, field.name), []).append(field)
+        return found
+
+    @fact
+    def vocabulary(self) -> Vocabulary:
+        """The words of its descriptions, comments and names."""
+
+        return Vocabulary(self.messages, self.wanted)
+
+    @fact
+    def headings(self) -> Counter[str]:
+        """How many files have each heading."""
+        return Counter(message.heading for message in self.messages)
+
+    @fact
+    def usual_heading(self) -> str:
+        """The heading that most files have, empty when they have none."""
+        return max(self.headings, key=self.headings.__getitem__, default="")
+
+    @fact
+    def usual_headings(self) -> int:
+        """How many files have the usual heading."""
+        return self.headings[self.usual_heading]
+
+    @fact
+    def contested_types(self) -> dict[str, str]:
+        """By name of a field to which the RPCs give more than one primitive: the usual one."""
+        return usage.contested(self.uses, usage.primitive)
+
+    @fact
+    def contested_entities(self) -> dict[str, str]:
+        """By name of a field to which the RPCs give more than one entity type, or one and none: the usual one."""
+        return usage.contested(self.uses, usage.entity)
+
+    @fact
+    def spellings(self) -> dict[str, dict[str, int]]:
+        """By name of a field, where there is another spelling: the number of RPCs by spelling."""
+        return usage.spellings(self.uses)

@@ -1,0 +1,1 @@
+"""What every output shares: tables, pages, Markdown, and the formats of findings."""

@@ -1,0 +1,17 @@
+"""One line for each finding, as compilers write it; editors and grep understand it."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from kiplint.render.report import Report
+from kiplint.render.table import SEVERITY, paint
+from kiplint.text.show import printable
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write `path:line:column: severity rule message` for each finding."""
+    for one in report.findings:
+        place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"
+        severity = paint(one.severity, SEVERITY[one.severity], color)
+        out.write(f"{place}: {severity} {one.rule} {printable(one.told)}\n")

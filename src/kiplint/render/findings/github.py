@@ -1,0 +1,171 @@
+"""Who gets one of a few places: no rule a third before every other one had two."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TextIO, TypeVar, cast
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import SEVERITIES, Finding, Severity
+from kiplint.render.formats import write as write_in
+from kiplint.render.markdown import inline
+from kiplint.render.report import Report
+from kiplint.text.files import open_to_write
+from kiplint.text.show import printable
+from kiplint.text.words import plural, tally
+
+Item = TypeVar("Item")
+
+EACH = 2
+"""How many of a rule come before those of others."""
+
+
+def fair(items: Iterable[Item], rule_of: Callable[[Item], str], room: int) -> Sequence[Item]:
+    """As many of the items as there is room for; all in their order when they fit."""
+    waiting = list(items)
+    if len(waiting) <= room:
+        return waiting
+    had: Counter[str] = Counter()
+    first: list[Item] = []
+    rest: list[Item] = []
+    for one in waiting:
+        rule = rule_of(one)
+        had[rule] += 1
+        (first if had[rule] <= EACH else rest).append(one)
+    return [*first, *rest][:room]
+
+
+LIMIT = 10
+LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write an annotation for each finding, errors first, as far as GitHub shows them; then how many are missing."""
+    counts = report.counts
+    shown = {severity: min(counts[severity], LIMIT) for severity in SEVERITIES}
+    if shown != {severity: counts[severity] for severity in SEVERITIES}:
+        shown["info"] = min(counts["info"], LIMIT - 1)  # the last notice is the one about the rest
+    for severity in SEVERITIES:
+        same = (one for one in report.findings if one.severity == severity)
+        for one in fair(same, lambda one: one.rule, shown[severity]):
+            out.write(annotation(one, report.in_repository(one.path)) + "\n")
+    hidden = tally({severity: counts[severity] - shown[severity] for severity in SEVERITIES}, "more ")
+    if hidden:
+        said = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
+        out.write(f"::notice title=kiplint::{escape(f'{hidden} not shown: {said}')}\n")
+
+
+def annotation(one: Finding, path: str) -> str:
+    """The workflow command for a finding in the file with that path, which may be empty."""
+    span = one.span
+    properties: dict[str, object] = {}
+    if path:
+        properties = {"file": path, "line": span.line, "endLine": span.end_line}
+        if span.line == span.end_line:
+            properties |= {"col": span.column, "endColumn": span.end_column}
+    properties["title"] = one.rule
+    told = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
+    return f"::{LEVELS[one.severity]} {told}::{escape(one.told)}"
+
+
+def escape(text: str) -> str:
+    """Text as the data of a workflow command: on one line, and without anything that acts on a terminal."""
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+def escape_property(text: str) -> str:
+    """Text as the value of a property of a workflow command, where colons and commas mean something too."""
+    return escape(text).replace(":", "%3A").replace(",", "%2C")
+
+
+SUMMARY_LIMIT = 1 << 20
+"""How many bytes GitHub takes as the summary of one step."""
+
+CLOSING = 200
+"""How many of them are kept for saying that something was left out."""
+
+
+class _Cut(io.TextIOBase):
+    """Passes on what is written as long as it fits; counts the lines that come after that."""
+
+    def __init__(self, out: TextIO, room: int) -> None:
+        self._out, self._room = out, room
+        self.left_out = 0
+
+    def write(self, text: str) -> int:
+        size = len(text.encode())
+        if self.left_out or size > self._room:
+            self.left_out += text.count("\n")
+        else:
+            self._room -= size
+            self._out.write(text)
+        return len(text)
+
+
+def write_summary(report: Report, out: TextIO, room: int = SUMMARY_LIMIT) -> None:
+    """Write the counts and the whole table as Markdown: what fits into `room` bytes, and how much did not."""
+    if room < CLOSING:
+        return
+    cut = _Cut(out, room - CLOSING)
+    broken = "; something could not be read" if report.status == "error" else ""
+    cut.write(f"## kiplint {report.command}\n\n{report.told}{broken}.\n\n{_mending(report)}")
+    write_in("markdown", report, cast("TextIO", cut))
+    if cut.left_out:
+        out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
+    else:
+        cut.write("\n")
+
+
+def _mending(report: Report) -> str:
+    """How many findings kiplint can put right, and how; empty when there are none."""
+    safe = sum(one.fix is not None and one.fix.applicability == "safe" for one in report.findings)
+    unsafe = sum(one.fix is not None for one in report.findings) - safe
+    parts = [f"`kiplint check --fix` mends {safe:,} of them"] if safe else []
+    parts += [f"`--fix --unsafe-fixes` {unsafe:,} more"] if unsafe else []
+    return f"{', '.join(parts)}.\n\n" if parts else ""
+
+
+def write_failure(command: str, message: str, out: TextIO) -> None:
+    """Write why there is no report."""
+    out.write(f"## kiplint {command}\n\nIt could not run: {inline(message)}\n\n")
+
+
+def step_outputs(report: Report) -> str:
+    """The lines that set the outputs of the step: the counts, and how the run went."""
+    counts = report.counts
+    lines = [f"errors={counts['error']}", f"warnings={counts['warning']}", f"infos={counts['info']}"]
+    return "\n".join([*lines, f"status={report.status}"]) + "\n"
+
+
+SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
+"""The variables that name the file of the job summary and that of the step's outputs."""
+
+
+def record(report: Report) -> None:
+    """Append the report to the job summary, and its counts to the outputs of the step, where there are such files."""
+    try:
+        if report.findings or report.tells_nothing:
+            _append(SUMMARY, lambda out: write_summary(report, out, SUMMARY_LIMIT - out.tell()))
+        _append(OUTPUT, lambda out: out.write(step_outputs(report)))
+    except OSError as error:
+        raise UsageError(f"cannot write {error.filename or 'for GitHub'}: {error.strerror}") from None
+
+
+def record_failure(command: str, message: str, *, annotate: bool) -> None:
+    """Say in the same places, and as an annotation if that is wanted, why there is no report."""
+    if annotate:
+        sys.stdout.write(f"::error title=kiplint {command}::{escape(message)}\n")
+    with suppress(OSError):  # what is to be told matters more than that it cannot be told everywhere
+        _append(SUMMARY, lambda out: write_failure(command, message, out))
+        _append(OUTPUT, lambda out: out.write("status=error\n"))
+
+
+def _append(variable: str, write: Callable[[TextIO], object]) -> None:
+    if file := os.environ.get(variable):
+        with open_to_write(file, append=True) as out:
+            write(out)

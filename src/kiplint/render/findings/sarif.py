@@ -1,0 +1,190 @@
+"""The fixes of a SARIF result: replacements of regions, file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import Any, TextIO
+from urllib.parse import quote
+
+from kiplint import __version__
+from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Fix, Severity, Span
+from kiplint.render.findings.json import encoded
+from kiplint.render.findings.places import Places
+from kiplint.render.markdown import inline
+from kiplint.render.report import OldPlace, Report, RuleInfo, fingerprints
+from kiplint.text.show import printable
+from kiplint.text.words import plural
+
+_SAID = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
+
+
+def fixes(fix: Fix, places: Places, uri: Callable[[str], str]) -> list[dict[str, Any]]:
+    """The `fixes` of a result; none when the text of a file is not at hand, or a place has no column."""
+    by_file: dict[str, list[FileEdit]] = {}
+    for edit in fix.edits:
+        by_file.setdefault(edit.path, []).append(edit)
+    if not all(map(places.knows, by_file)) or not all(places.shows(edit.path, edit.start) for edit in fix.edits):
+        return []
+    changes = [
+        {"artifactLocation": {"uri": uri(path)}, "replacements": [_replacement(edit, places) for edit in edits]}
+        for path, edits in by_file.items()
+    ]
+    return [{"description": {"text": _SAID[fix.applicability]}, "artifactChanges": changes}]
+
+
+def _replacement(edit: FileEdit, places: Places) -> dict[str, Any]:
+    line, column = places.position(edit.path, edit.start)
+    end_line, end_column = places.position(edit.path, edit.end)
+    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+    inserted = {"insertedContent": {"text": edit.text}} if edit.text else {}
+    return {"deletedRegion": region, **inserted}
+
+
+LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+PROBLEMS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
+LONGEST = 1024
+
+
+def descriptor(rule: str, info: RuleInfo | None, severity: Severity) -> dict[str, Any]:
+    """The `reportingDescriptor` of a rule; of one that is not described, as good as its id and a finding allow."""
+    pack, _, name = rule.partition("/")
+    info = info or RuleInfo(name.replace("-", " ").capitalize(), "", "", severity, "")
+    title = _lines(info.title) or rule
+    why = _lines(info.why) or title
+    source = [f"Source: {info.source}"] if info.source else []
+    told = [why, *map(_lines, source)]
+    marked = [f"**{_marked(title)}**", *map(_marked, (why, *source))]
+    helped = [info.help] if info.help else []
+    return {
+        "id": rule,
+        "shortDescription": {"text": _cut(title)},
+        "fullDescription": {"text": _cut(why)},
+        **({"helpUri": info.url} if info.url else {}),
+        "help": {
+            "text": "\n\n".join([*told, *(text.replace("`", "") for text in helped)]),
+            "markdown": "\n\n".join([*marked, *helped]),
+        },
+        "defaultConfiguration": {"level": LEVELS[info.severity]},
+        "properties": {
+            "precision": "very-high" if info.severity == "error" else "high",
+            "problem.severity": PROBLEMS[info.severity],
+            "tags": [pack],
+        },
+    }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.splitlines())).strip()
+
+
+def _marked(text: str) -> str:
+    return "\n".join(map(inline, text.splitlines())).strip()
+
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LIMIT = 25_000
+
+Item = tuple[Finding, OldPlace | None]
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write one log with one run."""
+    items = _kept(report)
+    known: dict[str, Severity] = {}
+    for one, _ in items:
+        known.setdefault(one.rule, one.severity)
+    rules = {rule: number for number, rule in enumerate(sorted(known))}
+    head = {
+        "tool": {
+            "driver": {
+                "name": "kiplint",
+                "semanticVersion": __version__,
+                "rules": [descriptor(rule, report.rules.get(rule), known[rule]) for rule in rules],
+            }
+        },
+        "automationDetails": {"id": f"kiplint/{report.command}/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(report, len(items))],
+    }
+    opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
+    out.write(f'{opening}{encoded(head)[:-1]},"results":[')
+    before = "\n"
+    for row in _results(report, items, rules):
+        out.write(before + encoded(row))
+        before = ",\n"
+    out.write("\n]}\n]}\n")
+
+
+def _kept(report: Report) -> Sequence[Item]:
+    items = list(zip(report.findings, report.before or repeat(None), strict=bool(report.before)))
+    if len(items) > LIMIT:
+        items.sort(key=lambda item: SEVERITIES.index(item[0].severity))
+    return items[:LIMIT]
+
+
+def _invocation(report: Report, kept: int) -> dict[str, Any]:
+    left_out = len(report.findings) - kept
+    said = f"{plural(left_out, 'result')} of {len(report.findings):,} left out, the least severe: a run holds {LIMIT:,}"
+    return {
+        "executionSuccessful": report.status != "error",
+        **({"toolExecutionNotifications": [{"level": "warning", "message": {"text": said}}]} if left_out else {}),
+    }
+
+
+def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    marks = fingerprints(one for one, _ in items)
+    places = Places(report.sources)
+    for (one, old), mark in zip(items, marks, strict=True):
+        related = old if old and old != (one.path, one.span) else None
+        yield {
+            "ruleId": one.rule,
+            "ruleIndex": rules[one.rule],
+            "level": LEVELS[one.severity],
+            "message": {"text": message_text(one.told)},
+            **({"locations": [_location(report, one.path, one.span)]} if one.path else {}),
+            **({"relatedLocations": [_related(report, *related)]} if related else {}),
+            "partialFingerprints": {"primaryLocationLineHash": mark},
+            **_fixes(report, one, places),
+        }
+
+
+def _fixes(report: Report, one: Finding, places: Places) -> dict[str, Any]:
+    if one.fix is None:
+        return {}
+
+    found = fixes(one.fix, places, lambda path: uri(report.in_repository(path)))
+    return {"fixes": found} if found else {}
+
+
+def _related(report: Report, path: str, span: Span) -> dict[str, Any]:
+    said = message_text(f"before the change: {path}:{span.line}:{span.column}")
+    return {"id": 1, **_location(report, path, span), "message": {"text": said}}
+
+
+def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(report.in_repository(path))},
+            "region": {
+                "startLine": span.line,
+                "startColumn": span.column,
+                "endLine": span.end_line,
+                "endColumn": span.end_column,
+            },
+        }
+    }
+
+
+def uri(path: str) -> str:
+    """The reference to a file: relative, or with the scheme `file` for an absolute path; percent-encoded."""
+    return ("file://" if path.startswith("/") else "") + quote(printable(path), safe="/")
+
+
+def message_text(text: str) -> str:
+    """Text as a plain message, in which `[text](target)` would be a link."""
+    return printable(text).replace("](", "\\](")

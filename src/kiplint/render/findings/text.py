@@ -1,0 +1,91 @@
+"""Findings for people: what is wrong, where, and the line itself with the place underlined."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TextIO
+
+from kiplint.engine.finding import Finding
+from kiplint.render.report import Report
+from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, width_of
+from kiplint.text.lines import Lines, decode_text
+from kiplint.text.show import as_sign, printable
+from kiplint.text.words import listed, plural
+
+WIDEST = 140
+MIN_WIDTH = 20
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write the findings and, when there are any, a line that counts them."""
+    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
+    width = width_of(out)
+    for finding in report.findings:
+        known = lines(finding.path) if finding.path in report.sources else None
+        out.write(excerpt(finding, known, color, width) + "\n")
+    if report.findings:
+        out.write("\n".join(fold(_summary(report), width)) + "\n")
+
+
+def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
+    """One finding with the line that it is on, cut around the place to what fits into `width` columns.
+
+    Without `lines` it is about no text but a directory.
+    """
+    span = finding.span
+    margin = " " * len(str(span.line))
+    arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
+    number = paint(str(span.line), BLUE, color)
+    end = span.end_column if span.end_line == span.line else None
+    widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
+    where = f"{margin}{arrow} {printable(finding.path)}"
+    rows = _headline(finding, width, color)
+    if lines is None:
+        rows.append(where)
+    else:
+        source, marks = _excerpt(lines.line(span.line), span.column, end, widest)
+        rows += [
+            f"{where}:{span.line}:{span.column}",
+            f"{margin} {bar}",
+            f"{number} {bar} {source}",
+            f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
+        ]
+    if finding.instead:
+        rows += led((f"{margin} = write: ", ""), (finding.instead, BOLD), width, color)
+    if finding.source:
+        rows += led((f"{margin} ", ""), (f"= {finding.source}", DIM), width, color)
+    return "\n".join(row.rstrip() for row in rows) + "\n"
+
+
+def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
+    label = f"{finding.severity}[{finding.rule}]"
+    first, *others = led((f"{label}: ", ""), (finding.message, BOLD), width, color)
+    return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
+
+
+def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str, str]:
+    """The part of a line that fits, and the marks below it; columns are 1-based, the end exclusive."""
+    start = column - 1
+    stop = min(len(line), max(start + 1, (end or len(line) + 1) - 1))
+    size = widest if len(line) <= widest or widest == WIDEST else widest - 8  # for the dots on both sides
+    first = max(0, min(start - min(20, size // 4), len(line) - size)) if len(line) > size else 0
+    shown = line[first : first + size]
+    before = "... " if first else ""
+    after = " ..." if first + size < len(line) else ""
+    width = max(1, min(stop, first + size) - start)
+    tabs = shown[: start - first]
+    return before + printable(shown, as_sign) + after, " " * len(before) + _blanks(tabs) + "^" * width
+
+
+def _blanks(text: str) -> str:
+    from unicodedata import east_asian_width
+
+    return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)
+
+
+def _summary(report: Report) -> str:
+    nouns = (("error", "error"), ("warning", "warning"), ("info", "note"))
+    counts = report.counts
+    parts = [plural(counts[severity], noun) for severity, noun in nouns if counts[severity]]
+    where = f"{plural(report.files, 'file')}{report.others}"
+    return f"Found {listed(parts)} in {where}. `kiplint explain RULE` tells why a rule is there."

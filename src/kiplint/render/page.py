@@ -1,0 +1,167 @@
+"""Versions side by side: a cell for each, or for a whole range where there would be too many."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple, TextIO
+
+import msgspec
+from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
+from markupsafe import Markup
+
+from kiplint import __version__
+from kiplint.text.show import as_json_text, printable
+from kiplint.text.words import plural
+from kiplint.versions import VersionRange, boundaries
+
+MOST_CELLS = 48
+"""How many versions of one row are told one by one; Kafka's longest RPC has some twenty."""
+
+
+class Cell(NamedTuple):
+    """One version, or a range of versions that are alike: what stands in it, how it looks, and what it means."""
+
+    text: str
+    look: str
+    title: str
+
+
+class Strip(NamedTuple):
+    """A row of cells, and the same in words."""
+
+    cells: tuple[Cell, ...]
+    label: str
+
+
+def strip(
+    ranges: Iterable[VersionRange],
+    within: VersionRange,
+    tell: Callable[[int], tuple[str, str]],
+    *,
+    from_zero: bool = True,
+) -> Strip:
+    """The versions `within`, on which the `ranges` decide how they look; `tell` says look and meaning of one.
+
+    With `from_zero` empty cells stand for the versions before the lowest, so that rows stand below one another.
+    """
+    pieces = list(boundaries(ranges, within))
+    single = sum(one.highest - one.lowest + 1 for one in pieces) <= MOST_CELLS
+    cells: list[Cell] = []
+    words: list[str] = []
+    if from_zero and within and within.lowest <= MOST_CELLS // 2:
+        cells += [Cell(str(version), "gap", "") for version in range(within.lowest)]
+    for one in pieces:
+        look, meaning = tell(one.lowest)
+        words.append(f"{one} {meaning}".strip())
+        texts = [str(version) for version in range(one.lowest, one.highest + 1)] if single else [str(one)]
+        cells += [Cell(text, look, f"version {text}: {meaning}" if meaning else "") for text in texts]
+    return Strip(tuple(cells), "versions " + "; ".join(words) if words else "no versions")
+
+
+_PAGES = files("kiplint.render") / "pages"
+_IN_TEXT = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+class Tally(NamedTuple):
+    """How many there are of one kind: what a filter calls it, its title, and its mark."""
+
+    value: str
+    title: str
+    number: int
+    mark: str = ""
+
+
+class _Shipped(BaseLoader):
+    """The templates beside this package, wherever that is kept."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str | None, None]:
+        """The text of a template; raises TemplateNotFound."""
+        try:
+            return _text(template), None, None
+        except FileNotFoundError:
+            raise TemplateNotFound(template) from None
+
+
+def write_page(template: str, out: TextIO, *, scripts: Sequence[str] = (), data: Any = None, **values: Any) -> None:
+    """Write the page that a template makes of the values.
+
+    `scripts` are pieces of script beside the one of every page, and `data` is what they read, as JSON.
+    """
+    style = _text("style.css")
+    script = "".join(_text(name) for name in ("script.js", *scripts))
+    page = _environment().get_template(template)
+    told = page.render(
+        policy=policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        data=None if data is None else as_data(data),
+        kiplint_version=__version__,
+        **values,
+    )
+    out.write(told + "\n")
+
+
+def policy(style: str, script: str) -> str:
+    """The content security policy of a page: its own style and script, and nothing from anywhere."""
+    allowed = [f"style-src {_hash(style)}", f"script-src {_hash(script)}", "img-src data:"]
+    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+
+
+def as_data(value: Any) -> Markup:
+    """A value as JSON that can stand inside a `script` of type application/json."""
+    text = printable(msgspec.json.encode(value).decode(), as_json_text)
+    return Markup(text.translate(_IN_SCRIPT))
+
+
+def as_text(value: str) -> Markup:
+    """Text between tags, where quotes may stay as they are: half the size of escaped JSON."""
+    return Markup(printable(value).translate(_IN_TEXT))
+
+
+def set_title(name: str) -> str:
+    """A set as a page calls it: of a whole revision, `4.0.0:`, its name alone."""
+    return printable(name.removesuffix(":") or name)
+
+
+def anchors(names: Sequence[str]) -> list[str]:
+    """For each name something that can stand in an address; no two are the same."""
+    found: list[str] = []
+    taken: dict[str, int] = {}
+    for name in names:
+        plain = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in name)
+        taken[plain] = taken.get(plain, 0) + 1
+        found.append(plain if taken[plain] == 1 else f"{plain}~{taken[plain]}")
+    return found
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=_Shipped(),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+        auto_reload=False,
+    )
+    made.filters |= {"plural": plural, "text": as_text}
+    return made
+
+
+def _finalize(value: Any) -> Any:
+    return printable(value) if type(value) is str else value
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _text(name: str) -> str:
+    return (_PAGES / name).read_text("utf-8")

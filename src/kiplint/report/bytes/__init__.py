@@ -1,1 +1,0 @@
-"""How decoded bytes are shown."""

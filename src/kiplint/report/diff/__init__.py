@@ -1,1 +1,0 @@
-"""How a diff is told."""

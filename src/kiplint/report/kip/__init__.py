@@ -1,1 +1,0 @@
-"""What the text of KIPs says, as people and programs are told."""

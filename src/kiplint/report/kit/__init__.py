@@ -1,1 +1,0 @@
-"""What every report is made with: colours, tables, Markdown."""

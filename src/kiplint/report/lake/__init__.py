@@ -1,1 +1,0 @@
-"""How the pipeline's answers are told."""

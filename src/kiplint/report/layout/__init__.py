@@ -1,1 +1,0 @@
-"""How a layout is drawn."""

@@ -1,1 +1,0 @@
-"""How the matrix of releases is told."""

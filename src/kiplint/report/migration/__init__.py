@@ -1,1 +1,0 @@
-"""How a migration is told."""

@@ -1,1 +1,0 @@
-"""How a negotiation is told."""

@@ -1,1 +1,0 @@
-"""How the answers of brokers are shown."""

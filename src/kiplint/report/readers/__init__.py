@@ -1,1 +1,0 @@
-"""What definitions do to other readers of them, as people and programs are told."""

@@ -1,1 +1,0 @@
-"""How a rollout is told."""

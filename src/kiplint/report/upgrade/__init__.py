@@ -1,1 +1,0 @@
-"""How an upgrade path is told."""

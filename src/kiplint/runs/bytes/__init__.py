@@ -1,1 +1,0 @@
-"""Runs about bytes: decode, encode, vectors."""

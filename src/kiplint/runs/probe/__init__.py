@@ -1,1 +1,0 @@
-"""Asking live brokers what they speak (KIP-35, KIP-511)."""

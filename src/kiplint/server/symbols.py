@@ -1,0 +1,167 @@
+"""The shape of a definition: its symbols, and what may be folded away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from lsprotocol import types
+
+from kiplint.model.types import PRIMITIVES, parse_type
+from kiplint.server import cursor
+from kiplint.server.buffer import Buffer
+from kiplint.server.cursor import Place, child
+from kiplint.server.workspace import Neighbours
+from kiplint.text.decode import comments
+from kiplint.text.show import printable
+from kiplint.text.tree import Node
+
+_DEEPEST = 100
+
+
+def symbols(buffer: Buffer) -> list[types.DocumentSymbol]:
+    """The message with its fields and structs, as far as the text can be read."""
+    root = buffer.root
+    if root is None or root.kind != "object":
+        return []
+    return [_symbol(buffer, root, types.SymbolKind.Class, 0)]
+
+
+def _symbol(buffer: Buffer, node: Node, kind: types.SymbolKind, depth: int) -> types.DocumentSymbol:
+    name, said = child(node, "name"), " ".join(filter(None, (_text(buffer, node, "type"), _versions(buffer, node))))
+    chosen = buffer.range(name.start, name.end) if name else buffer.range(node.start, node.start + 1)
+    inner = list(_children(buffer, node, depth)) if depth < _DEEPEST else []
+    called = printable((name.string(buffer.text) if name else None) or "?")
+    return types.DocumentSymbol(
+        called, kind, buffer.range(node.start, node.end), chosen, printable(said), children=inner
+    )
+
+
+def _children(buffer: Buffer, node: Node, depth: int) -> Iterator[types.DocumentSymbol]:
+    for key, kind in (("fields", types.SymbolKind.Field), ("commonStructs", types.SymbolKind.Struct)):
+        container = child(node, key)
+        for one in container.children if container and container.kind == "array" else ():
+            if one.kind == "object":
+                yield _symbol(buffer, one, kind, depth + 1)
+
+
+def _versions(buffer: Buffer, node: Node) -> str:
+    return _text(buffer, node, "validVersions") or _text(buffer, node, "versions")
+
+
+def _text(buffer: Buffer, node: Node, key: str) -> str:
+    found = child(node, key)
+    return (found.string(buffer.text) if found else None) or ""
+
+
+def folds(buffer: Buffer) -> list[types.FoldingRange]:
+    """Objects and lists of several lines, and comments that do not stop after one."""
+    return [*_brackets(buffer), *_comments(buffer)] if buffer.fits else []
+
+
+def _brackets(buffer: Buffer) -> Iterator[types.FoldingRange]:
+    waiting = [buffer.root] if buffer.root else []
+    while waiting:
+        node = waiting.pop()
+        waiting += reversed(node.children)
+        first, last = (buffer.lines.line_of(one) - 1 for one in (node.start, node.end))
+        if node.kind in ("object", "array") and last > first + 1:
+            yield types.FoldingRange(first, last - 1)
+
+
+def _comments(buffer: Buffer) -> Iterator[types.FoldingRange]:
+    first = last = -2
+    for one in comments(buffer.text):
+        begins, ends = (buffer.lines.line_of(at) - 1 for at in (one.start, one.end))
+        alone = not buffer.text[buffer.lines.starts[begins] : one.start].strip()
+        if alone and begins == last + 1:
+            last = ends
+            continue
+        if last > first:
+            yield types.FoldingRange(first, last, kind=types.FoldingRangeKind.Comment)
+        first, last = (begins, ends) if alone else (-2, -2)
+    if last > first:
+        yield types.FoldingRange(first, last, kind=types.FoldingRangeKind.Comment)
+
+
+_NAME: Final = r"[A-Z][A-Za-z0-9_]*"
+_OF_THE_MESSAGE: Final = ("apiKey", "name", "type", "validVersions", "headerVersions", "flexibleVersions")
+
+
+class NotRenamed(ValueError):  # noqa: N818
+    """A name that a struct cannot have; the message says why."""
+
+
+class Word(NamedTuple):
+    """The name of a struct where it stands in a text, without quotes and brackets: half-open offsets."""
+
+    start: int
+    end: int
+    defines: bool
+
+
+def struct_at(buffer: Buffer, offset: int) -> tuple[str, Word] | None:
+    """The name of the struct that is defined or used at an offset."""
+    place = cursor.at(buffer, offset)
+    if place is None or not place.depth or len(place.tokens) != place.depth + 1:
+        return None
+    for name, words in structs(buffer).items():
+        for word in words:
+            if word.start >= place.node.start and word.end <= place.node.end:
+                return name, word
+    return None
+
+
+def structs(buffer: Buffer) -> dict[str, list[Word]]:
+    """The structs of a text by name, each with all places of its name, those that define it first."""
+    found: dict[str, list[Word]] = {}
+    root = buffer.root
+    common = [*_direct(root, "commonStructs")]
+    for one in common:
+        _note(buffer, found, child(one, "name"), defines=True)
+    for one in [*cursor.objects(root), *cursor.objects(root, "commonStructs")]:
+        if one not in common:
+            has_fields = bool((inner := child(one, "fields")) and inner.children)
+            _note(buffer, found, child(one, "type"), defines=has_fields)
+    return {name: sorted(words, key=lambda word: not word.defines) for name, words in found.items()}
+
+
+def other_half(buffer: Buffer, place: Place, neighbours: Neighbours) -> str | None:
+    """The file of the other half of an RPC, from a property that the two have in common; None when there is none."""
+    message = neighbours.message(buffer.path)
+    if message is None or len(place.tokens) > 2 or place.key not in _OF_THE_MESSAGE or message.api_key is None:
+        return None
+    for rpc in neighbours.schemas.rpcs:
+        halves = [one for one in (rpc.request, rpc.response) if one]
+        if message in halves:
+            return next((one.file for one in halves if one is not message), None)
+    return None
+
+
+def rename(buffer: Buffer, offset: int, name: str) -> list[Word]:
+    """The places where a struct's name has to be written anew; raises NotRenamed for a name that it cannot have."""
+    found = struct_at(buffer, offset)
+    if found is None:
+        raise NotRenamed("only structs can be renamed here")
+    if not re.fullmatch(_NAME, name):
+        raise NotRenamed(f"{name!r} is no name of a struct: it begins with a capital letter, then letters and digits")
+    known = structs(buffer)
+    if name in known and name != found[0]:
+        raise NotRenamed(f"there is a struct {name} in this message already")
+    return known[found[0]]
+
+
+def _direct(root: Node | None, key: str) -> Iterator[Node]:
+    container = child(root, key) if root else None
+    yield from (one for one in (container.children if container else ()) if one.kind == "object")
+
+
+def _note(buffer: Buffer, found: dict[str, list[Word]], node: Node | None, *, defines: bool) -> None:
+    said = node.string(buffer.text) if node else None
+    if node is None or not said:
+        return
+    element = parse_type(said).element
+    at = buffer.text.find(element, node.start, node.end)
+    if element and element not in PRIMITIVES and at >= 0:
+        found.setdefault(element, []).append(Word(at, at + len(element), defines))

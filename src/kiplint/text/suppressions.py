@@ -1,0 +1,135 @@
+"""Findings that a comment asks not to be shown.
+
+`// kiplint: ignore[tags/gap, style] reason` speaks of the code before it on its line, or else of the next line with
+code; `// kiplint: ignore-file[style] reason`, before the definition begins, of the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from kiplint.text.decode import Comment, Problem, blank_text, comments
+from kiplint.text.lines import BOM, Lines
+from kiplint.text.show import show, show_raw
+
+_MARK: Final = "kiplint:"
+_DIRECTIVE: Final = re.compile(r"kiplint:[ \t]*+(?P<word>[^\s\[]*+)[ \t]*+(?P<rest>.*)", re.DOTALL)
+_ARGUMENTS: Final = re.compile(r"\[(?P<selectors>[^\]]*+)\](?P<reason>.*)", re.DOTALL)
+_CODE: Final = re.compile(r"\S")
+_WILDCARD: Final = re.compile(r"[*?\[]")
+
+MOST_PATTERNS: Final = 1_000
+"""How many different selectors with wildcards the comments of a file may have; each is tried on every rule."""
+
+
+class Suppression(msgspec.Struct, frozen=True):
+    """One request not to show findings.
+
+    `selectors` are as written (rules, packs or globs); `line` is the comment's own 1-based line, `target` the line
+    it speaks of, None for the whole file; `start` and `end` span the comment in characters.
+    """
+
+    selectors: tuple[str, ...]
+    reason: str
+    line: int
+    target: int | None
+    start: int
+    end: int
+
+
+class Suppressions(msgspec.Struct, frozen=True):
+    """The suppressions of a file in text order, and its `malformed-ignore` problems."""
+
+    items: tuple[Suppression, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_suppressions(text: str) -> Suppressions:
+    """What the comments of a text (as `decode_text` gives it) suppress. Costs nothing when none of them tries to."""
+    if _MARK not in text:
+        return Suppressions()
+    found = list(_bounded(_Reader(text).read()))
+    return Suppressions(
+        tuple(item for item in found if isinstance(item, Suppression)),
+        tuple(item for item in found if isinstance(item, Problem)),
+    )
+
+
+def _bounded(found: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
+    """The same, but with a problem for each comment that has wildcards beyond `MOST_PATTERNS`."""
+    patterns: set[str] = set()
+    for one in found:
+        if isinstance(one, Suppression):
+            patterns.update(filter(_WILDCARD.search, one.selectors))
+            if len(patterns) > MOST_PATTERNS:
+                detail = f"over {MOST_PATTERNS:,} selectors with wildcards in one file; name the rules"
+                yield Problem("malformed-ignore", detail, "", one.start, one.end)
+                continue
+        yield one
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._code = blank_text(text)
+        self._lines = Lines(text)
+        first = _CODE.search(self._code, 1 if text.startswith(BOM) else 0)
+        self._begin = first.start() if first else len(text)
+
+    def read(self) -> Iterator[Suppression | Problem]:
+        following: int | None = None
+        found: list[Suppression | Problem] = []
+        upper = len(self._text)
+        # From the last to the first: each comment then looks for code no further than to the next comment.
+        for comment in reversed(list(comments(self._text))):
+            code = _CODE.search(self._code, comment.end, upper)
+            following = code.start() if code else following
+            upper = comment.start
+            if comment.body(self._text).startswith(_MARK):
+                found.append(self._directive(comment, following))
+        return reversed(found)
+
+    def _directive(self, comment: Comment, following: int | None) -> Suppression | Problem:
+        directive = _DIRECTIVE.fullmatch(comment.body(self._text))
+        word = directive["word"] if directive else ""
+        if directive is None or word not in {"ignore", "ignore-file"}:
+            what = f"unknown word {show_raw(word)}" if word else "nothing"
+            return self._malformed(comment, f"{what} after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]")
+        if comment.block:
+            return self._malformed(comment, f"{word} in a block comment; write it after //")
+        arguments = _ARGUMENTS.fullmatch(directive["rest"])
+        selectors = _selectors(arguments["selectors"]) if arguments else ()
+        if arguments is None or not selectors:
+            return self._malformed(comment, f"{word} names no rule; write {word}[RULE] and a reason")
+        reason = arguments["reason"].strip().lstrip("-:, \t")
+        if not reason:
+            listed = show(", ".join(selectors))
+            return self._malformed(comment, f"{word} of {listed} gives no reason; write one after the brackets")
+        return self._suppression(comment, word, selectors, reason, following)
+
+    def _suppression(
+        self, comment: Comment, word: str, selectors: tuple[str, ...], reason: str, following: int | None
+    ) -> Suppression | Problem:
+        line = self._lines.line_of(comment.start)
+        target: int | None = None
+        if word == "ignore-file":
+            if comment.start > self._begin:
+                return self._malformed(comment, "ignore-file after the definition begins; write it at the top")
+        elif self._code[self._lines.starts[line - 1] : comment.start].strip(" \t" + BOM):
+            target = line
+        elif following is None:
+            return self._malformed(comment, "ignore at the end of the file, where nothing follows it")
+        else:
+            target = self._lines.line_of(following)
+        return Suppression(selectors, reason, line, target, comment.start, comment.end)
+
+    def _malformed(self, comment: Comment, detail: str) -> Problem:
+        return Problem("malformed-ignore", detail, "", comment.start, comment.end)
+
+
+def _selectors(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
