@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from kiplint.cli.app import AS_IT_IS, shown
-from kiplint.cli.reader import COMMANDS
+from kiplint.cli.reader import COMMANDS, names, room
 from tools import kiplint
 
-TOP = import_module(COMMANDS).COMMANDS
+GROUP = import_module(COMMANDS)
 
 
 def test_examples_and_the_rest() -> None:
@@ -31,7 +31,7 @@ def test_help_shows_examples_one_a_line(tmp_path: Path, name: str) -> None:
 
 
 def test_every_command_of_the_top_has_examples() -> None:
-    modules = [import_module(f"{COMMANDS}.{name.replace('-', '_')}") for name in TOP]
+    modules = [room(GROUP, name) for name in names(GROUP)]
     assert [
         one.__name__ for one in modules if not hasattr(one, "COMMANDS") and not shown(one.EPILOG).startswith(AS_IT_IS)
     ] == []

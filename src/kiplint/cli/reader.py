@@ -7,7 +7,7 @@ and what is seldom written, is left to typer.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -71,9 +71,18 @@ def names(group: Any) -> Sequence[str]:
     """The commands of a package: those that it lists, else all rooms in its folder."""
     listed: Sequence[str] | None = getattr(group, "COMMANDS", None)
     if listed is None:
-        files = (file.removesuffix(".py") for file in os.listdir(group.__path__[0]))
+        files = (file.removesuffix(".py") for file in _files(group.__path__[0]))
         listed = sorted(file.replace("_", "-") for file in files if file.isidentifier() and file[0] != "_")
     return listed
+
+
+def _files(folder: str) -> Iterable[str]:
+    try:
+        return os.listdir(folder)
+    except NotADirectoryError:  # kiplint runs from a zip file
+        import pkgutil
+
+        return [module.name for module in pkgutil.iter_modules([folder])]
 
 
 def room(group: Any, name: str) -> Any:

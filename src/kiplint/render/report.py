@@ -56,7 +56,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     renderers: ClassVar[Mapping[str, str]] = {}
     """The formats that the command's room renders itself, each with its module. Findings render all others."""
 
-    unread: ClassVar[str] = "not compared"
+    unread: ClassVar[str] = "left out"
     """What the command does with a file that cannot be read."""
 
 
@@ -81,6 +81,8 @@ class Report(RunResult, frozen=True):
     harmless: tuple[Severity, ...] = ()
     left_out: tuple[str, ...] = ()
     older: int = 0
+
+    unread = "not compared"
 
     tells_nothing: ClassVar[bool] = True
     """Whether a job summary has a section for it also where nothing was found."""

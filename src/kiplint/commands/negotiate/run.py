@@ -25,6 +25,7 @@ class NegotiationResult(RunResult, frozen=True):
     negotiation: Negotiation
 
     command = "negotiate"
+    unread = "not compared"
     renderers: ClassVar[Mapping[str, str]] = {
         "text": "kiplint.commands.negotiate.text",
         "json": "kiplint.commands.negotiate.result",
@@ -43,6 +44,7 @@ class MatrixResult(RunResult, frozen=True):
     matrix: ReleaseMatrix
 
     command = "matrix"
+    unread = "not compared"
     renderers: ClassVar[Mapping[str, str]] = {
         "text": "kiplint.commands.negotiate.matrix_text",
         "json": "kiplint.commands.negotiate.matrix_result",

@@ -24,6 +24,7 @@ class UpgradeResult(RunResult, frozen=True):
     path: UpgradePath
 
     command = "upgrade-path"
+    unread = "not compared"
     renderers: ClassVar[Mapping[str, str]] = {
         "text": "kiplint.commands.upgrade_path.text",
         "json": "kiplint.commands.upgrade_path.result",
