@@ -631,12 +631,11 @@ def test_thousands_of_fields_are_compared() -> None:
     assert len(changes(many("A"), many("B"))) == 5_000
 
 
-def test_names_cannot_act_on_a_terminal() -> None:
+def test_names_stand_unchanged() -> None:
     evil = field("A\x1b[2J\n\u202e", "int64")
     (one,) = changes(definition({**evil, "type": "int32"}, name="X\x07"), definition(evil, name="X\x07"))
-    shown = (one.message, one.message_name, one.field, one.old["layout"], one.new["layout"])
-    assert all(text.isprintable() for text in shown)
-    assert (one.message_name, one.field) == ("X\\u0007", "A\\u001b[2J\\u000a\\u202e")
+    assert (one.message_name, one.field) == ("X\x07", evil["name"])
+    assert all(evil["name"] in text for text in (one.message, one.old["layout"], one.new["layout"]))
 
 
 def test_structs_that_stand_too_deep_inside_one_another() -> None:

@@ -14,7 +14,6 @@ from kiplint.model.element import fact, given
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Body, Slot, describe
 from kiplint.model.message import Message
-from kiplint.text.show import printable
 from kiplint.versions import NONE, VersionRange
 
 FieldPair = tuple[Field | None, Field | None]
@@ -138,8 +137,8 @@ def shown_layout(body: Body, near: Field | None = None, *, empty_tags: bool = Fa
     with more than `MOST_SHOWN` fields only those are shown that stand `near` a field, or at the beginning.
     """
     if _is_larger(body, MOST_SHOWN):
-        return printable(_part(body, near))
-    return printable(_whole(body, empty_tags=empty_tags))
+        return _part(body, near)
+    return _whole(body, empty_tags=empty_tags)
 
 
 def _whole(body: Body, *, empty_tags: bool = False) -> str:

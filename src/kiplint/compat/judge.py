@@ -19,7 +19,6 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.model.layout import unfolded
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +82,7 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def message_name(self) -> str:
         """The message's name."""
-        return printable(self.change.message_name)
+        return self.change.message_name
 
     @cached_property
     def message_type(self) -> str:
@@ -98,7 +97,7 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def field(self) -> str:
         """The field's path, empty for a change of the whole message."""
-        return printable(self.change.field)
+        return self.change.field
 
     @cached_property
     def aside(self) -> str:
@@ -155,7 +154,7 @@ def judge(
                 span=(after if change.place else before).span(here),
                 old=change.old,
                 new=change.new,
-                said=printable(breach.message),
+                said=breach.message,
                 source=breach.rule.source,
                 old_path=there.file if there else "",
                 old_span=before.span(there) if there else None,

@@ -18,7 +18,6 @@ from kiplint.engine.ruleset import Breach, RuleSet, load_rules, make_ruleset, ma
 from kiplint.model.headers import header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
-from kiplint.text.show import printable
 from kiplint.versions import NONE, VersionRange
 
 FROZEN, MISSING = "kip-1313/frozen-rpc", "kip-1313/v3-missing"
@@ -358,19 +357,19 @@ def _row(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header
     found = found_wrong(standing, rpc, base) or progress(standing, head, rpc, base, header)
     at = found.culprit or request or rpc.response
     return Row(
-        name=printable(rpc.name),
+        name=rpc.name,
         api_key=rpc.api_key,
         status=found.status,
         base_versions=str(old.valid) if old else "",
         versions=str(request.valid) if request else "none",
         header_versions={str(versions): number for versions, number in header_map(request)} if request else {},
-        message=printable(found.said),
+        message=found.said,
         rule=found.rule,
         severity=found.severity,
         file=at.file if at else "",
         wanted=found.wanted,
-        message_name=printable(at.name) if at else "",
-        note=printable(found.note),
+        message_name=at.name if at else "",
+        note=found.note,
     )
 
 
@@ -388,7 +387,7 @@ def _gone(standing: Standing, rpc: Rpc) -> Row:
         found = Found(status, said, rule if status == "wrong" else "", culprit=request or rpc.response)
     at = found.culprit
     return Row(
-        name=printable(rpc.name),
+        name=rpc.name,
         api_key=rpc.api_key,
         status=found.status,
         base_versions=str(request.valid) if request else "none",
@@ -398,5 +397,5 @@ def _gone(standing: Standing, rpc: Rpc) -> Row:
         rule=found.rule,
         file=at.file if at and found.rule else "",
         wanted="name" if found.rule else "",
-        message_name=printable(at.name) if at and found.rule else "",
+        message_name=at.name if at and found.rule else "",
     )

@@ -14,7 +14,7 @@ from kiplint.commands.diff.run import DiffResult, as_finding
 from kiplint.compat.judge import BREAKS, GRAVE, Judged
 from kiplint.compat.witness import Witness
 from kiplint.render.findings.text import excerpt
-from kiplint.render.table import BOLD, DIM, SEVERITY, fold, led, paint, table, width_of
+from kiplint.render.table import DIM, SEVERITY, fold, led, paint, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
@@ -62,7 +62,7 @@ def write_diff(
     rest = [one for one in changes if one.breaks not in GRAVE and one.severity != "error"]
     rest.sort(key=lambda one: (heading(one), BREAKS.index(one.breaks), one.rule, one.message_type))
     for name, group in groupby(rest, key=heading):
-        out.write(f"{paint(name, BOLD, color)}\n{_rows(list(group), color, width)}\n")
+        out.write(f"{title(name, color)}\n{_rows(list(group), color, width)}\n")
     if changes:
         out.write("\n".join(fold(summary_line(changes, compared), width)) + "\n")
 
@@ -95,7 +95,7 @@ def _labelled(label: str, text: str, color: bool, width: int | None) -> list[str
 def heading(one: Judged) -> str:
     """The RPC of a request or response, else the message."""
     message = one.change.message
-    return printable(message.base_name) if message.is_rpc else one.message_name
+    return message.base_name if message.is_rpc else one.message_name
 
 
 def _rows(group: list[Judged], color: bool, width: int | None) -> str:

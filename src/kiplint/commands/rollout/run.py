@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from msgspec.structs import replace
-
 from kiplint.compat.rollout import Row, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
@@ -17,7 +15,6 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.render.report import Report, rule_infos
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.show import printable
 
 
 class RolloutResult(Report, frozen=True):
@@ -51,7 +48,7 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
     asked = configuration.rules()
     rules = rollout_rules(header, configuration.config, asked.known)
-    rows = tuple(map(_shown, rows_of(head.main, base.main if base else None, header, rules)))
+    rows = tuple(rows_of(head.main, base.main if base else None, header, rules))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
@@ -70,11 +67,6 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
         header=header,
         notes=configuration.misnamed(asked, {one.name for tree in (head, base) if tree for one in tree.messages}),
     )
-
-
-def _shown(row: Row) -> Row:
-    """The row without anything in the names of a definition that could act on a terminal."""
-    return replace(row, name=printable(row.name), message=printable(row.message))
 
 
 def _findings(rows: Iterable[Row], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
