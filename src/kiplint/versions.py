@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NoReturn
 
 MAX_VERSION = 32767
 
@@ -20,30 +21,31 @@ _RANGE = r"(0|[1-9][0-9]{0,4})(?:(\+)|-(0|[1-9][0-9]{0,4}))?"
 
 
 class InvalidRange(ValueError):  # noqa: N818
-    """The text is no version range; the message says why, and what to write where that is clear."""
+    """A text is not a version range; the message states why, and the correct text where that is clear."""
 
 
-class VersionRange(tuple[Interval, ...]):
-    """An immutable set of versions.
+class VersionRange:
+    """An immutable, hashable set of versions.
 
-    Supports `&`, `|`, `-`, `<=` (is a subset of), `==`, `in` for one version, and truth (is not
-    empty); iterating over it gives the intervals. A range that reaches 32767 is open: `3+` and
-    `3-32767` are the same value.
+    Supports `version in range`, `&`, `|`, `-`, `==`, and `<=`, `<`, `>=`, `>` as subset relations; an empty range is
+    false. A range that reaches 32767 is open: `3+` and `3-32767` are the same value.
     """
 
-    __slots__ = ()
+    __slots__ = ("highest", "intervals", "lowest")
 
-    def __new__(cls, intervals: Iterable[Interval] = ()) -> VersionRange:
-        """The versions of all the intervals, which may come in any order and overlap."""
-        return super().__new__(cls, _normal(intervals))
+    intervals: tuple[Interval, ...]
+    """The intervals, lowest first: sorted, disjoint, and never adjacent."""
+    lowest: int
+    """The lowest version, -1 when the range is empty."""
+    highest: int
+    """The highest version, -1 when the range is empty."""
 
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        """The intervals, lowest first: sorted, disjoint, and never adjacent."""
-        return tuple(self)
+    def __init__(self, intervals: Iterable[Interval] = ()) -> None:
+        """Make the union of the intervals, which may come in any order and overlap."""
+        _fill(self, _normal(intervals))
 
-    @classmethod
-    def of(cls, lowest: int, highest: int = MAX_VERSION) -> VersionRange:
+    @staticmethod
+    def of(lowest: int, highest: int = MAX_VERSION) -> VersionRange:
         """The single interval `lowest`..`highest`, empty when inverted."""
         return _single(lowest, highest)
 
@@ -57,83 +59,100 @@ class VersionRange(tuple[Interval, ...]):
         return _parse(text)
 
     @property
-    def lowest(self) -> int:
-        """The lowest version, -1 when the range is empty."""
-        return self[0][0] if self else -1
-
-    @property
-    def highest(self) -> int:
-        """The highest version, -1 when the range is empty."""
-        return self[-1][1] if self else -1
-
-    @property
     def open(self) -> bool:
         """Whether the range has no upper end."""
-        return bool(self) and self[-1][1] == MAX_VERSION
+        return self.highest == MAX_VERSION
 
     @property
     def parts(self) -> tuple[VersionRange, ...]:
         """The contiguous ranges that make up this one, lowest first."""
-        return tuple(_single(low, high) for low, high in self)
+        return tuple(_single(low, high) for low, high in self.intervals)
 
     def __contains__(self, version: object) -> bool:
-        return isinstance(version, int) and self.covers(version)
+        return isinstance(version, int) and any(low <= version <= high for low, high in self.intervals)
 
-    def covers(self, version: int) -> bool:
-        """Whether the version is one of the range's."""
-        return any(low <= version <= high for low, high in self)
+    def __bool__(self) -> bool:
+        return self.highest >= 0
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, VersionRange) and self.intervals == other.intervals)
+
+    def __hash__(self) -> int:
+        return hash(self.intervals)
 
     def __and__(self, other: VersionRange) -> VersionRange:
-        if self == other:
+        if self is other:
             return self
-        if len(self) == len(other) == 1:
-            return _single(max(self[0][0], other[0][0]), min(self[0][1], other[0][1]))
-        return _range(_meet(self, other))
+        if len(self.intervals) == len(other.intervals) == 1:
+            return _single(max(self.lowest, other.lowest), min(self.highest, other.highest))
+        return _range(_meet(self.intervals, other.intervals))
 
     def __or__(self, other: VersionRange) -> VersionRange:
-        return VersionRange((*self, *other))
+        return VersionRange((*self.intervals, *other.intervals))
 
     def __sub__(self, other: VersionRange) -> VersionRange:
-        return _range(_meet(self, _gaps(other)))
+        return _range(_meet(self.intervals, _gaps(other.intervals)))
 
-    def __le__(self, other: tuple[Interval, ...]) -> bool:
-        if self == other:
+    def __le__(self, other: VersionRange) -> bool:
+        if self is other:
             return True
-        if len(other) == 1:
-            return not self or (other[0][0] <= self[0][0] and self[-1][1] <= other[0][1])
-        return all(any(a <= low and high <= b for a, b in other) for low, high in self)
+        if len(other.intervals) == 1:
+            return not self or (other.lowest <= self.lowest and self.highest <= other.highest)
+        return all(any(a <= low and high <= b for a, b in other.intervals) for low, high in self.intervals)
 
-    def __lt__(self, other: tuple[Interval, ...]) -> bool:
+    def __lt__(self, other: VersionRange) -> bool:
         return self != other and self <= other
 
-    def __ge__(self, other: tuple[Interval, ...]) -> bool:
-        return VersionRange.__le__(VersionRange(other), self)
+    def __ge__(self, other: VersionRange) -> bool:
+        return other <= self
 
-    def __gt__(self, other: tuple[Interval, ...]) -> bool:
-        return self != other and self >= other
+    def __gt__(self, other: VersionRange) -> bool:
+        return other < self
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a VersionRange does not change: cannot set {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a VersionRange does not change: cannot delete {name}")
+
+    def __reduce__(self) -> tuple[type[VersionRange], tuple[tuple[Interval, ...]]]:
+        return VersionRange, (self.intervals,)
 
     def __str__(self) -> str:
-        return ", ".join(map(_show, self)) or "none"
+        return ", ".join(map(_show, self.intervals)) or "none"
 
     def __repr__(self) -> str:
         return f"VersionRange({str(self)!r})"
 
 
+_set_intervals = VersionRange.__dict__["intervals"].__set__
+_set_lowest = VersionRange.__dict__["lowest"].__set__
+_set_highest = VersionRange.__dict__["highest"].__set__
+
+
+def _fill(versions: VersionRange, intervals: tuple[Interval, ...]) -> None:
+    _set_intervals(versions, intervals)
+    _set_lowest(versions, intervals[0][0] if intervals else -1)
+    _set_highest(versions, intervals[-1][1] if intervals else -1)
+
+
+def _range(intervals: tuple[Interval, ...]) -> VersionRange:
+    """The range of intervals in normal form."""
+    versions = VersionRange.__new__(VersionRange)
+    _fill(versions, intervals)
+    return versions
+
+
 def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator[VersionRange]:
     """Cut `within` into the largest ranges on which membership in each of `ranges` is constant."""
-    cuts = {low for one in ranges for low, _ in one}
-    cuts |= {high + 1 for one in ranges for _, high in one}
-    ordered = sorted(cuts)
-    for low, high in within:
+    intervals = [interval for versions in ranges for interval in versions.intervals]
+    ordered = sorted({low for low, _ in intervals} | {high + 1 for _, high in intervals})
+    for low, high in within.intervals:
         start = low
         for cut in ordered[bisect_right(ordered, low) : bisect_right(ordered, high)]:
             yield _single(start, cut - 1)
             start = cut
         yield _single(start, high)
-
-
-def _range(intervals: tuple[Interval, ...]) -> VersionRange:
-    return tuple.__new__(VersionRange, intervals)
 
 
 @lru_cache(maxsize=4096)

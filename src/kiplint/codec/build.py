@@ -190,7 +190,7 @@ def _absent(field: Field) -> Any:
     from kiplint.model.layout import slot
 
     version = field.versions.lowest
-    return default_of(slot(field, version, field.message.flexible.covers(version))) if version >= 0 else None
+    return default_of(slot(field, version, version in field.message.flexible)) if version >= 0 else None
 
 
 def _kind(value: Any) -> str:

@@ -153,7 +153,7 @@ class Catalog:
         number, name = header_of(message, version), HEADERS[message.type]
         home = self._homes.get(id(message))
         for one in [*(home.named(name) if home else ()), *self.named(name)]:
-            if one.type == "header" and one.valid.covers(number):
+            if one.type == "header" and number in one.valid:
                 return number, self.codec(one, number)
         return number, None
 
@@ -165,7 +165,7 @@ class Catalog:
 
 def having(messages: Iterable[Message], version: int) -> Message | None:
     """The first of the messages that has the version."""
-    return next((one for one in messages if one.valid.covers(version)), None)
+    return next((one for one in messages if version in one.valid), None)
 
 
 def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
@@ -211,7 +211,7 @@ def _split(text: str, wanted: str) -> tuple[str, int]:
 def _having(messages: list[Message], version: int, name: str, catalog: Catalog) -> tuple[Message, int]:
     message = having(messages, version)
     if message is None and messages:
-        known = VersionRange(pair for one in messages for pair in one.valid)
+        known = VersionRange(pair for message in messages for pair in message.valid.intervals)
         raise UsageError(f"{messages[0].name} has no version {version}; its valid versions are {known}")
     if message is None:
         raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")

@@ -119,7 +119,7 @@ def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem:
     message, version = codec.message, codec.version
     candidates = [version + step for near in range(1, 8) for step in (-near, near)]
     for other in candidates:
-        if message.valid.covers(other) and not catalog.codec(message, other).decode(data, start).problems:
+        if other in message.valid and not catalog.codec(message, other).decode(data, start).problems:
             text = f"{problem.message}; as version {other} the body reads to its last byte"
             return msgspec.structs.replace(problem, message=text)
     return problem
@@ -137,7 +137,7 @@ def _ends(problem: Problem) -> bool:
 
 
 def _unknown_version(messages: list[Message], version: int, offset: int) -> Problem:
-    known = VersionRange(pair for one in messages for pair in one.valid)
+    known = VersionRange(pair for message in messages for pair in message.valid.intervals)
     text = f"no set has {messages[0].name} {version}; the versions are {known}"
     return Problem("codec/unknown-version", offset, text)
 

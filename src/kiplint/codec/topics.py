@@ -87,7 +87,7 @@ class Meaning:
         (kind,) = struct.unpack_from(">h", data)
         for message in self._keys(topic):
             version = 0 if message.type == "coordinator-key" else kind
-            if (message.api_key == kind or message.type == "data") and message.valid.covers(version):
+            if (message.api_key == kind or message.type == "data") and version in message.valid:
                 found = {"keyMessage": _shown(self._catalog.codec(message, version), data[2:])}
                 return found | self._coordinator_value(message, record)
         raise Malformed
@@ -99,7 +99,7 @@ class Meaning:
         (version,) = struct.unpack_from(">h", data)
         name = key.name.removesuffix("Key") + "Value"
         value = next((one for one in self._catalog.beside(key) if one.name == name), None)
-        if value is None or not value.valid.covers(version):
+        if value is None or version not in value.valid:
             return {}
         return {"valueMessage": _shown(self._catalog.codec(value, version), data[2:])}
 

@@ -28,7 +28,7 @@ class Piece:
         self.messages = messages
         self.around = around
         self.version = version
-        self.flexible = messages.old.flexible.covers(version), messages.new.flexible.covers(version)
+        self.flexible = version in messages.old.flexible, version in messages.new.flexible
         self.plain = self.flexible[0] != self.flexible[1]
         self.old, self.new = (layout(one, version, flat) for one, flat in zip(around, self.flexible, strict=True))
 
@@ -115,14 +115,14 @@ def _without_bytes(body: Body, plain: bool) -> set[int]:
 
 
 def _is_plain(field: Field, version: int) -> bool:
-    return field.versions.covers(version) and not field.tagged.covers(version)
+    return version in field.versions and version not in field.tagged
 
 
 def _encodings_of_pair(piece: Piece, pair: FieldPair) -> Iterator[FieldChange]:
     messages, around = piece.messages, piece.around
-    was, now = (one is not None and one.versions.covers(piece.version) for one in pair)
+    was, now = (one is not None and piece.version in one.versions for one in pair)
     was_tagged, now_tagged = (
-        one is not None and one.versions.covers(piece.version) and one.tagged.covers(piece.version) and flat
+        one is not None and piece.version in one.versions and piece.version in one.tagged and flat
         for one, flat in zip(pair, piece.flexible, strict=True)
     )
     if was and now and was_tagged != now_tagged:
@@ -143,8 +143,8 @@ def _of_both(piece: Piece, pair: FieldPair) -> Iterator[FieldChange]:
     assert old is not None
     assert new is not None
     before, after = slot(old, piece.version, piece.flexible[0]), slot(new, piece.version, piece.flexible[1])
-    same = slot_tokens(before) == slot_tokens(after) if new.tagged.covers(piece.version) else piece.same
-    if old.tag != new.tag and old.tagged.covers(piece.version):
+    same = slot_tokens(before) == slot_tokens(after) if piece.version in new.tagged else piece.same
+    if old.tag != new.tag and piece.version in old.tagged:
         yield kinds.TagChanged(piece.messages, NONE, pair, piece.around)
     yield from _encoded(piece, pair, before, after, same=same)
 
@@ -324,7 +324,7 @@ def compare_messages(old: Message, new: Message, *, old_unstable: bool = False) 
 
 def _written(message: Message, version: int) -> tuple[object, ...]:
     """All that is on the wire in one version, tagged fields included."""
-    body = layout(message, version, message.flexible.covers(version))
+    body = layout(message, version, version in message.flexible)
     tags = {one.field.tag: slot_tokens(one) for one in body.tags or ()}
     return header_of(message, version) if message.is_rpc else None, tokens(body), tags
 
@@ -342,7 +342,7 @@ def _was_version(old: Message, new: Message) -> bool:
     On disk the number stands in the same place, in front of the key.
     """
     number = new.api_key
-    return new.type == "coordinator-key" and old.type == "data" and number is not None and old.valid.covers(number)
+    return new.type == "coordinator-key" and old.type == "data" and number is not None and number in old.valid
 
 
 def _moved_type(both: Both) -> Iterator[Change]:
@@ -392,7 +392,7 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     for piece in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *entries], common):
         was, now = header_of(old, piece.lowest), header_of(new, piece.lowest)
         if was != now and min(was, now) >= 0:
-            moved.setdefault(now, {}).setdefault(was, []).extend(piece)
+            moved.setdefault(now, {}).setdefault(was, []).extend(piece.intervals)
     for header, before in moved.items():
         versions = VersionRange(pair for pieces in before.values() for pair in pieces)
         yield kinds.HeaderChanged(both, versions, old_headers=tuple(before), new_header=header)

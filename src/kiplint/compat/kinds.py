@@ -136,14 +136,14 @@ class NewVersion(Ranged, frozen=True, dict=True):
     def first_flexible(self) -> int:
         """The first flexible version, where it is one of them and not the first of all; else -1."""
         lowest = self.message.flexible.lowest if self._before and self.message.flexible else -1
-        return lowest if self.versions.covers(lowest) else -1
+        return lowest if lowest in self.versions else -1
 
     @fact
     def ended(self) -> tuple[str, ...]:
         """The outermost fields of the version before them that the highest of them has no more."""
         before, now = self.versions.lowest - 1, self.versions.highest
         fields = self.message.fields if self._before else ()
-        return tuple(one.name for one in fields if one.versions.covers(before) and not one.versions.covers(now))
+        return tuple(one.name for one in fields if before in one.versions and now not in one.versions)
 
     @property
     def _before(self) -> VersionRange:
@@ -309,7 +309,7 @@ class FieldChange(Change, frozen=True, dict=True):
         message, version = self.messages[side], self.versions.lowest
         if message is None or not self.around:
             return {}
-        body = known_layout(self.around[side], version, message.flexible.covers(version))
+        body = known_layout(self.around[side], version, version in message.flexible)
         return {"layout": shown_layout(body, self.fields[side])}
 
 

@@ -287,7 +287,7 @@ def _without_id(standing: Standing, head: SchemaSet, header: int) -> Found | Non
     if message is None:
         said = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
         return Found("missing", said, IDENTITY, severity, wanted="headerVersions")
-    if not message.valid.covers(header):
+    if header not in message.valid:
         said = f"it uses header {header}, but RequestHeader has versions {message.valid} only"
         return Found("missing", said, IDENTITY, severity, message, "validVersions")
     if broken is None:

@@ -294,10 +294,10 @@ def prove(change: Change) -> tuple[Witness, ...]:
         return ()
     if change.name == "header-changed":
         return _headed(old, new, change.versions.lowest)
-    if not old.valid.covers(change.versions.lowest) or not new.valid.covers(change.versions.lowest):
+    if change.versions.lowest not in old.valid or change.versions.lowest not in new.valid:
         # A coordinator's record type was the version of its key, and is its API key now.
         return witnesses(old, new, change.versions.lowest, change.field, new_version=new.valid.lowest)
-    for low, high in list(change.versions)[:MOST_VERSIONS]:
+    for low, high in change.versions.intervals[:MOST_VERSIONS]:
         for version in dict.fromkeys((low, high if high <= new.valid.highest else low)):
             if found := witnesses(old, new, version, change.field):
                 return found
@@ -310,9 +310,9 @@ def is_cut_short(change: Change) -> bool:
     if change.name in WITHOUT_READER or change.name == "header-changed" or old is None or new is None:
         return False
     version = change.versions.lowest
-    known = [one for one in (old, new) if one.valid.covers(version)]
+    known = [one for one in (old, new) if version in one.valid]
     try:
-        return len(list(change.versions)) > MOST_VERSIONS or not all(tries_all(one, version) for one in known)
+        return len(change.versions.intervals) > MOST_VERSIONS or not all(tries_all(one, version) for one in known)
     except UnusableLayout:
         return False
 
@@ -333,7 +333,7 @@ def _headed(old: Message, new: Message, version: int) -> tuple[Witness, ...]:
     """Witnesses with the header in front: header versions differ in bytes, or the sets have no message for them."""
     name = "RequestHeader" if old.type == "request" else "ResponseHeader"
     sides = [(side.schemas.by_name.get(name), header_of(side, version)) for side in (old, new)]
-    heads = [Codec(head, number) for head, number in sides if head and head.valid.covers(number)]
+    heads = [Codec(head, number) for head, number in sides if head and number in head.valid]
     if len(heads) < 2:
         return ()
     found = [_one_headed(heads[0], heads[1], old, version, "old"), _one_headed(heads[1], heads[0], new, version, "new")]

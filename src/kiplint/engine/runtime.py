@@ -182,7 +182,7 @@ def word(value: Any, one: str, many: str) -> str:
     a list, set or mapping when it has a single item. Nothing (None) is not one.
     """
     if isinstance(value, VersionRange):
-        single = len(value) == 1 and value.lowest == value.highest
+        single = bool(value) and value.lowest == value.highest
     else:
         single = value == 1 if isinstance(value, int) or value is None else len(value) == 1
     return one if single else many

@@ -73,7 +73,7 @@ def _carry_map(draft: Draft, version: int) -> None:
     if not entries or declared_map(draft.message) is not None:
         return
     last = entries[-1]
-    if last.versions and last.header >= 0 and not last.versions.covers(version):
+    if last.versions and last.header >= 0 and version not in last.versions:
         draft.rename(last.pointer, f"{last.versions.lowest}+")
 
 

@@ -36,7 +36,7 @@ def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> t
         return [], Row("RequestHeader", -1, "left", before, before, {}, (), look)
     draft = Draft(message)
     done: list[str] = []
-    if not message.valid.covers(version):
+    if version not in message.valid:
         draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
         edit = note_edit(draft.document, f"Version {version} adds ClientInstanceId (KIP-1313).")
         draft.add([edit] if edit else [])
@@ -121,7 +121,7 @@ def _lead_on(draft: Draft, version: int, header: int | None, done: list[str], lo
         look += [f"{message.name}: {one}" for one in add_version(draft, version, said)]
     entries = declared_map(message) if message.says_headers and message.header_ranges else None
     before = entries or derived_map(message)
-    if header is None and not message.flexible.covers(version):
+    if header is None and version not in message.flexible:
         header = derived_map(message, flexible)[-1][1]
     after = before if header is None else led_on(before, version, header)
     if after != entries:
@@ -131,7 +131,7 @@ def _lead_on(draft: Draft, version: int, header: int | None, done: list[str], lo
 def _drop_id(draft: Draft, version: int) -> bool:
     message = draft.message
     field = message.by_name.get(INSTANCE_ID) if message.name in TELEMETRY else None
-    if field is None or not field.versions.covers(version):
+    if field is None or version not in field.versions:
         return False
     before = field.versions - VersionRange.of(version)
     draft.replace(f"{field.pointer}/versions", f'"{before}"')

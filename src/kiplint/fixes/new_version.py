@@ -24,7 +24,7 @@ from kiplint.versions import VersionRange
 
 def led_on(entries: HeaderMap, version: int, header: int) -> HeaderMap:
     """The map in which all versions from `version` on have `header`; the same when they have it already."""
-    if any(versions.covers(version) and versions.open and old == header for versions, old in entries):
+    if any(version in versions and versions.open and old == header for versions, old in entries):
         return entries
     new = VersionRange.of(version)
     return (*((piece - new, old) for piece, old in entries if piece - new), (new, header))
@@ -288,7 +288,7 @@ def add_version(draft: Draft, version: int, note: str, *, unstable: bool = False
 def make_flexible(draft: Draft, version: int) -> bool:
     """Make the new version the first flexible one, unless it is flexible; gives whether it was not."""
     message = draft.message
-    if message.flexible.covers(version):
+    if version in message.flexible:
         return False
     draft.put("flexibleVersions", f'"{VersionRange.of(version)}"')
     return True

@@ -163,8 +163,8 @@ def derived_header(message: Message, version: int, flexible: VersionRange | None
     flexible = message.flexible if flexible is None else flexible
     if message.type == "request":
         oldest = message.api_key == CONTROLLED_SHUTDOWN and version == 0
-        return 2 if flexible.covers(version) else 0 if oldest else 1
-    return 1 if flexible.covers(version) and message.api_key != API_VERSIONS else 0
+        return 2 if version in flexible else 0 if oldest else 1
+    return 1 if version in flexible and message.api_key != API_VERSIONS else 0
 
 
 def _stretches(message: Message) -> list[tuple[int, int, int]]:

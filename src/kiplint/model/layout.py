@@ -105,12 +105,12 @@ def layout(
     itself (see `outer`) has no body, so that every layout ends.
     """
     if flexible is None:
-        flexible = isinstance(container, Message) and container.flexible.covers(version)
-    present = [field for field in container.fields if field.versions.covers(version)]
-    slots = tuple(slot(one, version, flexible, outer) for one in present if not one.tagged.covers(version))
+        flexible = isinstance(container, Message) and version in container.flexible
+    present = [field for field in container.fields if version in field.versions]
+    slots = tuple(slot(one, version, flexible, outer) for one in present if version not in one.tagged)
     if not flexible:
         return Body(slots, None)
-    tagged = sorted((one for one in present if one.tagged.covers(version)), key=lambda one: one.tag or 0)
+    tagged = sorted((one for one in present if version in one.tagged), key=lambda one: one.tag or 0)
     return Body(slots, tuple(slot(one, version, flexible, outer) for one in tagged))
 
 
@@ -125,11 +125,11 @@ def known_layout(container: Container, version: int, flexible: bool | None = Non
 
 def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
     """How one field travels in one version."""
-    compact = flexible and (not field.overrides_flexible or field.flexible.covers(version))
+    compact = flexible and (not field.overrides_flexible or version in field.flexible)
     struct: Struct | None = field.struct if field.is_struct and field.element_type not in outer else None
     body = layout(struct, version, flexible, outer | {field.element_type}) if struct else None
     kind = "struct" if field.is_struct else field.element_type
-    return Slot(field, kind, field.is_array, compact, field.nullable.covers(version), body)
+    return Slot(field, kind, field.is_array, compact, version in field.nullable, body)
 
 
 def tokens(body: Body, *, plain: bool = False) -> Tokens:

@@ -203,7 +203,7 @@ class ToldMessage(VersionedMessage):
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment of the file speaks of it; else None."""
         highest = self.valid.highest
-        if highest <= 0 or notes.names_plainly(self.data, highest) or self.told_versions.covers(highest):
+        if highest <= 0 or notes.names_plainly(self.data, highest) or highest in self.told_versions:
             return None
         return highest
 
@@ -295,7 +295,7 @@ class HeadedMessage(ToldMessage):
     @fact
     def highest_header(self) -> int:
         """The header version that the highest valid version uses, -1 when not declared."""
-        matching = [entry.header for entry in self.header_ranges if entry.versions.covers(self._message.valid.highest)]
+        matching = [entry.header for entry in self.header_ranges if self._message.valid.highest in entry.versions]
         return matching[-1] if matching and self._message.valid else -1
 
 

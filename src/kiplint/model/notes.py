@@ -372,7 +372,7 @@ class Note(Spoken):
         found = []
         for one in self._named:
             fields = self._by_name.get(one.name.lower(), [])
-            if fields and not any(self.versions.covers(start) for field in fields for start in _starts(field)):
+            if fields and not any(start in self.versions for field in fields for start in _starts(field)):
                 found.append(fields[0])
         return tuple(found)
 

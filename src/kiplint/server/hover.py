@@ -64,8 +64,8 @@ def _pieces(field: Field) -> list[VersionRange]:
 
 
 def _encoding(field: Field, version: int) -> tuple[str, str]:
-    one = slot(field, version, field.message.flexible.covers(version))
-    tagged = f" as tag {field.tag}" if field.tagged.covers(version) and field.message.flexible.covers(version) else ""
+    one = slot(field, version, version in field.message.flexible)
+    tagged = f" as tag {field.tag}" if version in field.tagged and version in field.message.flexible else ""
     return describe(one) + tagged, width(one)
 
 

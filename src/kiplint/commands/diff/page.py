@@ -30,13 +30,13 @@ def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange
 
     def tell(version: int) -> tuple[str, str]:
         looks = []
-        if not was.covers(version):
+        if version not in was:
             looks.append("new")
-        elif not now.covers(version):
+        elif version not in now:
             looks.append("dropped")
-        elif any(one.covers(version) for one in changed):
+        elif any(version in one for one in changed):
             looks.append("changed")
-        looks += ["flexible"] * flexible.covers(version) + ["unstable"] * unstable.covers(version)
+        looks += ["flexible"] * (version in flexible) + ["unstable"] * (version in unstable)
         return " ".join(looks), ", ".join(looks)
 
     return strip([was, now, flexible, unstable, *changed], was | now, tell)
@@ -99,7 +99,7 @@ def _lanes(change: Judged, one: Witness) -> Iterator[Lane]:
 
 
 def _lane(side: str, title: str, message: Message, one: Witness, data: bytes) -> Lane:
-    version = one.version if message.valid.covers(one.version) else message.valid.lowest
+    version = one.version if one.version in message.valid else message.valid.lowest
     try:
         found = Codec(message, version).decode(data, spans=True)
     except UnusableLayout as error:
@@ -283,8 +283,8 @@ def _layouts(group: Sequence[Judged]) -> Iterator[Layouts]:
         old, new = one.change.messages
         if one.breaks in GRAVE and old and new and one.change.versions:
             version = one.change.versions.lowest
-            there = version if new.valid.covers(version) else new.valid.lowest if new.valid else -1
-            if there >= 0 and old.valid.covers(version) and "version-dropped" not in one.rule:
+            there = version if version in new.valid else new.valid.lowest if new.valid else -1
+            if there >= 0 and version in old.valid and "version-dropped" not in one.rule:
                 seen.setdefault((one.message_name, version), (old, new, there))
     for (name, version), (old, new, there) in list(seen.items())[:MOST_LAYOUTS]:
         pairs = sides(old, new, version, there)

@@ -117,7 +117,7 @@ def vectors(
             if message.file in catalog.context and not messages:
                 continue
             try:
-                for low, high in message.valid:
+                for low, high in message.valid.intervals:
                     for version in range(low, min(high, low + 1000) + 1):
                         yield from _vectors(catalog, message, version)
             except UnusableLayout:

@@ -146,7 +146,7 @@ def _said(message: Message, version: int, asked: Asked) -> dict[str, Any]:
 
 
 def _takes(field: Any, version: int, values: Mapping[str, Any]) -> bool:
-    return field.java_name in values and field.versions.covers(version)
+    return field.java_name in values and version in field.versions
 
 
 def authenticate(talker: Talker, sasl: Sasl) -> None:
@@ -223,7 +223,9 @@ class Judge(NamedTuple):
         found: list[Message] = []
         for one in (self.catalog, self.also):
             found += one.keyed("request", api_key) if one else []
-        return (found[0].base_name if found else ""), VersionRange(pair for one in found for pair in one.valid)
+        return (found[0].base_name if found else ""), VersionRange(
+            pair for message in found for pair in message.valid.intervals
+        )
 
 
 def apis_of(judge: Judge, address: str, offer: Offer, *, sasl: bool) -> tuple[Api, ...]:

@@ -50,9 +50,9 @@ def _strip(rpc: Mapping[str, Any], header: int) -> Strip:
     headers = [(_range(versions), number) for versions, number in rpc["header_versions"].items()]
 
     def tell(version: int) -> tuple[str, str]:
-        used = next((number for versions, number in headers if versions.covers(version)), None)
+        used = next((number for versions, number in headers if version in versions), None)
         look = "goal" if used is not None and used >= header else f"h{used}" if used is not None else "none"
-        new = bool(released) and not released.covers(version)
+        new = bool(released) and version not in released
         meaning = f"header {used}" if used is not None else "no header"
         return f"{look} fresh" if new else look, f"{meaning}, new" if new else meaning
 

@@ -86,7 +86,7 @@ def _entry(message: Mapping[str, Any], anchor: str, source: Message, known: Mapp
     name, flexible = message["message_name"], source.flexible
 
     def tell(version: int) -> tuple[str, str]:
-        return ("flexible", "flexible") if flexible.covers(version) else ("", "")
+        return ("flexible", "flexible") if version in flexible else ("", "")
 
     end = next((end for end in PARTNERS if name.endswith(end)), "")
     partner = known.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""

@@ -146,7 +146,7 @@ def _layout(message: Message, versions: VersionRange) -> LayoutObject:
         versions=str(versions),
         lowest=versions.lowest,
         highest=versions.highest,
-        flexible=message.flexible.covers(versions.lowest),
+        flexible=versions.lowest in message.flexible,
         header_version=header,
         header=UNSET if header is None else header,
         fields=fields,

@@ -35,7 +35,7 @@ def draw(message: Message, versions: VersionRange, color: bool, width: int | Non
     body = layout(message, versions.lowest)
     rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
     head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
-    flexible = ", flexible" if message.flexible.covers(versions.lowest) else ""
+    flexible = ", flexible" if versions.lowest in message.flexible else ""
     drawn = table((), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width)
     return "\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])])
 

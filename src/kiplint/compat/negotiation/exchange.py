@@ -48,7 +48,7 @@ def misrouting_notes(client: Side, broker: Side, version: int) -> Iterator[str]:
 
 
 def _ids(request: Message, version: int) -> list[str]:
-    return [name for name in IDS if name in request.by_name and request.by_name[name].present.covers(version)]
+    return [name for name in IDS if name in request.by_name and version in request.by_name[name].present]
 
 
 def _tells_cluster(client: Side, broker: Side) -> bool:
@@ -57,7 +57,7 @@ def _tells_cluster(client: Side, broker: Side) -> bool:
     if ours is None or theirs is None or not ours.versions & theirs.versions:
         return True
     field = ours.response.by_name.get(IDS[0])
-    return field is not None and field.present.covers((ours.versions & theirs.versions).highest)
+    return field is not None and (ours.versions & theirs.versions).highest in field.present
 
 
 SOFTWARE = ("ClientSoftwareName", "ClientSoftwareVersion")
@@ -87,7 +87,7 @@ def _after(client: Side, ours: Offer, broker: Side, theirs: Offer | None) -> Exc
     if theirs is None:
         note = "the broker has no ApiVersions: it closes the connection, and the client must be told what it has"
         return Exchange(broker.name, tried, header, notes=(note,))
-    if theirs.versions.covers(tried):
+    if tried in theirs.versions:
         return _agreed((client, broker), Exchange(broker.name, tried, header, tried), tried)
     supported = str(theirs.versions) if _names_software(theirs) else ""
     notes = tuple(_notes(client, ours, theirs, tried))
@@ -98,7 +98,7 @@ def _after(client: Side, ours: Offer, broker: Side, theirs: Offer | None) -> Exc
 def _over_sasl(found: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
     """The exchange after authentication, with what goes before it; that first request carries no instance id."""
     notes = found.notes
-    if not ours.versions.covers(0) or not (theirs and theirs.versions.covers(0)):
+    if 0 not in ours.versions or not (theirs and 0 in theirs.versions):
         notes = (*notes, "ApiVersions 0, with which a client begins over SASL, is not there on both sides")
     if found.checked:
         notes = (*notes, "it is not checked: the first request has header 1, without an instance id (KIP-1313)")
@@ -110,7 +110,7 @@ def _second_version(ours: Offer, theirs: VersionRange, supported: str) -> int | 
     if supported and _names_software(ours):
         shared = ours.versions & theirs
         return shared.highest if shared else None
-    return 0 if (ours.versions & theirs).covers(0) else None
+    return 0 if 0 in (ours.versions & theirs) else None
 
 
 def _agreed(sides: tuple[Side, Side], first: Exchange, version: int | None) -> Exchange:
@@ -119,7 +119,7 @@ def _agreed(sides: tuple[Side, Side], first: Exchange, version: int | None) -> E
     if version is None:
         note = "there is no version in common: ApiVersions must never lose its version 0 (KIP-35)"
         return replace(first, notes=(*first.notes, note))
-    fields = {field.name for field in ours.request.fields if field.present.covers(version)}
+    fields = {field.name for field in ours.request.fields if version in field.present}
     return replace(
         first,
         used=version,

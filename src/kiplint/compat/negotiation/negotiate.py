@@ -73,8 +73,8 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
         written,
         header_of(ours.response, chosen),
         _status(key, (ours, theirs), chosen, written, begun),
-        deprecated.covers(chosen),
-        left.highest if left and deprecated.covers(chosen) else None,
+        chosen in deprecated,
+        left.highest if left and chosen in deprecated else None,
     )
 
 
@@ -173,7 +173,7 @@ def _deprecated(ours: Offer, theirs: Offer, one: Agreement) -> str:
     """Which side calls the version deprecated, and which one to go to: of both, else of the broker."""
     chosen = one.chosen or 0
     sides = (("the client", ours), (one.broker, theirs))
-    naming = [name for name, offer in sides if offer.request.deprecated.covers(chosen)]
+    naming = [name for name, offer in sides if chosen in offer.request.deprecated]
     told = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {chosen} deprecated"
     if one.best is not None:
         return f"{told}; version {one.best} is not"

@@ -140,7 +140,7 @@ def sends_instance_id_tagged(schemas: SchemaSet) -> bool:
     """
     header = schemas.request_header
     field = header.by_name.get("ClientInstanceId") if header else None
-    return field is not None and field.tagged.covers(WITH_INSTANCE_ID)
+    return field is not None and WITH_INSTANCE_ID in field.tagged
 
 
 def knows_instance_id(schemas: SchemaSet) -> bool:
