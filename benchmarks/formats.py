@@ -8,7 +8,7 @@ from benchmarks.lab import Lab
 from benchmarks.outcome import Outcome, milliseconds, ratio_row
 from benchmarks.timing import Command, CommandError, compare, median_cpu, median_peak, output, repeat
 from benchmarks.workspace import empty_scratch
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 
 FEW, MANY = 1_000, 10_000
 _A_FILE = 100
@@ -23,7 +23,7 @@ def formats(lab: Lab) -> Iterator[Outcome]:
         if found != findings:
             raise CommandError(f"formats: {found} findings, not {findings}")
     started = median_cpu(repeat(start, lab.plan.scaling[10]))
-    for name in FORMATS:
+    for name in format_names():
         taken = compare(_check(lab, many, name), _check(lab, few, name), lab.plan.scaling[10])
         above = [median_cpu(runs) - started for runs in (taken.ours, taken.theirs)]
         measure = f"{name}: {MANY:,} / {FEW:,} findings"

@@ -22,7 +22,7 @@ from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.runtime import FUNCTIONS
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 from pipeline import guide
 from ports import free_port
 from shell import forking
@@ -115,7 +115,7 @@ def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 def test_every_format_has_its_section() -> None:
-    assert _headings(_page("formats"))[1:] == list(FORMATS)
+    assert _headings(_page("formats"))[1:] == list(format_names())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)

@@ -14,6 +14,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
+from kiplint.commands.check.run import CheckResult
 from kiplint.engine.check_rule import mistakes
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
@@ -22,7 +23,6 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.readers.outcome import readings_of
 from kiplint.render.findings.text import write
-from kiplint.render.report import CheckResult
 from kiplint.text.lines import Lines, decode_text
 
 HERE = Path(__file__).resolve().parent

@@ -19,6 +19,7 @@ from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.frames import decode_request, decode_response
 from kiplint.codec.records import read_batches
+from kiplint.commands.check.run import CheckResult
 from kiplint.commands.kip.reading import read_kip
 from kiplint.commands.kip.run import settle
 from kiplint.compat.compare import compare_trees
@@ -32,8 +33,7 @@ from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
 from kiplint.readers.outcome import readings_of
-from kiplint.render.formats import FORMATS, write
-from kiplint.render.report import CheckResult
+from kiplint.render.formats import format_names, write
 from kiplint.sources.cleanup import close
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SourceError
@@ -101,7 +101,7 @@ def check(data: bytes) -> CheckResult:
 def report(data: bytes) -> None:
     """What the rules find, in every format: no sign acts, and what is JSON is JSON."""
     found = check(data)
-    for name in FORMATS:
+    for name in format_names():
         out = io.StringIO()
         write(name, found, out)
         text = out.getvalue()

@@ -12,13 +12,13 @@ import msgspec
 
 from generator.markdown import anchor, code, fence, page, prose, table
 from generator.precision import record
+from kiplint.commands.check.run import CheckResult
 from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import PackSpec, Rule, Wanted
 from kiplint.engine.verify import check_example
 from kiplint.readers.outcome import readings_of
 from kiplint.render.formats import write
-from kiplint.render.report import CheckResult
 from kiplint.text.decode import blank_comments
 
 LONGEST = 60

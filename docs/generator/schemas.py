@@ -8,12 +8,9 @@ from typing import Any
 import msgspec
 
 from generator.markdown import anchor, code, page, prose, table
-from kiplint.commands.schema.run import OUTPUTS
+from kiplint.commands.schema.run import schema, schema_names
 from kiplint.engine.config import config_schema
-from kiplint.engine.rule import pack_schema
-from kiplint.model.spec import message_schema
 
-SCHEMAS = {"message": message_schema, "config": config_schema, "pack": pack_schema, **OUTPUTS}
 INTRODUCTION = """\
 The files that kiplint reads and writes, as JSON Schema (draft 2020-12). `kiplint schema NAME` prints one; the same text
 stands in the file named below. A definition or a pack has to lose its comments before another tool can read it.
@@ -44,12 +41,12 @@ CATALOG = [
 
 def make() -> str:
     """The page `reference/schemas.md`."""
-    return page("Schemas", INTRODUCTION, *(_schema(name, made()) for name, made in SCHEMAS.items()))
+    return page("Schemas", INTRODUCTION, *(_schema(name, schema(name)) for name in schema_names()))
 
 
 def files() -> dict[str, str]:
     """The schemas as the files that hold them, by path below `docs/`."""
-    schemas = {name: made() for name, made in SCHEMAS.items()}
+    schemas = {name: schema(name) for name in schema_names()}
     return {
         f"reference/schemas/{name}.json": msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
         for name, made in {**schemas, "catalog": CATALOG}.items()

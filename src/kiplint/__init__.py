@@ -7,6 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kiplint.commands.check.run import CheckResult as CheckResult
     from kiplint.commands.check.run import check as check
     from kiplint.commands.decode.run import DecodeResult as DecodeResult
     from kiplint.commands.decode.run import decode as decode
@@ -33,13 +34,12 @@ if TYPE_CHECKING:
     from kiplint.compat.tree import load as load
     from kiplint.engine.errors import UsageError as UsageError
     from kiplint.engine.finding import Finding as Finding
-    from kiplint.render.report import CheckResult as CheckResult
     from kiplint.sources.schema_files import SourceError as SourceError
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "commands.check.run": ("check",),
+    "commands.check.run": ("check", "CheckResult"),
     "commands.decode.run": ("decode", "DecodeResult"),
     "commands.diff.run": ("diff", "DiffResult"),
     "commands.encode.run": ("encode", "vectors", "EncodeResult"),
@@ -51,7 +51,6 @@ _MODULES = {
     "compat.tree": ("load", "Tree"),
     "engine.errors": ("UsageError",),
     "engine.finding": ("Finding",),
-    "render.report": ("CheckResult",),
     "sources.schema_files": ("SourceError",),
 }
 """The public names by module. A module is imported on first use, so that `import kiplint` takes no time."""

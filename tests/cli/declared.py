@@ -8,7 +8,7 @@ from typing import Any
 
 from kiplint.cli.options import Parameter, parameters
 from kiplint.cli.reader import COMMANDS, names, room
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 
 
 def commands(package: str = COMMANDS) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -35,4 +35,4 @@ def declared(command: str) -> dict[str, Parameter]:
 def formats_of(command: str) -> tuple[str, ...]:
     """The formats that a command writes its result in, none where it has no choice."""
     option = declared(command).get("output_format")
-    return () if option is None else option.words or tuple(FORMATS)
+    return () if option is None else option.words or tuple(format_names())

@@ -13,8 +13,7 @@ from msgspec.structs import asdict, fields
 
 import kiplint.commands.check.run
 from kiplint.commands.check.options import Options, _checked
-from kiplint.commands.check.run import CheckOptions, Part
-from kiplint.render.report import CheckResult
+from kiplint.commands.check.run import CheckOptions, CheckResult, Part
 from sources.support import git
 from tools import Ran, definition, field
 from tools import kiplint as run_kiplint

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint.engine.packs import shipped_rules
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 from shell import forking
 from sources.support import commit, make_repository
 from tools import definition, environment, kiplint
@@ -69,7 +69,7 @@ def offered(*words: str, cwd: Path = ROOT) -> list[str]:
         (("check", "--ignore", "tags/gap,kip-7"), ["tags/gap,kip-78", "tags/gap,kip-78/cluster-id"]),
         (("diff", "--severity", "tags/g"), ["tags/gap"]),
         (("check", "--fail-on", ""), ["error", "warning", "info", "never"]),
-        (("check", "--output-format", ""), list(FORMATS)),
+        (("check", "--output-format", ""), list(format_names())),
         (("diff", "--output-format", "g"), ["github", "gitlab"]),
         (("rollout", "--output-format", "g"), ["github", "gitlab"]),
         (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 from tools import Ran, definition, field, kiplint
 
 REQUEST = definition(field("Name", "string"), listeners=["broker"]).decode()
@@ -89,7 +89,7 @@ def test_the_same_in_html(place: Path) -> None:
     assert line[finding["column"] - 1 : finding["end_column"] - 1] == "&quot;type&quot;: &quot;strin&quot;"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", format_names())
 def test_every_format_tells_it(form: str, place: Path) -> None:
     (place / "kip.txt").write_text(BUMPED)
     ran = run("kip.txt", "--base", "base", "--output-format", form)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 from sources.support import git, make_repository
 from tools import Ran, definition, field, kiplint
 
@@ -87,7 +87,7 @@ def test_the_repository_may_be_elsewhere(place: Path, tmp_path_factory: pytest.T
         assert (ran.code, says in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", format_names())
 def test_every_format_tells_it(form: str, place: Path) -> None:
     ran = run(place, "readers", "set", "--select", "readers/kio", "--output-format", form)
     assert ran.code == 0
@@ -126,7 +126,7 @@ def test_the_job_summary_says_who_breaks(place: Path) -> None:
     assert "kafka-protocol-rs: it knows no property headerVersions: set/XRequest.json:" in told
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", format_names())
 def test_nothing_that_a_definition_says_acts(form: str, tmp_path: Path) -> None:
     hostile = "\ud800\x1b[31m\n::error::<script>|"
     fields = [field(hostile, "int33", **{hostile: "1"}), field("Ms", hostile), field(hostile + "Ms", default=hostile)]

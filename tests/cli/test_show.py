@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from conftest import ROOT
+from kiplint.commands.schema.run import schema
 from kiplint.commands.show.result import document as to_document
-from kiplint.commands.show.result import show_schema
 from kiplint.commands.show.run import show_all as kiplint_show_all
 from sources.support import make_repository, write
 from tools import Ran, definition, field, kiplint
@@ -127,7 +127,7 @@ def test_json(folder: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     document = json.loads(ran.out)
     assert document == {"version": 1, **MESSAGE}
-    jsonschema.validate(document, show_schema())
+    jsonschema.validate(document, schema("show"))
 
 
 def test_all_messages(folder: Path) -> None:
@@ -139,7 +139,7 @@ def test_all_messages(folder: Path) -> None:
     assert (document["version"], first["message_name"], first["layouts"][0]["header_version"]) == (1, "ARecord", None)
     assert [one["versions"] for one in second["layouts"]] == ["0", "1", "2", "3-5"]
     assert second["layouts"][3:] == MESSAGE["layouts"]
-    jsonschema.validate(document, show_schema())
+    jsonschema.validate(document, schema("show"))
     assert (
         show("--all", cwd=folder).out
         == f"ARecord 0-2\n  Field  int32  4\n\n{show('ARecord@3', cwd=folder).out}\n{DRAWN}"
@@ -153,7 +153,7 @@ def test_all_and_a_message_exclude_each_other(folder: Path) -> None:
 
 def test_real_sets_fit_the_schema(corpus: Path) -> None:
     document = to_document(kiplint_show_all(corpus / "kafka-trunk-2026-08"))
-    jsonschema.validate(document, show_schema())
+    jsonschema.validate(document, schema("show"))
     assert len(document["messages"]) == 292
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kiplint.commands.check.run import CheckResult
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Anchor, Finding, Span, anchor
 from kiplint.engine.rule import Rule, RuleSpec
@@ -16,7 +17,6 @@ from kiplint.engine.run import Input, check_set
 from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.formats import write
-from kiplint.render.report import CheckResult
 from kiplint.text.decode import Problem as Noted
 from tools import QUIET, check, definition, field, ids, message, rpc, schema_set
 

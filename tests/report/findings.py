@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from kiplint.commands.check.run import CheckResult
 from kiplint.engine.finding import Finding, Severity, Span
 from kiplint.render.formats import write
-from kiplint.render.report import CheckResult, Report
+from kiplint.render.report import Report
 
 HOSTILE = (
     "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from kiplint.commands.check.result import FindingObject
 from kiplint.commands.check.run import check
 from kiplint.engine.finding import FileEdit, Fix
+from kiplint.render.findings.json import FindingObject
 from kiplint.text.edit import Edit, apply_edits
 
 from .findings import finding, report, written

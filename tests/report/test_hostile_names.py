@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hostile import FORGED
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 from tools import Ran, definition, field, kiplint
 
 from .sarif_schema import valid_run
@@ -50,7 +50,7 @@ def run(here: Path, command: tuple[str, ...], name: str) -> Ran:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command[0]))
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", format_names())
 def test_nothing_acts_on_a_terminal_or_forges_a_line(here: Path, command: tuple[str, ...], name: str) -> None:
     out = run(here, command, name).out
     assert "forged" in out

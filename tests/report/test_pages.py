@@ -18,7 +18,7 @@ from kiplint.commands.negotiate.run import MatrixResult, negotiate_all
 from kiplint.commands.show.run import show_all
 from kiplint.compat.judge import BREAKS
 from kiplint.pipeline.answers.newest import LakeReport
-from kiplint.render.formats import own, write
+from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 
 from .browser import Visit, chromium
@@ -47,7 +47,7 @@ class Made:
 
     def __init__(self, result: RunResult, file: Path) -> None:
         self.result = result
-        self.document: Any = own("json", result).document(result)
+        self.document: Any = msgspec.to_builtins(result.document)
         self.file = file
         out = io.StringIO()
         write("html", result, out)

@@ -6,7 +6,7 @@ import pytest
 
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.types import nearest_primitive
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 from kiplint.text.words import did_you_mean, nearest
 
 RULES = [name for rule in shipped_rules() for name in (rule.id, rule.pack)]
@@ -19,8 +19,8 @@ MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"
         ("tags/gpa", RULES, "tags/gap"),
         ("Tags", RULES, "tags"),
         ("kip-1313/header-mising", RULES, "kip-1313/header-missing"),
-        ("txt", FORMATS, "text"),
-        ("jsn", FORMATS, "json"),
+        ("txt", format_names(), "text"),
+        ("jsn", format_names(), "json"),
         ("Fetch", MESSAGES, "FetchRequest"),
         ("MetdataRequest", MESSAGES, "MetadataRequest"),
         ("files", ["field", "rpc"], "field"),
@@ -36,8 +36,8 @@ def test_what_is_close(word: str, known: list[str], found: str) -> None:
     [
         ("kip-714", RULES),
         ("json-error", RULES),
-        ("xml", FORMATS),
-        ("yaml", FORMATS),
+        ("xml", format_names()),
+        ("yaml", format_names()),
         ("fatal", ["error", "warning", "info", "never"]),
         ("bad", ["wire", "storage", "support", "none"]),
         ("X", MESSAGES),

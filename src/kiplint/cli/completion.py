@@ -80,9 +80,16 @@ def rule_ids() -> list[tuple[str, str]]:
 
 def formats() -> list[tuple[str, str]]:
     """What `--output-format` takes, before an equals sign and a file."""
-    from kiplint.render.formats import FORMATS
+    from kiplint.render.formats import about, format_names
 
-    return list(FORMATS.items())
+    return [(name, about(name)) for name in format_names()]
+
+
+def schemas(incomplete: str) -> list[str]:
+    """The names that `kiplint schema` takes."""
+    from kiplint.commands.schema.run import schema_names
+
+    return [name for name in schema_names() if name.startswith(incomplete)]
 
 
 def breaks(incomplete: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from kiplint.cli import completion
 from kiplint.cli.options import Argument, Group, Option
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import format_names
 
 if TYPE_CHECKING:
     from kiplint.engine.configure import Chosen
@@ -90,7 +90,7 @@ class Reporting(Group, frozen=True):
     output_format: Annotated[
         tuple[str, ...],
         Option(
-            f"How to write the report ({', '.join(FORMATS)}), and to which file. Repeatable.",
+            f"How to write the report ({', '.join(format_names())}), and to which file. Repeatable.",
             "FORMAT[=FILE]",
             usual="text",
             complete=completion.formats,

@@ -16,21 +16,20 @@ import msgspec
 from kiplint.cli.groups import Reporting
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, use_color, warn
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import FORMATS, load, write
+from kiplint.render.formats import format_names, write
 from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
 from kiplint.text.words import did_you_mean, plural
 
 if TYPE_CHECKING:
+    from kiplint.commands.check.run import CheckResult
     from kiplint.commands.migrate.run import MigrationResult
-    from kiplint.render.report import CheckResult, Report, RunResult
+    from kiplint.render.report import Report, RunResult
 
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
 
 PAGE = "html"
-
-LISTS = ("text", "concise", "jsonl")  # they say nothing where nothing is wrong
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -146,8 +145,8 @@ def open_outputs(asked: Reporting) -> list[Output]:
     outputs = []
     for text in asked.output_format or usual:
         name, equals, file = text.partition("=")
-        if name not in FORMATS:
-            hint = did_you_mean(name, FORMATS) or f": there are {', '.join(FORMATS)}"
+        if name not in format_names():
+            hint = did_you_mean(name, format_names()) or f": there are {', '.join(format_names())}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
@@ -192,9 +191,8 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
 
 def _write_out(result: Report, output: Output, statistics: bool) -> None:
     counted = statistics and output.format in ("text", "github")
-    silent = output.format in LISTS and not result.findings and "text" not in result.renderers
-    if not silent and not (counted and output.format == "text"):
-        load(output.format, result)(result, sys.stdout, color=output.color)
+    if not (counted and output.format == "text"):
+        write(output.format, result, sys.stdout, color=output.color)
     if counted:
         sys.stdout.write(_statistics(result))
 

@@ -7,13 +7,14 @@ and what is seldom written, is left to typer.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
 import msgspec
 
 from kiplint.cli.options import Argument, Group, Parameter, make, parameters
+from kiplint.text.files import module_names
 
 COMMANDS = "kiplint.commands"
 LONGEST = 9
@@ -71,18 +72,8 @@ def names(group: Any) -> Sequence[str]:
     """The commands of a package: those that it lists, else all rooms in its folder."""
     listed: Sequence[str] | None = getattr(group, "COMMANDS", None)
     if listed is None:
-        files = (file.removesuffix(".py") for file in _files(group.__path__[0]))
-        listed = sorted(file.replace("_", "-") for file in files if file.isidentifier() and file[0] != "_")
+        listed = sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
     return listed
-
-
-def _files(folder: str) -> Iterable[str]:
-    try:
-        return os.listdir(folder)
-    except NotADirectoryError:  # kiplint runs from a zip file
-        import pkgutil
-
-        return [module.name for module in pkgutil.iter_modules([folder])]
 
 
 def room(group: Any, name: str) -> Any:

@@ -1,49 +1,57 @@
-"""The output formats by name. The module of a format is imported only when it is used."""
+"""The output formats, and the function that writes a result in a format. A module is imported only when it is used."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from kiplint.text.files import module_names
 
 if TYPE_CHECKING:
     from kiplint.render.report import RunResult
 
+FINDINGS = "kiplint.render.findings"
+"""The package whose modules are the formats of findings.
 
-FORMATS = {
-    "text": "Findings with the line they are on, for people.",
-    "concise": "One line for each finding: path:line:column: severity rule message.",
-    "json": "One JSON document with all findings and a summary (see `kiplint schema output`).",
-    "jsonl": "One JSON object a line for each finding.",
-    "github": "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
-    "sarif": "SARIF 2.1.0, for code scanning and editors.",
-    "rdjson": "Reviewdog's diagnostic format, with suggestions that review bots can post.",
-    "junit": "JUnit XML: a suite for each file, a failure for each finding; what a diff only tells, passes.",
-    "gitlab": "A code quality report of GitLab.",
-    "markdown": "A table, for pull requests and job summaries.",
-    "html": "A page to look at and search, in one file that needs no network.",
-}
+Each has a sentence `ABOUT` and a function `write`; `SHOWS_FIXES` is true where the format shows how to fix a finding.
+"""
 
 
-class Format(Protocol):
-    """A way to write a result: one module each, with one function `write`."""
+class Writer(Protocol):
+    """A function that writes a result in a format."""
 
     def __call__(self, result: Any, out: TextIO, *, color: bool) -> None:
-        """Write the result; `color` says whether escape sequences for colours are wanted."""
+        """Write the result; `color` allows escape sequences for colours."""
 
 
-def load(name: str, result: RunResult) -> Format:
-    """The function that writes such a result in a format: that of its room, else that of lists of findings."""
-    module = None if name == "json" else own(name, result)
-    write: Format = (module or import_module(f"kiplint.render.findings.{name}")).write
+@cache
+def format_names() -> Sequence[str]:
+    """The names of all formats of findings, `text` first."""
+    names = module_names(os.path.join(os.path.dirname(__file__), "findings"))
+    return sorted(names, key=lambda name: (name != "text", name))
+
+
+def about(name: str) -> str:
+    """What a format is, in one sentence."""
+    text: str = import_module(f"{FINDINGS}.{name}").ABOUT
+    return text
+
+
+def shows_fixes(name: str) -> bool:
+    """Whether reports in the format show how to fix a finding."""
+    return getattr(import_module(f"{FINDINGS}.{name}"), "SHOWS_FIXES", False)
+
+
+def writer(name: str, result: RunResult) -> Writer:
+    """The function that writes the result in a format: that of the command's room, else that for findings."""
+    module, _, function = result.renderers.get(name, f"{FINDINGS}.{name}").partition(":")
+    write: Writer = getattr(import_module(module), function or "write")
     return write
-
-
-def own(name: str, result: RunResult) -> Any:
-    """The module of the result's room that renders the format, or None where the room has none."""
-    module = result.renderers.get(name)
-    return module and import_module(module)
 
 
 def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
     """Write a result in a format."""
-    load(name, result)(result, out, color=color)
+    writer(name, result)(result, out, color=color)

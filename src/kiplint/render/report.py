@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
@@ -54,10 +55,21 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The command that has such results; empty for those that say nothing of files."""
 
     renderers: ClassVar[Mapping[str, str]] = {}
-    """The formats that the command's room renders itself, each with its module. Findings render all others."""
+    """The formats that the command's room writes itself: the format, and `module:function`.
+
+    All others are those of findings, and JSON is the `document`.
+    """
+
+    listing: ClassVar[str] = "findings"
+    """The attribute of the document whose items JSON Lines has, an item a line."""
 
     unread: ClassVar[str] = "left out"
     """What the command does with a file that cannot be read."""
+
+    @property
+    def document(self) -> Any:
+        """The result as a frozen Struct, which is what JSON has."""
+        return import_module(self.renderers["json"]).document(self)
 
 
 class Report(RunResult, frozen=True):
@@ -137,19 +149,6 @@ class Report(RunResult, frozen=True):
             for one in self.findings
         )
         return "\n".join((*lines, self.told))
-
-
-class CheckResult(Report, frozen=True):
-    """What `check` found. `stale` are the entries of the baseline that have been paid, None where there is none.
-
-    `patch` is what mending changed, or would, as a unified diff; None where nothing was to be mended.
-    """
-
-    stale: tuple[Mapping[str, Any], ...] | None = None
-    patch: bytes | None = None
-
-    command = "check"
-    renderers: ClassVar[Mapping[str, str]] = {"json": "kiplint.render.findings.json"}
 
 
 def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) -> dict[str, RuleInfo]:

@@ -171,3 +171,14 @@ def fits(text: str, glob: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _matcher(glob: str) -> Callable[[str], object]:
     return re.compile(translate(glob)).match
+
+
+def module_names(folder: str) -> list[str]:
+    """The names of the modules and packages in the folder of a package, also inside a zip file, in no order."""
+    try:
+        names = [name.removesuffix(".py") for name in os.listdir(folder)]
+    except NotADirectoryError:
+        import pkgutil
+
+        names = [module.name for module in pkgutil.iter_modules([folder])]
+    return [name for name in names if name.isidentifier() and not name.startswith("_")]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import asdict
 
+from kiplint.commands.check.result import StaleObject
 from kiplint.engine.baseline import Baseline, Entry, Stale, compare, extended, read_baseline, without, write_baseline
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -36,7 +37,7 @@ class Held(NamedTuple):
     """The findings that are not recorded, the entries that are paid, and what there is to say of the baseline."""
 
     findings: tuple[Finding, ...]
-    stale: tuple[Mapping[str, Any], ...]
+    stale: tuple[StaleObject, ...]
     notes: tuple[str, ...]
 
 
@@ -58,7 +59,7 @@ def hold_against(
     stale = compare(before, everything, (lambda entry: False) if missing else _judge(everything, rules)).stale
     new = compare(before, findings, lambda entry: False).new
     if not asked.update:
-        return Held(new, tuple(map(_as_json, stale)), tuple(_told(file, before, stale)))
+        return Held(new, tuple(map(_object, stale)), tuple(_told(file, before, stale)))
     if missing and not asked.allow_new:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
     after, added = without(before, stale), new if asked.allow_new else ()
@@ -139,8 +140,8 @@ def _told(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str
         yield f"  ... and {len(stale) - MOST_LISTED:,} more"
 
 
-def _as_json(one: Stale) -> dict[str, Any]:
-    return {**asdict(one.entry), "left": one.left}
+def _object(stale: Stale) -> StaleObject:
+    return StaleObject(**asdict(stale.entry), left=stale.left)
 
 
 def _mended(stale: Sequence[Stale]) -> int:

@@ -1,6 +1,5 @@
 """`kiplint check`."""
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,12 +16,8 @@ from kiplint.cli.groups import (
 from kiplint.cli.options import Argument, Group, Option
 
 if TYPE_CHECKING:
-    from kiplint.cli.output import Output
-    from kiplint.render.report import CheckResult
+    from kiplint.commands.check.run import CheckResult
 
-
-WITH_FIXES = ("json", "jsonl", "sarif", "rdjson")
-"""The formats that say how a finding is put right."""
 
 EPILOG = (
     "Examples:  kiplint check clients/src/main/resources/common/message   |   "
@@ -104,11 +99,12 @@ def _checked(options: Options) -> "CheckResult":
 
     from kiplint.cli.output import open_outputs
     from kiplint.commands.check.run import CheckOptions, run_check
+    from kiplint.render.formats import shows_fixes
 
     values = asdict(options) | {
         "baseline": options.baseline or "",
         "mending": "diff" if options.diff else "fix" if options.fix else None,
-        "fixes": any(map(_tells_fixes, open_outputs(options.reporting))),
+        "fixes": any(shows_fixes(output.format) for output in open_outputs(options.reporting)),
         "repository": options.repo,
         "stdin_filename": options.stdin_filename or "",
     }
@@ -126,12 +122,3 @@ def _as_it_is(options: Options) -> "CheckResult":
         raise UsageError("standard input can be read only once: for a patch and a report, name the file")
     nothing = dict.fromkeys(("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new"), False)
     return _checked(replace(options, **nothing))
-
-
-def _tells_fixes(output: "Output") -> bool:
-    """Whether a report says how findings are put right; of GitHub's only the job summary does."""
-    if output.format != "github":
-        return output.format in WITH_FIXES
-    from kiplint.render.findings.github import SUMMARY
-
-    return SUMMARY in os.environ

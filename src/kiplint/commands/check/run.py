@@ -17,7 +17,7 @@ from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
-from kiplint.render.report import CheckResult, rule_infos
+from kiplint.render.report import Report, rule_infos
 from kiplint.sources.open import STDIN, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.show import printable
@@ -25,6 +25,7 @@ from kiplint.text.show import printable
 if TYPE_CHECKING:
     from kiplint.commands.check.baseline import Asked as BaselineOptions
     from kiplint.commands.check.fix import Mending
+    from kiplint.commands.check.result import CheckDocument, StaleObject
     from kiplint.compat.since import Base
     from kiplint.engine.place import Mender
 
@@ -87,6 +88,25 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     readers: bool = False
     repository: str | None = None
     stdin_filename: str = ""
+
+
+class CheckResult(Report, frozen=True):
+    """What `check` found. `stale` are the entries of the baseline that have been paid, None where there is none.
+
+    `patch` is what mending changed, or would, as a unified diff; None where nothing was to be mended.
+    """
+
+    stale: tuple[StaleObject, ...] | None = None
+    patch: bytes | None = None
+
+    command = "check"
+
+    @property
+    def document(self) -> CheckDocument:
+        """The result as JSON has it."""
+        from kiplint.commands.check.result import check_document
+
+        return check_document(self)
 
 
 class Part(NamedTuple):

@@ -16,7 +16,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.verify import check_example, examples
 from kiplint.readers.outcome import readings_of
 from kiplint.render.findings.text import write
-from kiplint.render.report import CheckResult
+from kiplint.render.report import Report
 from kiplint.render.table import BOLD, DIM, paint, width_of
 from kiplint.text.show import printable
 
@@ -59,7 +59,7 @@ def _finding(rule: Rule, color: bool) -> str:
     assert folder is not None
     result = check_example(rule, folder / "bad", readings_of(rule))
     out = io.StringIO()
-    write(CheckResult(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
+    write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
     return textwrap.indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
 
 

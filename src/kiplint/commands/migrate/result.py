@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from kiplint.commands.check.result import EditObject
 from kiplint.commands.migrate.run import MigrationResult
 from kiplint.commands.migrate.text import STATES
 from kiplint.fixes.result import Row, State
+from kiplint.render.findings.json import EditObject
 from kiplint.text.show import encodable
 
 Versions = Annotated[str, Meta(description="Of the request; `none` for no version, empty where there is no header.")]
@@ -65,6 +65,9 @@ class NewDocument(msgspec.Struct, frozen=True):
 
     version: Literal[1]
     files: tuple[FileObject, ...]
+
+
+DOCUMENTS = {"migrate": MigrationDocument, "new": NewDocument}
 
 
 def document(result: MigrationResult) -> MigrationDocument:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from kiplint.commands.negotiate.run import NegotiationResult
 from kiplint.compat.negotiation.result import Negotiation
 
+DOCUMENTS = {"negotiate": Negotiation}
+
 
 def document(result: NegotiationResult) -> Negotiation:
     """The document of a result."""

@@ -99,15 +99,7 @@ class OneDocument(MessageObject, kw_only=True):
     version: Literal[1]
 
 
-def show_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of what `kiplint show --output-format json` writes, of all messages or of one."""
-    refs, parts = msgspec.json.schema_components([ShowDocument, OneDocument], ref_template="#/$defs/{name}")
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "kiplint layouts",
-        "anyOf": [*refs],
-        "$defs": parts,
-    }
+DOCUMENTS = {"show": (ShowDocument, OneDocument)}
 
 
 def document(result: LayoutResult | LayoutsResult) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from kiplint.render.report import Report
 from kiplint.render.table import SEVERITY, paint
 from kiplint.text.show import printable
 
+ABOUT = "One line for each finding: path:line:column: severity rule message."
+
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity rule message` for each finding."""

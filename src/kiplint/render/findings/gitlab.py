@@ -13,6 +13,8 @@ from kiplint.render.findings.json import encoded
 from kiplint.render.report import Report, fingerprints
 from kiplint.text.show import printable
 
+ABOUT = "A code quality report of GitLab."
+
 SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info": "info"}
 
 

@@ -1,23 +1,97 @@
-"""The JSON document of a check; its fields are stable, and only ever added to."""
+"""The JSON of a result, and a finding in it. Fields are stable, and only ever added to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import Annotated, Literal, TextIO
 
 import msgspec
+from msgspec import Meta
 
-from kiplint.engine.finding import Finding, Fix
-from kiplint.render.formats import own
-from kiplint.render.report import CheckResult, RuleInfo, RunResult
+from kiplint.engine.finding import Finding, Fix, Severity
+from kiplint.render.report import RuleInfo, RunResult
 from kiplint.text.show import as_json_text, encodable, printable
 
-VERSION = 1
+ABOUT = "One JSON document with all findings and a summary (see `kiplint schema check`)."
+SHOWS_FIXES = True
+
+Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
 
 
-def write(report: RunResult, out: TextIO, *, color: bool) -> None:
-    """Write the document of any result."""
-    write_document(own("json", report).document(report), out)
+class EditObject(msgspec.Struct, frozen=True):
+    """The bytes of a file from `start` up to `end` give way to `text`, as UTF-8."""
+
+    path: str
+    start: Annotated[int, Meta(ge=0, description="In bytes of the file as it is.")]
+    end: Annotated[int, Meta(ge=0, description="Exclusive; the same as `start` for an insertion.")]
+    text: str
+
+
+class FixObject(msgspec.Struct, frozen=True):
+    """The edits that resolve a finding, all together."""
+
+    applicability: Annotated[
+        Literal["safe", "unsafe"], Meta(description="`unsafe` is what is most likely meant: look at it first.")
+    ]
+    edits: tuple[EditObject, ...]
+
+
+class FindingObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One finding, also one line of the jsonl output."""
+
+    rule: Annotated[str, Meta(description="The rule's id, pack/rule.")]
+    severity: Severity
+    message: Annotated[str, Meta(description="What is wrong, and what to write instead.")]
+    path: Annotated[str, Meta(description="The file, relative to the working directory when below it.")]
+    line: Line
+    column: Line
+    end_line: Line
+    end_column: Annotated[int, Meta(ge=1, description="Exclusive: the first column after the place.")]
+    pointer: Annotated[str, Meta(description="The JSON pointer (RFC 6901) of the place.")]
+    message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
+    source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
+    fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
+    fixable: Annotated[bool, Meta(description="Whether kiplint can fix it: there is a `fix`.")]
+    url: Annotated[str, Meta(description="Where the rule is documented; left out for a user's own rules.")] = ""
+    fix: Annotated[FixObject | None, Meta(description="The fix; left out where there is none.")] = None
+    instead: Annotated[
+        str,
+        Meta(
+            description='What to write, as JSON: a value for the property that is pointed to; `"property": value` '
+            "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
+        ),
+    ] = ""
+
+
+def finding_object(finding: Finding, rule: RuleInfo | None = None) -> FindingObject:
+    """A finding as JSON has it, with the address of its rule's documentation."""
+    return FindingObject(
+        rule=finding.rule,
+        severity=finding.severity,
+        message=finding.message,
+        path=encodable(finding.path),
+        line=finding.span.line,
+        column=finding.span.column,
+        end_line=finding.span.end_line,
+        end_column=finding.span.end_column,
+        pointer=finding.pointer,
+        message_name=finding.message_name,
+        source=finding.source,
+        fingerprint=finding.fingerprint,
+        fixable=finding.fixable,
+        url=rule.url if rule else "",
+        fix=_fix(finding.fix) if finding.fix else None,
+        instead=finding.instead,
+    )
+
+
+def _fix(fix: Fix) -> FixObject:
+    edits = (EditObject(encodable(edit.path), edit.start, edit.end, edit.text) for edit in fix.edits)
+    return FixObject(fix.applicability, tuple(edits))
+
+
+def write(result: RunResult, out: TextIO, *, color: bool) -> None:
+    """Write the document of a result."""
+    write_document(result.document, out)
 
 
 def write_document(value: object, out: TextIO) -> None:
@@ -25,23 +99,8 @@ def write_document(value: object, out: TextIO) -> None:
     out.write(pretty(value) + "\n")
 
 
-def document(report: CheckResult) -> dict[str, Any]:
-    """What `kiplint check --output-format json` writes."""
-    return {
-        "version": VERSION,
-        "findings": [*rows(report)],
-        "summary": report.summary,
-        **({} if report.stale is None else {"stale": report.stale}),
-    }
-
-
-def rows(report: CheckResult) -> Iterator[dict[str, Any]]:
-    """The findings, an object each."""
-    return (as_json(one, report.rules.get(one.rule)) for one in report.findings)
-
-
 def encoded(value: object) -> str:
-    """JSON on one line, with an escape for everything in it that could act on a terminal."""
+    """JSON on one line; characters that could act on a terminal are escaped as JSON escapes them."""
     return printable(msgspec.json.encode(value).decode(), as_json_text)
 
 
@@ -50,28 +109,7 @@ def pretty(value: object) -> str:
     return msgspec.json.format(encoded(value), indent=2)
 
 
-def as_json(finding: Finding, rule: RuleInfo | None = None) -> dict[str, Any]:
-    """A finding as a JSON object, with what is known of its rule."""
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "message": finding.message,
-        "path": encodable(finding.path),
-        "line": finding.span.line,
-        "column": finding.span.column,
-        "end_line": finding.span.end_line,
-        "end_column": finding.span.end_column,
-        "pointer": finding.pointer,
-        "message_name": finding.message_name,
-        "source": finding.source,
-        "fingerprint": finding.fingerprint,
-        "fixable": finding.fixable,
-        **({"url": rule.url} if rule and rule.url else {}),
-        **({"fix": _fix(finding.fix)} if finding.fix else {}),
-        **({"instead": finding.instead} if finding.instead else {}),
-    }
-
-
-def _fix(fix: Fix) -> dict[str, Any]:
-    edits = [{"path": encodable(one.path), "start": one.start, "end": one.end, "text": one.text} for one in fix.edits]
-    return {"applicability": fix.applicability, "edits": edits}
+def as_json(finding: Finding, rule: RuleInfo | None = None) -> dict[str, object]:
+    """A finding as a dict; for the rooms whose documents are not Structs yet."""
+    found: dict[str, object] = msgspec.to_builtins(finding_object(finding, rule))
+    return found

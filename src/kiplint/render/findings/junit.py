@@ -12,6 +12,8 @@ from kiplint.engine.finding import Finding
 from kiplint.render.report import Report
 from kiplint.text.show import printable
 
+ABOUT = "JUnit XML: a suite for each file, a failure for each finding; what a diff only tells, passes."
+
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write a suite for each file that was looked at, as far as they are known, and that has findings."""

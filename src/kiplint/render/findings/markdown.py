@@ -8,6 +8,8 @@ from kiplint.engine.finding import SEVERITIES
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.report import Report
 
+ABOUT = "A table, for pull requests and job summaries."
+
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write a table of the findings, worst first; nothing when there are none."""

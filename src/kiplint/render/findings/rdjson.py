@@ -9,9 +9,12 @@ from typing import Any, Final, TextIO
 
 from kiplint.engine.finding import Finding, Fix, Severity
 from kiplint.render.findings.json import encoded
-from kiplint.render.findings.places import Places
+from kiplint.render.places import Places
 from kiplint.render.report import Report
 from kiplint.text.show import printable
+
+ABOUT = "Reviewdog's diagnostic format, with suggestions that review bots can post."
+SHOWS_FIXES = True
 
 SEVERITIES: Final[dict[Severity, str]] = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 

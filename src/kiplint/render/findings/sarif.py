@@ -10,11 +10,14 @@ from urllib.parse import quote
 from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Fix, Severity, Span
 from kiplint.render.findings.json import encoded
-from kiplint.render.findings.places import Places
 from kiplint.render.markdown import inline
+from kiplint.render.places import Places
 from kiplint.render.report import OldPlace, Report, RuleInfo, fingerprints
 from kiplint.text.show import printable
 from kiplint.text.words import plural
+
+ABOUT = "SARIF 2.1.0, for code scanning and editors."
+SHOWS_FIXES = True
 
 _SAID = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
 

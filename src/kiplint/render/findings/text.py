@@ -12,6 +12,8 @@ from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import listed, plural
 
+ABOUT = "Findings with the line they are on, for people."
+
 WIDEST = 140
 MIN_WIDTH = 20
 
