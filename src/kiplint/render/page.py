@@ -7,16 +7,18 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import msgspec
-from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound
 from markupsafe import Markup
 
 from kiplint import __version__
 from kiplint.text.show import as_json_text, printable
 from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 MOST_CELLS = 48
 """How many versions of one row are told one by one; Kafka's longest RPC has some twenty."""
@@ -62,7 +64,9 @@ def strip(
     return Strip(tuple(cells), "versions " + "; ".join(words) if words else "no versions")
 
 
-_PAGES = files("kiplint.render") / "pages"
+_PAGES = "render/pages"
+"""The folder of the base of all pages, their macros, style and script. Rooms have the templates of their pages."""
+
 _IN_TEXT = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -76,26 +80,16 @@ class Tally(NamedTuple):
     mark: str = ""
 
 
-class _Shipped(BaseLoader):
-    """The templates beside this package, wherever that is kept."""
-
-    def get_source(self, environment: Environment, template: str) -> tuple[str, str | None, None]:
-        """The text of a template; raises TemplateNotFound."""
-        try:
-            return _text(template), None, None
-        except FileNotFoundError:
-            raise TemplateNotFound(template) from None
-
-
 def write_page(template: str, out: TextIO, *, scripts: Sequence[str] = (), data: Any = None, **values: Any) -> None:
     """Write the page that a template makes of the values.
 
-    `scripts` are pieces of script beside the one of every page, and `data` is what they read, as JSON.
+    The template is a path below the package `kiplint`. `scripts`, paths too, are pieces of script beside that of every
+    page, and `data` is what they read, as JSON.
     """
     style = _text("style.css")
     script = "".join(_text(name) for name in ("script.js", *scripts))
     page = _environment().get_template(template)
-    told = page.render(
+    text = page.render(
         policy=policy(style, script),
         style=Markup(style),
         script=Markup(script),
@@ -103,7 +97,7 @@ def write_page(template: str, out: TextIO, *, scripts: Sequence[str] = (), data:
         kiplint_version=__version__,
         **values,
     )
-    out.write(told + "\n")
+    out.write(text + "\n")
 
 
 def policy(style: str, script: str) -> str:
@@ -141,8 +135,10 @@ def anchors(names: Sequence[str]) -> list[str]:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=_Shipped(),
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_text),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -150,8 +146,8 @@ def _environment() -> Environment:
         finalize=_finalize,
         auto_reload=False,
     )
-    made.filters |= {"plural": plural, "text": as_text}
-    return made
+    environment.filters |= {"plural": plural, "text": as_text}
+    return environment
 
 
 def _finalize(value: Any) -> Any:
@@ -164,4 +160,6 @@ def _hash(text: str) -> str:
 
 @cache
 def _text(name: str) -> str:
-    return (_PAGES / name).read_text("utf-8")
+    """The text of a template, style or script: a path below the package, or a name in the folder of shared ones."""
+    path = name if "/" in name else f"{_PAGES}/{name}"
+    return files("kiplint").joinpath(*path.split("/")).read_text("utf-8")

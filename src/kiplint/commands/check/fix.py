@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -12,9 +13,11 @@ from kiplint.compat.since import Base, brought_about
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import Breach, RuleSet
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.fixes.write import Change
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
+
+if TYPE_CHECKING:
+    from kiplint.fixes.write import Change
 
 
 class Sparing:
@@ -75,6 +78,8 @@ def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, spar
 
     What `sparing` says to leave alone has no fix afterwards, and none of it is made.
     """
+    from kiplint.fixes.write import Change
+
     results: list[Result] = []
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}

@@ -229,7 +229,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     entries = list(_entries(result.changes))
     rules = sorted({one.rule for one in result.changes})
     write_page(
-        "diff.html",
+        "commands/diff/page.html",
         out,
         old=set_title(result.sets[0]),
         new=set_title(result.sets[1]),

@@ -52,9 +52,9 @@ def write(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         return Square(number, level, (client, broker) in matrix.trouble)
 
     write_page(
-        "matrix.html",
+        "commands/negotiate/matrix_page.html",
         out,
-        scripts=("matrix.js",),
+        scripts=("commands/negotiate/matrix_page.js",),
         data=_data(matrix),
         releases=list(map(set_title, names)),
         rows=[(set_title(client), [square(client, broker) for broker in names]) for client in names],

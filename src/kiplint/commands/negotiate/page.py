@@ -58,7 +58,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     counts = Counter(states)
     tallies = [Tally(state, title, counts[state], MARKS.get(state, "")) for state, title in TITLES.items()]
     write_page(
-        "negotiate.html",
+        "commands/negotiate/page.html",
         out,
         client=set_title(found.client),
         brokers=list(map(set_title, found.brokers)),

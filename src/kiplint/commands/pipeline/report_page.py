@@ -117,7 +117,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     events = list(_events(found, lines))
     names = sorted({one.line for one in events})
     write_page(
-        "lake.html",
+        "commands/pipeline/report_page.html",
         out,
         sources=found["sources"],
         summary=[Tally(label, label, number) for label, number in found["counts"].items()],

@@ -31,7 +31,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     names = anchors([one["name"] for one in rpcs])
     longest = max((_range(one["versions"]).highest for one in rpcs if one["versions"] != "none"), default=0)
     write_page(
-        "rollout.html",
+        "commands/rollout/page.html",
         out,
         title=set_title(result.sets[0]) if result.sets else "the working directory",
         base=set_title(result.sets[1]) if len(result.sets) > 1 else "",

@@ -69,9 +69,9 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
     kinds = sorted({one["message_type"] for one in messages})
     sets = sorted({one["set"] for one in messages})
     write_page(
-        "show.html",
+        "commands/show/page.html",
         out,
-        scripts=("show.js",),
+        scripts=("commands/show/page.js",),
         entries=sorted(entries, key=lambda one: (one.message["set"], one.message["message_name"])),
         whole=isinstance(result, LayoutsResult),
         title=messages[0]["message_name"] if len(messages) == 1 else "Messages",

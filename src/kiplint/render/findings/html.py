@@ -47,7 +47,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     groups = groups_of(items)
     rules = sorted({one.finding["rule"] for one in items})
     write_page(
-        "check.html",
+        "render/pages/findings.html",
         out,
         command=report.command,
         title=", ".join(map(set_title, report.sets)) or WITHOUT_SETS.get(report.command, report.command),
