@@ -6,7 +6,8 @@ import io
 
 import pytest
 
-from kiplint.commands.rollout.markdown import write_rows
+from kiplint.commands.rollout.run import RolloutResult
+from kiplint.commands.rollout.text import write_markdown
 from kiplint.compat.rollout import Row
 from kiplint.render.markdown import inline
 
@@ -53,7 +54,7 @@ def test_a_hostile_name_stays_in_its_cell() -> None:
 def test_a_hostile_name_stays_in_the_table_of_a_rollout() -> None:
     row = Row(HOSTILE, 1, "wrong", "0-1", "0-2", {"0": 1, "1+": 2}, HOSTILE)
     out = io.StringIO()
-    write_rows([row], 3, out)
+    write_markdown(RolloutResult(findings=(), rows=(row,)), out, color=False)
     head, empty, _, _, shown = out.getvalue().splitlines()
     assert (head, empty) == ("### Request header 3: 1 wrong.", "")
     assert shown.replace("\\|", "").count("|") == 8

@@ -1,38 +1,73 @@
-"""The JSON document of a rollout; its fields are stable, and only ever added to."""
+"""The JSON document of a rollout. Fields are stable, and only ever added to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
-from kiplint.commands.rollout.run import RolloutResult
-from kiplint.compat.rollout import Row, summary
+import msgspec
+from msgspec import Meta
 
-
-def document(result: RolloutResult) -> dict[str, Any]:
-    """The document of a result."""
-    return rollout_document(result.rows, result.header)
+from kiplint.compat.rollout import Adoption, Row, summary
 
 
-def rows(result: RolloutResult) -> Iterator[dict[str, Any]]:
-    """The RPCs, an object each."""
-    return map(row_object, result.rows)
+class RolloutRpc(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One RPC, also one line of the jsonl output."""
+
+    name: str
+    api_key: int
+    status: Annotated[
+        Adoption,
+        Meta(
+            description="`done`: a new version uses the header, and the response was bumped too; `missing`: it does "
+            "not; `wrong`: a released version was moved to another header, or the response lags; `new`: not in the "
+            "base; `exempt`: frozen; `dead`: no valid version."
+        ),
+    ]
+    base_versions: Annotated[str, Meta(description="Of the request in the base; empty where there is none.")]
+    versions: Annotated[str, Meta(description="Of the request; `none` for no version.")]
+    header_versions: Annotated[dict[str, int], Meta(description="The request's header by range of its versions.")]
+    message: Annotated[str, Meta(description="The reason for the status.")]
+    note: Annotated[str, Meta(description="What to look at although the RPC is done; left out for nothing.")] = ""
 
 
-def rollout_document(rows: Sequence[Row], header: int) -> dict[str, Any]:
+class RolloutSummary(msgspec.Struct, frozen=True):
+    """How many RPCs there are of each status."""
+
+    done: int
+    missing: int
+    wrong: int
+    new: int
+    exempt: int
+    dead: int
+
+
+class RolloutDocument(msgspec.Struct, frozen=True):
     """What `kiplint rollout --output-format json` writes."""
-    return {"version": 1, "header": header, "rpcs": [row_object(row) for row in rows], "summary": summary(rows)}
+
+    version: Literal[1]
+    header: Annotated[int, Meta(ge=1, description="The request header that every RPC should have.")]
+    rpcs: Annotated[tuple[RolloutRpc, ...], Meta(description="By name.")]
+    summary: RolloutSummary
 
 
-def row_object(row: Row) -> dict[str, Any]:
-    """One RPC as a JSON object."""
-    return {
-        "name": row.name,
-        "api_key": row.api_key,
-        "status": row.status,
-        "base_versions": row.base_versions,
-        "versions": row.versions,
-        "header_versions": row.header_versions,
-        "message": row.message,
-        **({"note": row.note} if row.note else {}),
-    }
+DOCUMENTS = {"rollout": RolloutDocument}
+
+
+def rollout_document(rows: Sequence[Row], header: int) -> RolloutDocument:
+    """The document of a rollout to a request header."""
+    counts = summary(rows)
+    return RolloutDocument(1, header, tuple(map(_rpc, rows)), RolloutSummary(**counts))
+
+
+def _rpc(row: Row) -> RolloutRpc:
+    return RolloutRpc(
+        name=row.name,
+        api_key=row.api_key,
+        status=row.status,
+        base_versions=row.base_versions,
+        versions=row.versions,
+        header_versions=row.header_versions,
+        message=row.message,
+        note=row.note,
+    )

@@ -1,10 +1,10 @@
-"""How far a request header version has come in a set."""
+"""How far a request header version is rolled out in a set (KIP-1313)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.compat.rollout import Row, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
@@ -16,20 +16,30 @@ from kiplint.render.report import Report, rule_infos
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 
+if TYPE_CHECKING:
+    from kiplint.commands.rollout.result import RolloutDocument
+
 
 class RolloutResult(Report, frozen=True):
-    """What `rollout` found: a row for each RPC, and a finding for each that breaks a rule."""
+    """The result of `rollout`: a row for each RPC, and a finding for each that violates a rule."""
 
     rows: tuple[Row, ...] = ()
     header: int = 3
 
     command = "rollout"
     renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.rollout.text",
-        "json": "kiplint.commands.rollout.result",
-        "markdown": "kiplint.commands.rollout.markdown",
-        "html": "kiplint.commands.rollout.page",
+        "text": "kiplint.commands.rollout.text:write",
+        "markdown": "kiplint.commands.rollout.text:write_markdown",
+        "html": "kiplint.commands.rollout.page:write",
     }
+    listing = "rpcs"
+
+    @property
+    def document(self) -> RolloutDocument:
+        """The result as JSON has it."""
+        from kiplint.commands.rollout.result import rollout_document
+
+        return rollout_document(self.rows, self.header)
 
 
 def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> RolloutResult:
@@ -46,8 +56,8 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     configuration = configure(os.fspath(sets[-1]))
     head = load(sets[-1], repository, configuration.keeps)
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
-    asked = configuration.rules()
-    rules = rollout_rules(header, configuration.config, asked.known)
+    configured = configuration.rules()
+    rules = rollout_rules(header, configuration.config, configured.known)
     rows = tuple(rows_of(head.main, base.main if base else None, header, rules))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
@@ -59,22 +69,24 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
         messages=len(rows),
         sources=sources,
         status="error" if unread else "findings" if failing else "ok",
-        sets=tuple(os.fspath(one) for one in reversed(sets)),
+        sets=tuple(os.fspath(path) for path in reversed(sets)),
         rules=rule_infos(configuration.known(), findings, "") if findings else {},
         paths=tuple(head.sources),
         broken=unread,
         rows=rows,
         header=header,
-        notes=configuration.misnamed(asked, {one.name for tree in (head, base) if tree for one in tree.messages}),
+        notes=configuration.misnamed(
+            configured, {message.name for tree in (head, base) if tree for message in tree.messages}
+        ),
     )
 
 
 def _findings(rows: Iterable[Row], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
-    """A finding for each RPC that breaks a rule, but one alone for all that have the same to say of the same place."""
-    found: dict[tuple[str, ...], Finding] = {}
-    for one in (_finding(row, sources) for row in rows if row.rule):
-        found.setdefault((one.rule, one.path, one.pointer, one.message), one)
-    return tuple(found.values())
+    """A finding for each RPC that violates a rule; findings with the same message at the same place are joined."""
+    findings: dict[tuple[str, ...], Finding] = {}
+    for finding in (_finding(row, sources) for row in rows if row.rule):
+        findings.setdefault((finding.rule, finding.path, finding.pointer, finding.message), finding)
+    return tuple(findings.values())
 
 
 def _finding(row: Row, sources: Mapping[str, bytes]) -> Finding:
