@@ -14,7 +14,7 @@ from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import BIGGEST_NUMBER, MOST_CHARACTERS, MOST_LEVELS, Words, element_of, translate
 from kiplint.engine.language import KINDS, facts
 from kiplint.engine.rule import Level, Rule, RuleSpec, Softer, type_of
-from kiplint.engine.ruleset import Breach, Compiled, Hit
+from kiplint.engine.ruleset import Compiled, Hit, Violation
 from kiplint.engine.runtime import FUNCTIONS, shown
 from kiplint.engine.translate import Piece, compile_in_memory, pieces, split_place
 from kiplint.versions import VersionRange
@@ -379,13 +379,14 @@ def test_places(text: str, place: tuple[str, str]) -> None:
     assert split_place(text) == place
 
 
-def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -> list[tuple[int, Any, Breach]]:
-    """What rules find: the rule's number, the element, and the breach."""
+def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -> list[tuple[int, Any, Violation]]:
+    """What rules find: the rule's number, the element, and the violation."""
     hits: list[Hit] = []
     Compiled(kind, rules, compile_in_memory(kind, rules)).walk(elements, hits.append)
     numbers = {one.spec.id: number for number, one in enumerate(rules)}
     return [
-        (numbers[running.rule.spec.id], element, Breach.of((running, element, lack))) for running, element, lack in hits
+        (numbers[running.rule.spec.id], element, Violation.of((running, element, lack)))
+        for running, element, lack in hits
     ]
 
 
@@ -418,7 +419,7 @@ def test_compiled_rules() -> None:
 def test_rules_keep_their_own_params() -> None:
     one = rule(when="len(name) > params.least", message="{params.least}")
     two = replace(one, params={"least": 5}, spec=replace(one.spec, id="s"))
-    found = [(number, element, breach.message) for number, element, breach in hits_of([one, two], WHOLE.fields)]
+    found = [(number, element, violation.message) for number, element, violation in hits_of([one, two], WHOLE.fields)]
     assert found == [(0, TOPIC, "3"), (0, COUNT, "3")]
     assert told(two, TOPIC)[0] == "5"
 
@@ -431,7 +432,7 @@ def test_levels_are_tried_in_order() -> None:
     )  # fmt: skip
     rules[1] = replace(rules[1], severity="warning")
     found = hits_of(rules, (TOPIC, COUNT, TOPIC.definition.fields[0]))
-    severities = [[breach.severity for number, _, breach in found if number == n] for n in range(3)]
+    severities = [[violation.severity for number, _, violation in found if number == n] for n in range(3)]
     # A severity that was asked for holds whatever the rule says of special cases.
     assert severities == [["info", "warning", "error"], ["warning"] * 3, ["error"] * 3]
 

@@ -48,7 +48,7 @@ def checker(rule: Rule) -> Check:
     """The default rules, and the rule itself."""
     config = Config(select=["default", rule.id])
     rules = make_ruleset(config, load_rules(config, ""))
-    return lambda files: check_set([Input(*one) for one in files.items()], rules, mender=mend).findings
+    return lambda files: check_set([Input(*one) for one in files.items()], rules, fixer=mend).findings
 
 
 def mended(rule: Rule, files: Files) -> Mended:
@@ -175,7 +175,7 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     config = Config(select=["house"], rule_packs=["house.json5"])
     rules = make_ruleset(config, load_rules(config, str(tmp_path)))
     files = {"XRequest.json": definition(field("Id", "uuid")).replace(b'"0+"\n', b'"0+",\n')}
-    found = check_set([Input(*one) for one in files.items()], rules, mender=mend).findings
+    found = check_set([Input(*one) for one in files.items()], rules, fixer=mend).findings
     assert {one.rule: one.fix and one.fix.edits[0].text for one in found} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip

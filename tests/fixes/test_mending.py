@@ -29,7 +29,7 @@ RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
 def found(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([Input(*one) for one in files.items()], RULES, mender=mend).findings
+    return check_set([Input(*one) for one in files.items()], RULES, fixer=mend).findings
 
 
 def severities(findings: list[Finding]) -> Counter[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, default_of, key_of
-from kiplint.codec.problems import Malformed, Problem
+from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.wire import as_bytes, as_float, uuid_bytes, varint
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Body, Slot
@@ -15,7 +15,7 @@ from kiplint.model.types import INTEGERS
 from kiplint.text.words import did_you_mean
 
 
-def build(body: Body, container: Container, value: Any) -> tuple[bytes, tuple[Problem, ...]]:
+def build(body: Body, container: Container, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
     """The bytes of a value, and what is wrong with it; without problems the bytes are right. Never raises.
 
     What is left out gets its default. A field that the version does not have may be there when it has its default or
@@ -29,10 +29,10 @@ def build(body: Body, container: Container, value: Any) -> tuple[bytes, tuple[Pr
 class _Builder:
     def __init__(self) -> None:
         self.out = bytearray()
-        self.problems: list[Problem] = []
+        self.problems: list[ByteProblem] = []
 
     def note(self, rule: str, message: str, path: str) -> None:
-        self.problems.append(Problem(f"codec/{rule}", len(self.out), message, path))
+        self.problems.append(ByteProblem(f"codec/{rule}", len(self.out), message, path))
 
     def body(self, body: Body, container: Container, value: Any, path: str) -> None:
         if not isinstance(value, dict):

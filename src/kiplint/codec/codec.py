@@ -8,7 +8,7 @@ from kiplint.codec import fast
 from kiplint.codec.build import build
 from kiplint.codec.explain import explain
 from kiplint.codec.fast import Reader, Writer, default_of, defaults_of, key_of, make_reader, make_writer
-from kiplint.codec.problems import Malformed, Problem
+from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.wire import Decoded
 from kiplint.model.element import fact
 from kiplint.model.layout import DEEPEST, MOST_FIELDS, Body, Slot, layout, unfolded
@@ -86,7 +86,7 @@ class Codec:
             raise Malformed from None
         return b"".join(parts)
 
-    def encode(self, value: Any) -> tuple[bytes, tuple[Problem, ...]]:
+    def encode(self, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
         """The bytes of values that may leave out fields, and what is wrong with them."""
         try:
             return self.write(value), ()

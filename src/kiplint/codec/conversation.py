@@ -14,7 +14,7 @@ import msgspec
 
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import Direction, Frame, decode_request, decode_response
-from kiplint.codec.problems import Problem
+from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import MOST_BYTES
 
 WRAP = 2**32
@@ -153,7 +153,7 @@ class Cut(NamedTuple):
     time: float
     data: bytes
     whole: bool = True
-    problem: Problem | None = None
+    problem: ByteProblem | None = None
 
 
 class Sign(NamedTuple):
@@ -218,7 +218,7 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
             pos += 4 + size
         else:
             rule = "codec/length-negative" if size < 0 else "codec/too-large"
-            problem = Problem(rule, offset, f"the length of the frame is {size}")
+            problem = ByteProblem(rule, offset, f"the length of the frame is {size}")
             yield Cut(offset, run.time_at(offset), b"", problem=problem)
             pos = _search(run, pos + 1, sign)
     return run.offset + pos if pos >= len(data) else -1
@@ -264,7 +264,7 @@ class Captured(msgspec.Struct, frozen=True):
     data: bytes
     whole: bool
     answered: bool = False
-    problem: Problem | None = None
+    problem: ByteProblem | None = None
 
     def decode(self, catalog: Catalog, *, spans: bool = False) -> Frame:
         """Read the frame; one that was not captured to its end has a header at most."""

@@ -9,7 +9,7 @@ import msgspec
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import UnusableLayout, filled
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_body, decode_request, decode_response
-from kiplint.codec.problems import Problem
+from kiplint.codec.problems import ByteProblem
 from kiplint.model.message import Message
 
 
@@ -62,7 +62,7 @@ def document(frame: Frame) -> dict[str, Any]:
     }
 
 
-def problem_rows(problems: tuple[Problem, ...]) -> list[dict[str, Any]]:
+def problem_rows(problems: tuple[ByteProblem, ...]) -> list[dict[str, Any]]:
     """Problems as JSON has them."""
     return [{"rule": p.rule, "offset": p.offset, "message": p.message, "field": p.path or None} for p in problems]
 
@@ -88,7 +88,7 @@ def encode_line(catalog: Catalog, line: bytes) -> dict[str, Any]:
     try:
         given = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
-        return _encoded("", -1, None, b"", (Problem("codec/input-invalid", 0, f"the line is not JSON: {error}"),))
+        return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, f"the line is not JSON: {error}"),))
     return encode_object(catalog, given)
 
 
@@ -100,17 +100,17 @@ def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
     try:
         message, version = _chosen(catalog, given)
     except BadInput as error:
-        return _encoded("", -1, None, b"", (Problem("codec/input-invalid", 0, str(error)),))
+        return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, str(error)),))
     try:
         body, problems = catalog.codec(message, version).encode(given.get("value"))
     except UnusableLayout as error:
-        return _encoded(message.name, version, None, b"", (Problem("codec/layout-unusable", 0, str(error)),))
+        return _encoded(message.name, version, None, b"", (ByteProblem("codec/layout-unusable", 0, str(error)),))
     if given.get("direction") is None and not isinstance(given.get("header"), dict):
         return _encoded(message.name, version, None, body, problems)
     number, header = catalog.header(message, version)
     if header is None:
         return _encoded(
-            message.name, version, number, b"", (Problem("codec/header-unknown", 0, "no set has its header"),)
+            message.name, version, number, b"", (ByteProblem("codec/header-unknown", 0, "no set has its header"),)
         )
     named = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
     front, more = header.encode({**named, **(given.get("header") or {})})
@@ -118,7 +118,9 @@ def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
     return _encoded(message.name, version, number, front + body, (*more, *moved))
 
 
-def _encoded(name: str, version: int, header: int | None, data: bytes, problems: tuple[Problem, ...]) -> dict[str, Any]:
+def _encoded(
+    name: str, version: int, header: int | None, data: bytes, problems: tuple[ByteProblem, ...]
+) -> dict[str, Any]:
     return {
         "message": name or None,
         "version": version if version >= 0 else None,

@@ -9,7 +9,7 @@ import struct
 from typing import Any
 
 from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
-from kiplint.codec.problems import Problem
+from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import MOST_EMPTY, Decoded, Span, base64_text, float_json, uuid_text
 from kiplint.model.layout import Body, Slot, describe
 from kiplint.model.types import WIDTHS
@@ -35,13 +35,13 @@ class Cursor:
         self.end = len(data)
         self.inside = ""
         self.spans: list[Span] = []
-        self.problems: list[Problem] = []
+        self.problems: list[ByteProblem] = []
         self._keep = spans
 
     def note(self, rule: str, offset: int, message: str, path: str) -> None:
         """Note a problem and go on."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(f"codec/{rule}", offset, message, path))
+            self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path))
 
     def stop(self, rule: str, offset: int, message: str, path: str) -> StopReading:
         """Note a problem that ends the reading; to be raised."""

@@ -10,7 +10,7 @@ import msgspec
 
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import Codec, UnusableLayout
-from kiplint.codec.problems import Problem
+from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import MOST_BYTES, Span
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean, in_bytes
@@ -33,7 +33,7 @@ class Frame(msgspec.Struct, frozen=True):
     header: dict[str, Any] | None
     value: dict[str, Any] | None
     length: int
-    problems: tuple[Problem, ...]
+    problems: tuple[ByteProblem, ...]
     body_start: int = 0
     spans: tuple[Span, ...] = ()
 
@@ -46,7 +46,7 @@ def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans
         if messages:
             problem = _unknown_version(messages, version, 0)
         else:
-            problem = Problem("codec/unknown-message", 0, f"no set has {name}{did_you_mean(name, catalog.names)}")
+            problem = ByteProblem("codec/unknown-message", 0, f"no set has {name}{did_you_mean(name, catalog.names)}")
         return Frame(name if messages else "", version, None, None, None, len(data), (problem,))
     return _body(catalog, message, version, data, Frame(message.name, version, None, None, None, len(data), ()), spans)
 
@@ -54,7 +54,7 @@ def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans
 def decode_request(catalog: Catalog, data: bytes, *, spans: bool = False) -> Frame:
     """Read a request, which names its API and version itself."""
     if len(data) < 4:
-        problem = Problem("codec/truncated", 0, f"the frame has {in_bytes(len(data))}; API key and version take 4")
+        problem = ByteProblem("codec/truncated", 0, f"the frame has {in_bytes(len(data))}; API key and version take 4")
         return Frame("", -1, None, None, None, len(data), (problem,))
     api_key, version = struct.unpack_from(">hh", data)
     return _framed(catalog, "request", api_key, version, data, spans)
@@ -72,10 +72,10 @@ def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *
     first = fallback.problems[0]
     text = "UNSUPPORTED_VERSION has to be answered in version 0 (KIP-511)"
     if not found.problems:
-        problem = Problem("codec/fallback-version", first.offset, f"{text}; this is version {version}")
+        problem = ByteProblem("codec/fallback-version", first.offset, f"{text}; this is version {version}")
         return msgspec.structs.replace(found, problems=(problem,))
     # Not the version asked for either: what version 0 lacks is told too.
-    problem = Problem("codec/fallback-version", first.offset, f"{text}; these bytes are not, nor version {version}")
+    problem = ByteProblem("codec/fallback-version", first.offset, f"{text}; these bytes are not, nor version {version}")
     return msgspec.structs.replace(fallback, problems=(problem, *fallback.problems))
 
 
@@ -85,13 +85,13 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
     nothing = Frame(messages[0].name if messages else "", version, None, None, None, len(data), ())
     if message is None:
         where = 0 if kind == "response" or not messages else 2
-        unknown = Problem("codec/unknown-api-key", where, f"no set has a {kind} with the API key {api_key}")
+        unknown = ByteProblem("codec/unknown-api-key", where, f"no set has a {kind} with the API key {api_key}")
         problem = _unknown_version(messages, version, where) if messages else unknown
         return msgspec.structs.replace(nothing, problems=(problem,))
     number, codec = catalog.header(message, version)
     if codec is None:
         text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
-        return msgspec.structs.replace(nothing, problems=(Problem("codec/header-unknown", 0, text),))
+        return msgspec.structs.replace(nothing, problems=(ByteProblem("codec/header-unknown", 0, text),))
     found = codec.decode(data, whole=False, spans=spans)
     frame = Frame(message.name, version, number, found.value, None, len(data), found.problems, found.end, found.spans)
     if any(_ends(one) for one in found.problems):
@@ -104,7 +104,7 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
     try:
         found = codec.decode(data, start, spans=spans)
     except UnusableLayout as error:
-        unusable = Problem("codec/layout-unusable", start, str(error))
+        unusable = ByteProblem("codec/layout-unusable", start, str(error))
         return msgspec.structs.replace(frame, problems=(*frame.problems, unusable))
     problems = found.problems
     if problems:
@@ -114,7 +114,7 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
     )
 
 
-def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem: Problem) -> Problem:
+def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem: ByteProblem) -> ByteProblem:
     """Say of which other version of the message the bytes are, where they are exactly that."""
     message, version = codec.message, codec.version
     candidates = [version + step for near in range(1, 8) for step in (-near, near)]
@@ -125,7 +125,7 @@ def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem:
     return problem
 
 
-def _ends(problem: Problem) -> bool:
+def _ends(problem: ByteProblem) -> bool:
     """Whether nothing can be read behind the problem."""
     return problem.rule in (
         "codec/truncated",
@@ -136,10 +136,10 @@ def _ends(problem: Problem) -> bool:
     )
 
 
-def _unknown_version(messages: list[Message], version: int, offset: int) -> Problem:
+def _unknown_version(messages: list[Message], version: int, offset: int) -> ByteProblem:
     known = VersionRange(pair for message in messages for pair in message.valid.intervals)
     text = f"no set has {messages[0].name} {version}; the versions are {known}"
-    return Problem("codec/unknown-version", offset, text)
+    return ByteProblem("codec/unknown-version", offset, text)
 
 
 class Piece(NamedTuple):
@@ -147,7 +147,7 @@ class Piece(NamedTuple):
 
     offset: int
     data: bytes
-    problem: Problem | None = None
+    problem: ByteProblem | None = None
 
 
 def split(data: bytes, start: int = 0) -> Iterator[Piece]:
@@ -158,15 +158,15 @@ def split(data: bytes, start: int = 0) -> Iterator[Piece]:
         left = len(data) - pos - 4
         if left < 0:
             text = f"the stream ends inside the length of a frame: {left + 4} of 4 bytes"
-            yield Piece(pos, b"", Problem("codec/truncated", pos, text))
+            yield Piece(pos, b"", ByteProblem("codec/truncated", pos, text))
         elif size < 0:
-            yield Piece(pos, b"", Problem("codec/length-negative", pos, f"the length of the frame is {size}"))
+            yield Piece(pos, b"", ByteProblem("codec/length-negative", pos, f"the length of the frame is {size}"))
         elif size > MOST_BYTES:
             text = f"the length of the frame is {size}; {MOST_BYTES} bytes are the most"
-            yield Piece(pos, b"", Problem("codec/too-large", pos, text))
+            yield Piece(pos, b"", ByteProblem("codec/too-large", pos, text))
         elif size > left:
             text = f"the length of the frame is {size}, {in_bytes(left, 'is', 'are')} left"
-            yield Piece(pos, data[pos + 4 :], Problem("codec/length-beyond-end", pos, text))
+            yield Piece(pos, data[pos + 4 :], ByteProblem("codec/length-beyond-end", pos, text))
         else:
             yield Piece(pos, data[pos + 4 : pos + 4 + size])
             pos += 4 + size

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 
-class Problem(msgspec.Struct, frozen=True):
+class ByteProblem(msgspec.Struct, frozen=True):
     """One thing that is wrong. `offset` counts bytes from the start of what was given; `path` names the field."""
 
     rule: str

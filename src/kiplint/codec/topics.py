@@ -9,7 +9,7 @@ from typing import Any
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.fast import key_of
-from kiplint.codec.problems import Malformed, Problem
+from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.records import read_batches
 from kiplint.codec.wire import Span, read_varint
 from kiplint.model.layout import Body
@@ -126,13 +126,13 @@ TOPIC_NAMES = ("topic", "name", "topicId", "topicName")
 
 def with_records(
     catalog: Catalog, body: Body, value: dict[str, Any], spans: tuple[Span, ...]
-) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+) -> tuple[dict[str, Any], tuple[ByteProblem, ...]]:
     """The value with each `records` field, where it is not null, as a list of batches, and what is wrong in them.
 
     `spans` say where the fields stand.
     """
     places = {span.path: span.offset + span.length for span in spans if "records" in span.type.split()}
-    problems: list[Problem] = []
+    problems: list[ByteProblem] = []
     return _body(Meaning(catalog), body, value, "", "", places, problems), tuple(problems)
 
 
@@ -143,7 +143,7 @@ def _body(
     path: str,
     topic: str,
     places: dict[str, int],
-    problems: list[Problem],
+    problems: list[ByteProblem],
 ) -> dict[str, Any]:
     topic = next((value[name] for name in TOPIC_NAMES if isinstance(value.get(name), str)), topic)
     found = dict(value)
@@ -157,7 +157,7 @@ def _body(
             data = binascii.a2b_base64(inner)
             found[key], wrong = read_batches(data, places.get(where, len(data)) - len(data))
             meaning.explain(topic, found[key])
-            problems += [Problem(one.rule, one.offset, one.message, where) for one in wrong]
+            problems += [ByteProblem(one.rule, one.offset, one.message, where) for one in wrong]
         elif slot.body is not None and slot.array:
             found[key] = [
                 _body(meaning, slot.body, one, f"{where}[{number}]", topic, places, problems)

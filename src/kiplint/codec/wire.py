@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kiplint.codec.problems import Malformed, Problem
+from kiplint.codec.problems import ByteProblem, Malformed
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Decoded(msgspec.Struct, frozen=True):
 
     value: dict[str, Any]
     end: int
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ByteProblem, ...] = ()
     spans: tuple[Span, ...] = ()
 
 

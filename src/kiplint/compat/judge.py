@@ -136,26 +136,26 @@ def judge(
     before, after = _Locators(old_sources), _Locators(new_sources)
     judged = []
     proven: Counter[int] = Counter()
-    for breach in rules.breaches("change", changes):
-        if breach.severity == "off":
+    for violation in rules.violations("change", changes):
+        if violation.severity == "off":
             continue
-        change = cast("Change", breach.element)
+        change = cast("Change", violation.element)
         here, there = change.place or change.before or Spot(""), change.before
-        breaks = _breaks(change, breach.rule.spec.breaks or "none", breach.rule.spec.breaks_on_disk)
+        breaks = _breaks(change, violation.rule.spec.breaks or "none", violation.rule.spec.breaks_on_disk)
         if breaks in GRAVE and proven[id(change.message)] <= MOST_PROVEN:
             proven[id(change.message)] += unfolded(change.message, MOST_PROVEN)[0]
         judged.append(
             Judged(
                 change=change,
-                rule=breach.rule.id,
-                severity=breach.severity,
+                rule=violation.rule.id,
+                severity=violation.severity,
                 breaks=breaks,
                 path=here.file,
                 span=(after if change.place else before).span(here),
                 old=change.old,
                 new=change.new,
-                said=breach.message,
-                source=breach.rule.source,
+                said=violation.message,
+                source=violation.rule.source,
                 old_path=there.file if there else "",
                 old_span=before.span(there) if there else None,
                 provable=proven[id(change.message)] <= MOST_PROVEN,

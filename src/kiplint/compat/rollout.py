@@ -14,7 +14,7 @@ from kiplint.compat.compare import compare_headers, released_versions
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Severity
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import Breach, RuleSet, load_rules, make_ruleset, matches
+from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset, matches
 from kiplint.model.headers import header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -108,46 +108,48 @@ class Standing:
 
 def _all_broken(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iterator[Broken]:
     halves = [message for message in head.messages if message.is_rpc and message.api_key is not None]
-    for breach in rules.breaches("message", halves):
-        if breach.rule.id != IDENTITY:
-            yield from _broken(breach, breach.element)
-    for breach in rules.breaches("header_range", (entry for half in halves for entry in half.header_ranges)):
-        if breach.rule.id != OFFSETS:  # what the base has already cannot be helped
-            yield from _broken(breach, breach.element.message)
-    for breach in rules.breaches("field", (one for half in halves if half.name in _WITH_FIELDS for one in half.fields)):
-        yield from _broken(breach, breach.element.message)
-    for breach in rules.breaches("rpc", (rpc for rpc in head.rpcs if not rpc.is_coordinator)):
-        rpc = breach.element
-        lagging = rpc.lagging if breach.rule.id == DIFFERENT else None
-        yield from _broken(breach, lagging or rpc.request or rpc.response)
+    for violation in rules.violations("message", halves):
+        if violation.rule.id != IDENTITY:
+            yield from _broken(violation, violation.element)
+    for violation in rules.violations("header_range", (entry for half in halves for entry in half.header_ranges)):
+        if violation.rule.id != OFFSETS:  # what the base has already cannot be helped
+            yield from _broken(violation, violation.element.message)
+    fields = (field for half in halves if half.name in _WITH_FIELDS for field in half.fields)
+    for violation in rules.violations("field", fields):
+        yield from _broken(violation, violation.element.message)
+    for violation in rules.violations("rpc", (rpc for rpc in head.rpcs if not rpc.is_coordinator)):
+        rpc = violation.element
+        lagging = rpc.lagging if violation.rule.id == DIFFERENT else None
+        yield from _broken(violation, lagging or rpc.request or rpc.response)
     for old in base.messages if base else ():
         new = head.key_owners.get((old.type, old.api_key)) if old.is_rpc and old.api_key is not None else None
         if new is not None:
             moves = compare_headers(Both(old, new), released_versions(old) & new.valid, derived=True)
-            yield from _moved(rules.breaches("change", moves), new)
+            yield from _moved(rules.violations("change", moves), new)
 
 
-def _moved(breaches: Iterable[Breach], half: Message) -> Iterator[Broken]:
+def _moved(violations: Iterable[Violation], half: Message) -> Iterator[Broken]:
     """The rules that moves of headers break, each once for all versions that moved."""
     found: dict[str, Broken] = {}
-    for breach in breaches:
-        for one in _broken(breach, half):
+    for violation in violations:
+        for one in _broken(violation, half):
             known = found.get(one.rule, one)
-            found[one.rule] = known._replace(versions=known.versions | breach.element.versions)
+            found[one.rule] = known._replace(versions=known.versions | violation.element.versions)
     yield from found.values()
 
 
-def _broken(breach: Breach, half: Message) -> Iterator[Broken]:
-    if breach.severity != "off":
-        where = breach.anchor
+def _broken(violation: Violation, half: Message) -> Iterator[Broken]:
+    if violation.severity != "off":
+        where = violation.anchor
         pointer = f"{where.pointer}/{where.wanted}".strip("/")
-        yield Broken(breach.rule.id, breach.severity, half, said=breach.message, pointer=pointer)
+        yield Broken(violation.rule.id, violation.severity, half, said=violation.message, pointer=pointer)
 
 
 def _of_header(head: SchemaSet, rules: RuleSet) -> Broken | None:
     header = head.request_header
-    breaches = rules.breaches("message", [header]) if header else []
-    found = [one for breach in breaches if breach.rule.id == IDENTITY for one in _broken(breach, breach.element)]
+    violations = rules.violations("message", [header]) if header else []
+    identity = (violation for violation in violations if violation.rule.id == IDENTITY)
+    found = [broken for violation in identity for broken in _broken(violation, violation.element)]
     return found[0] if found else None
 
 

@@ -208,7 +208,7 @@ def _param(value: Any) -> Any:
     return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(one, str) for one in value) else value
 
 
-class Breach(msgspec.Struct, frozen=True):
+class Violation(msgspec.Struct, frozen=True):
     """A rule broken by an element: how bad that is, what to say of it, where it is, and what to write instead."""
 
     rule: Rule
@@ -219,8 +219,8 @@ class Breach(msgspec.Struct, frozen=True):
     instead: str = ""
 
     @classmethod
-    def of(cls, hit: Hit) -> Breach:
-        """The breach that a walk has come upon. A severity that was asked for holds whatever the rule says of cases."""
+    def of(cls, hit: Hit) -> Violation:
+        """The violation of a hit. A configured severity overrides those of the rule's cases."""
         running, element, lack = hit
         rule = running.rule
         told = lack or running.tell(element, running.params)  # type: ignore[misc]
@@ -260,7 +260,7 @@ class RuleSet:
         """Whether a rule of the kind runs, so that its elements are worth looking for."""
         return any(rule.each == kind for rule in self.rules)
 
-    def breaches(self, kind: str, elements: Iterable[Any]) -> list[Breach]:
+    def violations(self, kind: str, elements: Iterable[Any]) -> list[Violation]:
         """Each rule of the kind that an element breaks. Without elements nothing is compiled, nor imported for it."""
         elements = tuple(elements)
         if not elements:
@@ -273,7 +273,7 @@ class RuleSet:
         try:
             for compiled in self._by_kind[kind]:
                 compiled.walk(elements, hits.append)
-            found = [Breach.of(hit) for hit in hits]
+            found = [Violation.of(hit) for hit in hits]
         except TooManyStepsError as error:
             raise UsageError(_wasteful([rule for rule in self.rules if rule.each == kind], str(error))) from None
         except Exception as error:
@@ -282,11 +282,11 @@ class RuleSet:
         return _closest(found, special) if special else found
 
 
-def _closest(breaches: list[Breach], special: Mapping[str, tuple[str, ...]]) -> list[Breach]:
-    """The breaches without those of general rules, where a special case of the rule speaks of the element too."""
-    loud = (one for one in breaches if one.severity != "off")
+def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]) -> list[Violation]:
+    """The violations without those of general rules, where a special case of the rule speaks of the element too."""
+    loud = (one for one in violations if one.severity != "off")
     said = {(id(one.element), general) for one in loud for general in special.get(one.rule.id, ())}
-    return [one for one in breaches if (id(one.element), one.rule.id) not in said]
+    return [one for one in violations if (id(one.element), one.rule.id) not in said]
 
 
 def load_rules(config: Config, base: str) -> list[Rule]:
@@ -330,7 +330,7 @@ def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> 
             hits: list[Hit] = []
             try:
                 alone.walk((element,), hits.append)
-                _ = [Breach.of(hit) for hit in hits]
+                _ = [Violation.of(hit) for hit in hits]
             except Exception as cause:
                 reason = str(cause) or type(cause).__name__
                 name = getattr(element, "name", "")

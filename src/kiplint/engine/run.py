@@ -10,14 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
-from kiplint.engine.ruleset import Breach, RuleSet
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, entity_problems, load, range_problems
 from kiplint.model.message import Message
 from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import Rpc, SchemaSet
 
 if TYPE_CHECKING:
-    from kiplint.engine.place import Mender
+    from kiplint.engine.place import FixFunction
 
 IGNORE_MARK = b"kiplint:"
 
@@ -49,12 +49,12 @@ def check_set(
     *,
     directory: str = "",
     partial: bool = False,
-    mender: Mender | None = None,
+    fixer: FixFunction | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial` says that the rest of the set is not known, so that a missing half of an RPC means nothing. With a
-    `mender` the findings carry their fixes.
+    `fixer` the findings carry their fixes.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -65,13 +65,13 @@ def check_set(
     messages = tuple(one.message for one in definitions if one.message)
     unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
-    breaches = [*file_breaches(definitions, reported, rules), *set_breaches(schemas, rules, reported)]
+    violations = [*file_violations(definitions, reported, rules), *set_violations(schemas, rules, reported)]
     if rules.readings:
-        breaches += rules.breaches("reading", rules.readings(definitions))
-    told = [at_reported_half(one, reported) for one in breaches]
+        violations += rules.violations("reading", rules.readings(definitions))
+    told = [at_reported_half(one, reported) for one in violations]
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     result.names = unread.union(message.name for message in messages)
-    _place(result, [one for one in definitions if one.file in reported], told, rules, mender)
+    _place(result, [one for one in definitions if one.file in reported], told, rules, fixer)
     if rules.spares:
         result.findings = [one for one in result.findings if not rules.spares(one.path, one.rule)]
     mended = {edit.path for one in result.findings if one.fix for edit in one.fix.edits}
@@ -81,35 +81,39 @@ def check_set(
 
 
 def _place(
-    result: Result, definitions: list[Definition], breaches: list[Breach], rules: RuleSet, mender: Mender | None
+    result: Result,
+    definitions: list[Definition],
+    violations: list[Violation],
+    rules: RuleSet,
+    fixer: FixFunction | None,
 ) -> None:
     """Add what was found: of the set as a whole, then file by file. Clean files never pay for positions."""
     files = {one.file: one.data for one in definitions}
-    by_file: dict[str, list[Breach]] = {}
-    for breach in breaches:
-        if breach.anchor.file in files:
-            by_file.setdefault(breach.anchor.file, []).append(breach)
-        elif isinstance(breach.element, SchemaSet) and files and breach.severity != "off":
+    by_file: dict[str, list[Violation]] = {}
+    for violation in violations:
+        if violation.anchor.file in files:
+            by_file.setdefault(violation.anchor.file, []).append(violation)
+        elif isinstance(violation.element, SchemaSet) and files and violation.severity != "off":
             from kiplint.engine.place import place_set
 
-            result.findings.append(place_set(breach))
+            result.findings.append(place_set(violation))
     for one in definitions:
         if one.file in by_file or IGNORE_MARK in one.data:
             from kiplint.engine.place import place
 
-            result.findings += place(one, by_file.get(one.file, []), rules, mender, files)
+            result.findings += place(one, by_file.get(one.file, []), rules, fixer, files)
             result.sources[one.file] = one.data
 
 
-def at_reported_half(breach: Breach, reported: set[str]) -> Breach:
-    """A breach by a pair, at the half whose findings are reported: it belongs to both."""
-    if breach.anchor.file in reported or not isinstance(breach.element, Rpc):
-        return breach
-    for half in (breach.element.request, breach.element.response):
+def at_reported_half(violation: Violation, reported: set[str]) -> Violation:
+    """A violation by a pair, at the half whose findings are reported: it belongs to both."""
+    if violation.anchor.file in reported or not isinstance(violation.element, Rpc):
+        return violation
+    for half in (violation.element.request, violation.element.response):
         if half and half.file in reported:
-            wanted = breach.anchor.wanted if breach.anchor.wanted in half.properties else "name"
-            return replace(breach, anchor=anchor(half, wanted), instead="")
-    return breach
+            wanted = violation.anchor.wanted if violation.anchor.wanted in half.properties else "name"
+            return replace(violation, anchor=anchor(half, wanted), instead="")
+    return violation
 
 
 def take_apart(schemas: SchemaSet) -> None:
@@ -125,19 +129,19 @@ def take_apart(schemas: SchemaSet) -> None:
     vars(schemas).clear()
 
 
-def file_breaches(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Breach]:
+def file_violations(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Violation]:
     """What breaks the rules about the parts of one file, in the files that are reported."""
     wanted = [one for one in definitions if one.file in reported]
     messages = [one.message for one in wanted if one.message]
-    yield from rules.breaches("problem", _problems(wanted))
-    yield from rules.breaches("message", messages)
-    yield from rules.breaches("field", _fields(messages))
-    yield from rules.breaches("struct", (struct for message in messages for struct in message.structs))
-    yield from rules.breaches("header_range", (entry for message in messages for entry in message.header_ranges))
+    yield from rules.violations("problem", _problems(wanted))
+    yield from rules.violations("message", messages)
+    yield from rules.violations("field", _fields(messages))
+    yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
+    yield from rules.violations("header_range", (entry for message in messages for entry in message.header_ranges))
     if rules.has("note"):
-        yield from rules.breaches("note", (note for message in messages for note in message.notes))
+        yield from rules.violations("note", (note for message in messages for note in message.notes))
     if rules.has("word"):
-        yield from rules.breaches("word", (word for message in messages for word in message.odd_words))
+        yield from rules.violations("word", (word for message in messages for word in message.odd_words))
 
 
 def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
@@ -155,10 +159,10 @@ def _fields(messages: list[Message]) -> Iterator[object]:
         yield from message.all_fields
 
 
-def set_breaches(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None = None) -> Iterator[Breach]:
+def set_violations(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None = None) -> Iterator[Violation]:
     """What breaks the rules about RPCs, of which a file that is reported has a half, and the set as a whole."""
     rpcs = schemas.rpcs
     if reported is not None:
         rpcs = tuple(one for one in rpcs if any(half and half.file in reported for half in (one.request, one.response)))
-    yield from rules.breaches("rpc", rpcs)
-    yield from rules.breaches("set", (schemas,))
+    yield from rules.violations("rpc", rpcs)
+    yield from rules.violations("set", (schemas,))

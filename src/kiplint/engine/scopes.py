@@ -16,8 +16,8 @@ from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.language import KINDS
 from kiplint.engine.place import place
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import Breach, RuleSet
-from kiplint.engine.run import IGNORE_MARK, file_breaches, set_breaches, take_apart
+from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.run import IGNORE_MARK, file_violations, set_violations, take_apart
 from kiplint.model.element import set_fact
 from kiplint.model.load import Definition, load
 from kiplint.model.schemas import SchemaSet
@@ -65,8 +65,8 @@ def check_alone(file: str, data: bytes, rules: Scopes) -> list[Finding]:
     if IGNORE_MARK in data:
         return []
     definition = load(file, data)
-    breaches = list(file_breaches([definition], {file}, rules.alone))
-    findings = place(definition, breaches, rules.whole) if breaches else []
+    violations = list(file_violations([definition], {file}, rules.alone))
+    findings = place(definition, violations, rules.whole) if violations else []
     if definition.message:
         take_apart(SchemaSet((definition.message,)))
     return findings
@@ -95,13 +95,13 @@ def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scope
     marked = {one.file for one in definitions if IGNORE_MARK in one.data}
     whole = fresh | marked
     try:
-        breaches = [
-            *file_breaches(definitions, whole, rules.whole),
-            *file_breaches(definitions, {one.file for one in definitions} - whole, rules.together),
-            *(_at_a_file(one, schemas) for one in set_breaches(schemas, rules.together)),
+        violations = [
+            *file_violations(definitions, whole, rules.whole),
+            *file_violations(definitions, {one.file for one in definitions} - whole, rules.together),
+            *(_at_a_file(one, schemas) for one in set_violations(schemas, rules.together)),
         ]
         found = Checked([], [])
-        for one in _placed(definitions, breaches, marked, rules):
+        for one in _placed(definitions, violations, marked, rules):
             alone = one.rule in rules.narrow and one.path not in marked
             (found.alone if alone else found.together).append(one)
         return found
@@ -109,20 +109,20 @@ def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scope
         take_apart(schemas)
 
 
-def _at_a_file(breach: Breach, schemas: SchemaSet) -> Breach:
-    """A breach by the whole set, at its first file: a lake knows files alone."""
-    if breach.element is not schemas or not schemas.messages:
-        return breach
-    return replace(breach, anchor=anchor(schemas.messages[0], ""))
+def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
+    """A violation by the whole set, at its first file: a lake knows files alone."""
+    if violation.element is not schemas or not schemas.messages:
+        return violation
+    return replace(violation, anchor=anchor(schemas.messages[0], ""))
 
 
 def _placed(
-    definitions: list[Definition], breaches: Iterable[Breach], always: Collection[str], rules: Scopes
+    definitions: list[Definition], violations: Iterable[Violation], always: Collection[str], rules: Scopes
 ) -> list[Finding]:
     """The findings of the files that break something, and of those that are always looked at."""
-    by_file: dict[str, list[Breach]] = {}
-    for breach in breaches:
-        by_file.setdefault(breach.anchor.file, []).append(breach)
+    by_file: dict[str, list[Violation]] = {}
+    for violation in violations:
+        by_file.setdefault(violation.anchor.file, []).append(violation)
     found: list[Finding] = []
     for one in definitions:
         if one.file in by_file or one.file in always:

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from kiplint.engine.finding import FileEdit, Fix
-from kiplint.engine.ruleset import Breach
+from kiplint.engine.ruleset import Violation
 from kiplint.model.message import Message
 from kiplint.model.problem import ProblemElement
 from kiplint.text.edit import Document, Edit
@@ -21,15 +21,15 @@ Applicability = Literal["safe", "unsafe"]
 class Case:
     """A broken rule, its place, and the files that it is about. `pointer` is that of the finding."""
 
-    def __init__(self, breach: Breach, pointer: str, documents: Mapping[str, Document]) -> None:
-        self.breach = breach
+    def __init__(self, violation: Violation, pointer: str, documents: Mapping[str, Document]) -> None:
+        self.violation = violation
         self.pointer = pointer
         self._documents = documents
 
     @property
     def file(self) -> str:
         """The path of the file that the finding is in."""
-        return self.breach.anchor.file
+        return self.violation.anchor.file
 
     @cached_property
     def document(self) -> Document:
@@ -48,7 +48,7 @@ class Case:
     @property
     def problem(self) -> ProblemElement:
         """The problem that the reader noted; for rules about problems."""
-        element = self.breach.element
+        element = self.violation.element
         assert isinstance(element, ProblemElement)
         return element
 

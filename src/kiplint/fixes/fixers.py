@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from kiplint.engine.finding import Fix
-from kiplint.engine.ruleset import Breach
+from kiplint.engine.ruleset import Violation
 from kiplint.fixes.draft import FIELD, MESSAGE
 from kiplint.fixes.fix import Case, Fixer, as_json, fix
 from kiplint.fixes.new_version import map_text, note_edit
@@ -90,14 +90,14 @@ def _ends_line(document: Document, offset: int) -> bool:
 
 def header_map(case: Case) -> Fix | None:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
-    element = case.breach.element
+    element = case.violation.element
     messages = element.schemas.headerless if isinstance(element, Message) else ()
     return fix("safe", ((one.file, edit) for one in messages for edit in _declared(case, one)))
 
 
 def header_start(case: Case) -> Fix | None:
     """Let the first range start at 0."""
-    entry = case.breach.element
+    entry = case.violation.element
     node = case.node
     if not isinstance(entry, HeaderRange) or node is None or node.key is None or len(entry.versions.parts) != 1:
         return None
@@ -106,7 +106,7 @@ def header_start(case: Case) -> Fix | None:
 
 def header_overlap(case: Case) -> Fix | None:
     """Let the range before end where this one starts."""
-    entry = case.breach.element
+    entry = case.violation.element
     before = entry.previous if isinstance(entry, HeaderRange) else None
     node = case.document.find(before.pointer) if before else None
     if before is None or node is None or before.versions.lowest >= entry.versions.lowest:
@@ -117,7 +117,7 @@ def header_overlap(case: Case) -> Fix | None:
 
 def header_order(case: Case) -> Fix | None:
     """Let this range and the one before trade headers; where the one before needs its own, both have that."""
-    entry = case.breach.element
+    entry = case.violation.element
     before = entry.previous if isinstance(entry, HeaderRange) else None
     if before is None or before.header < 0 or entry.header < 0:
         return None
@@ -150,7 +150,7 @@ _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value
 
 def lagging_half(case: Case) -> Fix | None:
     """Let the half whose versions end first go as far as the other."""
-    rpc = case.breach.element
+    rpc = case.violation.element
     node = case.node
     half = rpc.lagging if isinstance(rpc, Rpc) and rpc.name not in FROZEN else None
     if half is None or node is None or node.key != "validVersions" or half.file != case.file or not half.valid:
@@ -167,7 +167,7 @@ def lagging_half(case: Case) -> Fix | None:
 
 def frozen(case: Case) -> Fix | None:
     """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
-    message = case.breach.element
+    message = case.violation.element
     if not isinstance(message, Message) or message.base_name not in FROZEN:
         return None
     versions = FROZEN[message.base_name]
@@ -185,7 +185,7 @@ def frozen(case: Case) -> Fix | None:
 
 def next_api_key(case: Case) -> Fix | None:
     """The API key after all that the set has; the other half of a copied RPC is given the same."""
-    message = case.breach.element
+    message = case.violation.element
     node = case.node
     if not isinstance(message, Message) or node is None or node.key != "apiKey":
         return None
@@ -274,7 +274,7 @@ def coerced_value(case: Case) -> Fix | None:
 
 def default_null(case: Case) -> Fix | None:
     """Null in quotes where the field is nullable; else no default, which is what Kafka makes of it."""
-    field = case.breach.element
+    field = case.violation.element
     way = case.document.way(case.pointer)
     if not isinstance(field, Field) or len(way) < 2 or way[-1].key != "default":
         return None
@@ -287,7 +287,7 @@ def default_null(case: Case) -> Fix | None:
 def default_octal(case: Case) -> Fix | None:
     """The number without its leading zeros; if asked for, where Java takes it for another one."""
     node = case.node
-    field = case.breach.element
+    field = case.violation.element
     if not isinstance(field, Field) or field.default_mistake != "octal" or node is None or node.key != "default":
         return None
     meant = str(int(field.default))
@@ -300,7 +300,7 @@ def default_octal(case: Case) -> Fix | None:
 def written_type(case: Case) -> Fix | None:
     """An array as Kafka writes it, for one written as in other languages; a misspelt primitive only if asked to."""
     node = case.node
-    field = case.breach.element
+    field = case.violation.element
     if not isinstance(field, Field) or node is None or node.key != "type":
         return None
     words = _WORD.findall(field.type)
@@ -344,7 +344,7 @@ def suggestion(case: Case) -> Fix | None:
 
 def instead_edits(case: Case) -> tuple[Edit, ...]:
     """The edits that write a rule's `instead`; none when it is no text for the place, or is there already."""
-    text = case.breach.instead
+    text = case.violation.instead
     node = case.node
     if node is None or not text:
         return ()
@@ -405,13 +405,13 @@ FIXERS: Final[Mapping[str, Fixer]] = {
 }
 
 
-def mend(breach: Breach, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+def mend(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
     """The fix of a broken rule that names a fixer; None when this case is none that it can put right."""
-    fixer = FIXERS.get(breach.rule.spec.fix)
-    if fixer is None or breach.anchor.file not in files:
+    fixer = FIXERS.get(violation.rule.spec.fix)
+    if fixer is None or violation.anchor.file not in files:
         return None
     try:
-        return fixer(Case(breach, pointer, _Documents(files)))
+        return fixer(Case(violation, pointer, _Documents(files)))
     except NotEditable:
         return None
 

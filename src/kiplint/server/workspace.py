@@ -89,7 +89,7 @@ class Workspace:
         files = self._files(directory)
         inputs = [Input(path, data, path in self.buffers) for path, data in files.items()]
         rules = self._configuration(directory)[1]
-        return check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, mender=mend)
+        return check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, fixer=mend)
 
     def rules(self, directory: str) -> list[Rule]:
         """The rules that run for a directory; raises UsageError where its configuration cannot be read."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.since import Base, brought_about
 from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.ruleset import Breach, RuleSet
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
@@ -100,11 +100,11 @@ def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, spar
     return Mending(tuple(results), Change(before, after), tuple(mended))
 
 
-def mender(breach: Breach, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+def fixer(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
     """The fix of a broken rule. The fixers are imported with the first rule that has one."""
     from kiplint.fixes.fixers import mend
 
-    return mend(breach, pointer, files)
+    return mend(violation, pointer, files)
 
 
 class _Check:
@@ -125,7 +125,7 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.wanted) for file in self._set.files)
-        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, mender=mender)
+        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, fixer=fixer)
         if self._sparing is not None:
             chosen = {id(finding) for finding in self._sparing.chosen(result.findings, result.sources)}
             result.findings = [one if id(one) in chosen else replace(one, fix=None) for one in result.findings]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kiplint.commands.check.fix import Mending
     from kiplint.commands.check.result import CheckDocument, StaleObject
     from kiplint.compat.since import Base
-    from kiplint.engine.place import Mender
+    from kiplint.engine.place import FixFunction
 
 
 MISSING: Final = frozenset({"rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing"})
@@ -282,14 +282,14 @@ def _joined(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
 
 
 def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
-    mender: Mender | None = None
+    fixer: FixFunction | None = None
     if fixes:
         from kiplint.commands.check import fix
 
-        mender = fix.mender
+        fixer = fix.fixer
     for one in sets:
         files = (Input(file.path, file.data, file.wanted) for file in one.files)
-        yield check_set(files, rules, directory=one.directory, partial=one.lone, mender=mender)
+        yield check_set(files, rules, directory=one.directory, partial=one.lone, fixer=fixer)
 
 
 def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:

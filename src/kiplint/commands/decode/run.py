@@ -13,7 +13,7 @@ import msgspec
 from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open_catalog
 from kiplint.codec.exchange import BadInput, Wanted, finished, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split
-from kiplint.codec.problems import RULES, Problem
+from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import read_together
 from kiplint.engine.configure import Path
 from kiplint.engine.errors import UsageError
@@ -290,7 +290,7 @@ def _line(how: _How, given: Given) -> Entry:
     try:
         frame, data = read_object(how.catalog, given.data, spans=how.spans or how.wanted.records)
     except BadInput as error:
-        problem = Problem("codec/input-invalid", 0, str(error))
+        problem = ByteProblem("codec/input-invalid", 0, str(error))
         return Entry(given.name, given.line, 0, b"", Frame("", -1, None, None, None, 0, (problem,)))
     return Entry(given.name, given.line, 0, data, finished(how.catalog, frame, how.wanted))
 
@@ -326,11 +326,11 @@ def _capture(how: _How, given: Given) -> tuple[list[Entry], dict[str, Any]]:
     return entries, summarize(how.catalog, capture, [entry.frame for entry in entries])
 
 
-def _shifted(problem: Problem, by: int) -> Problem:
+def _shifted(problem: ByteProblem, by: int) -> ByteProblem:
     return msgspec.structs.replace(problem, offset=problem.offset + by)
 
 
-def _finding(entry: Entry, problem: Problem) -> Finding:
+def _finding(entry: Entry, problem: ByteProblem) -> Finding:
     """A problem as a finding, for those that know only findings: bytes are columns, except in lines of text."""
     frame = entry.frame
     name = f"{frame.message} {frame.version}" if frame.message else "a frame"

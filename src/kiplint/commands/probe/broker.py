@@ -10,7 +10,7 @@ import msgspec
 
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_response
-from kiplint.codec.problems import RULES, Problem
+from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.wire import uuid_text
 from kiplint.commands.probe.connection import ClosedError, Connection, ProbeError, Sasl, Tls
 from kiplint.compat.negotiation.negotiate import agree
@@ -57,7 +57,7 @@ class Offer(NamedTuple):
     tried: tuple[int, ...]
     version: int
     frame: Frame
-    problems: tuple[Problem, ...]
+    problems: tuple[ByteProblem, ...]
 
 
 class Talker:
@@ -112,7 +112,7 @@ def api_versions(talker: Talker, version: int, asked: Asked, tried: tuple[int, .
 
     A broker that goes on naming versions that it then refuses is asked in version 0 at last.
     """
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ByteProblem, ...] = ()
     while True:
         tried = (*tried, version)
         frame, data = talker.ask(API_VERSIONS, version, _said(talker.message(API_VERSIONS), version, asked))
@@ -255,7 +255,7 @@ def _api(one: Offered, known: tuple[str, VersionRange], agreed: Agreement) -> Ap
     )
 
 
-def offer_problems(offer: Offer) -> Iterator[Problem]:
+def offer_problems(offer: Offer) -> Iterator[ByteProblem]:
     """What is wrong with an offer that can be read."""
     seen: dict[int, int] = {}
     rows = (offer.frame.value or {}).get("apiKeys") or []
@@ -277,9 +277,9 @@ def offer_problems(offer: Offer) -> Iterator[Problem]:
         yield _problem(offer, "answered-not-offered", text, "apiKeys")
 
 
-def _problem(offer: Offer, rule: str, text: str, path: str) -> Problem:
+def _problem(offer: Offer, rule: str, text: str, path: str) -> ByteProblem:
     place = next((span.offset for span in offer.frame.spans if span.path == path), 0)
-    return Problem(f"codec/{rule}", place, text, path)
+    return ByteProblem(f"codec/{rule}", place, text, path)
 
 
 def _rows(offer: Offer) -> Sequence[Mapping[str, Any]]:
@@ -308,7 +308,7 @@ class Broker(msgspec.Struct, frozen=True):
     nodes: tuple[str, ...] = ()
     features: Mapping[str, Any] = {}
     finalized: Mapping[str, Any] = {}
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ByteProblem, ...] = ()
     complaints: tuple[str, ...] = ()
 
     @property
@@ -390,7 +390,7 @@ def _understood(talker: Talker, address: str, offer: Offer, questions: Questions
 
 def _cluster(
     talker: Talker, apis: Sequence[Api], questions: Questions
-) -> tuple[Mapping[str, Any], tuple[Problem, ...], tuple[str, ...]]:
+) -> tuple[Mapping[str, Any], tuple[ByteProblem, ...], tuple[str, ...]]:
     """What Metadata says, what is wrong with its bytes, and what else there is to complain of."""
     api = next((one for one in apis if one.api_key == METADATA), None)
     if api is None or not api.use or api.refused:

@@ -16,7 +16,7 @@ from kiplint.engine.configure import Chosen, Configuration, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.place import place
-from kiplint.engine.ruleset import Breach, RuleSet
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, load
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.outcome import PACK, outcomes, readings_of
@@ -210,13 +210,13 @@ def _together(one: ReaderRow | None, other: ReaderRow) -> ReaderRow:
 
 def _befallen(definitions: list[Definition], readings: list[ReadingElement], rules: RuleSet) -> Iterator[Befallen]:
     """The readings that break rules, each with its place; those that a comment ignores are left out."""
-    by_file: dict[str, list[Breach]] = {}
-    for breach in rules.breaches("reading", readings):
-        by_file.setdefault(breach.anchor.file, []).append(breach)
+    by_file: dict[str, list[Violation]] = {}
+    for violation in rules.violations("reading", readings):
+        by_file.setdefault(violation.anchor.file, []).append(violation)
     for one in definitions:
-        breaches = by_file.get(one.file, [])
-        told: Callable[[Breach], str] = lambda breach: printable(breach.message)  # noqa: E731 (a key)
-        known = {(breach.rule.id, told(breach)): breach.element for breach in breaches}
-        for finding in place(one, breaches, rules) if breaches else ():
+        violations = by_file.get(one.file, [])
+        told: Callable[[Violation], str] = lambda violation: printable(violation.message)  # noqa: E731 (a key)
+        known = {(violation.rule.id, told(violation)): violation.element for violation in violations}
+        for finding in place(one, violations, rules) if violations else ():
             if not (rules.spares and rules.spares(finding.path, finding.rule)):
                 yield Befallen(known[finding.rule, finding.message], finding)
