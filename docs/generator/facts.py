@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 
 from generator.markdown import anchor, code, page, prose, table
 from kiplint.compat.change import Change
@@ -61,11 +60,11 @@ def _element(heading: str, class_name: str) -> str:
 
 
 def _about(class_name: str) -> str:
-    """The first line of the module that defines a kind of element."""
+    """The first paragraph of the docstring of a kind of element."""
     if class_name not in {made.__name__ for made in KINDS.values()}:
         return RANGES.strip() if class_name == "VersionRange" else OTHERS
-    text = sys.modules[CLASSES[class_name].__module__].__doc__ or ""
-    return prose(text.split("\n\n")[0].replace("\n", " ").replace(", and every fact about it that a rule may use", ""))
+    text = CLASSES[class_name].__doc__ or ""
+    return prose(text.split("\n\n")[0].replace("\n", " "))
 
 
 def _type(written: str, anchors: dict[str, str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.fast import UNKNOWN_TAGS, key_of
 from kiplint.codec.wire import base64_text, float_json, uuid_text
-from kiplint.model.layout import Body, Slot
+from kiplint.model.layout import Layout, Slot
 from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS
 from kiplint.sources.open import open_sets
@@ -59,7 +59,7 @@ def _field(rng: random.Random, depth: int, name: str, *, tagged: bool = False) -
     return field(name, f"[]{kind}" if array else kind, rng.choice(["0+", "0+", "1+", "0-3"]), **others)
 
 
-def random_body(body: Body, rng: random.Random, size: int = 3) -> dict[str, Any]:
+def random_body(body: Layout, rng: random.Random, size: int = 3) -> dict[str, Any]:
     """Values of every field of a version; tagged ones now and then, and tags that the layout does not know."""
     value = {key_of(slot): random_value(slot, rng, size) for slot in body.slots}
     for slot in body.tags or ():

@@ -14,7 +14,7 @@ from codec.support import catalog
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import filled
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
-from kiplint.model.layout import Body, Slot
+from kiplint.model.layout import Layout, Slot
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def named(corpus: Path, schema: str) -> Catalog:
     return catalog(f"{schema}:", corpus / "kafka-schema-history.bundle")
 
 
-def body_of(known: Catalog, name: str, version: int) -> Body:
+def body_of(known: Catalog, name: str, version: int) -> Layout:
     message = having(known.named(name), version)
     assert message is not None
     return known.codec(message, version).body
@@ -54,7 +54,7 @@ def test_what_java_wrote(corpus: Path, shared_bytes: Path) -> None:
     assert seen > 600
 
 
-def from_kio(body: Body, value: dict[str, Any]) -> dict[str, Any]:
+def from_kio(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """kio's entity under Kafka's names."""
     slots = {slot.field.name.lower(): slot for slot in (*body.slots, *(body.tags or ()))}
     return {slots[key].field.java_name: one_from_kio(slots[key], one) for key, one in value.items()}

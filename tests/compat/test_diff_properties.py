@@ -14,7 +14,7 @@ from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.model.layout import Body, Tokens, layout, slot_tokens, tokens
+from kiplint.model.layout import Layout, Tokens, layout, slot_tokens, tokens
 from kiplint.model.message import Message
 from tools import USUAL, document, field
 
@@ -117,14 +117,14 @@ def _covers(text: str, version: int) -> bool:
     return int(low.rstrip("+")) <= version <= int(high or (32767 if text.endswith("+") else low))
 
 
-def whole(body: Body) -> Tokens:
+def whole(body: Layout) -> Tokens:
     """The tokens of a layout with those of the fields in its tag sections, at every depth."""
     tags = tuple((one.field.tag, slot_tokens(one), whole(one.body) if one.body else ()) for one in body.tags or ())
     inner = tuple(whole(one.body) for one in body.slots if one.body)
     return (tokens(body), tags, inner)
 
 
-def names(body: Body) -> Tokens:
+def names(body: Layout) -> Tokens:
     return tuple((one.field.name, names(one.body) if one.body else ()) for one in (*body.slots, *(body.tags or ())))
 
 

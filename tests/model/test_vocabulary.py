@@ -67,10 +67,10 @@ def test_only_what_is_wanted_is_looked_at() -> None:
     fields = [field(f"BrokerRack{n}", about="The broker's rack.") for n in range(8)]
     first = message(*fields, field("Brokre", about="The the rack is is."), name="ARequest")
     second = message(field("Other"), name="BRequest")
-    SchemaSet((first, second), wanted=frozenset(["BRequest.json"]))
+    SchemaSet((first, second), selected=frozenset(["BRequest.json"]))
     assert first.schemas.vocabulary.near == {}
     assert second.odd_words == ()
-    SchemaSet((first, second), wanted=frozenset(["ARequest.json"]))
+    SchemaSet((first, second), selected=frozenset(["ARequest.json"]))
     vars(first).pop("odd_words", None)
     assert [one.word for one in first.odd_words] == ["brokre", "the", "is"]
 

@@ -10,12 +10,12 @@ from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, default_of, key_of
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.wire import as_bytes, as_float, uuid_bytes, varint
 from kiplint.model.fields import Container, Field
-from kiplint.model.layout import Body, Slot
+from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS
 from kiplint.text.words import did_you_mean
 
 
-def build(body: Body, container: Container, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
+def build(body: Layout, container: Container, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
     """The bytes of a value, and what is wrong with it; without problems the bytes are right. Never raises.
 
     What is left out gets its default. A field that the version does not have may be there when it has its default or
@@ -34,7 +34,7 @@ class _Builder:
     def note(self, rule: str, message: str, path: str) -> None:
         self.problems.append(ByteProblem(f"codec/{rule}", len(self.out), message, path))
 
-    def body(self, body: Body, container: Container, value: Any, path: str) -> None:
+    def body(self, body: Layout, container: Container, value: Any, path: str) -> None:
         if not isinstance(value, dict):
             self.note("value-invalid", f"{path or 'the value'} is {_kind(value)}, not an object", path)
             return

@@ -11,7 +11,7 @@ from kiplint.codec.fast import Reader, Writer, default_of, defaults_of, key_of, 
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.wire import Decoded
 from kiplint.model.element import fact
-from kiplint.model.layout import DEEPEST, MOST_FIELDS, Body, Slot, layout, unfolded
+from kiplint.model.layout import DEEPEST, MOST_FIELDS, Layout, Slot, layout, unfolded
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES
 
@@ -29,7 +29,7 @@ class Codec:
         self.title = f"{message.name} {version}"
 
     @fact
-    def body(self) -> Body:
+    def body(self) -> Layout:
         """The layout. Raises UnusableLayout."""
         fields, depth = unfolded(self.message, MOST_FIELDS)
         if fields > MOST_FIELDS or depth > DEEPEST:
@@ -99,7 +99,7 @@ class Codec:
         return defaults_of(self.body)
 
 
-def _check(body: Body, name: str) -> None:
+def _check(body: Layout, name: str) -> None:
     for slot in (*body.slots, *(body.tags or ())):
         if slot.body is None and slot.kind not in PRIMITIVES:
             raise UnusableLayout(f"{name} has the field {slot.field.path}, whose type {slot.field.type} is unknown")
@@ -107,7 +107,7 @@ def _check(body: Body, name: str) -> None:
             _check(slot.body, name)
 
 
-def filled(body: Body, value: dict[str, Any]) -> dict[str, Any]:
+def filled(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """The values of a body with the default of every absent tagged field, at every depth."""
     slots = (*body.slots, *(body.tags or ()))
     known = {key_of(slot): slot for slot in slots}

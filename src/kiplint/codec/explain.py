@@ -11,7 +11,7 @@ from typing import Any
 from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import MOST_EMPTY, Decoded, Span, base64_text, float_json, uuid_text
-from kiplint.model.layout import Body, Slot, describe
+from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.types import WIDTHS
 from kiplint.text.words import in_bytes
 
@@ -112,7 +112,7 @@ class Cursor:
         return chunk
 
 
-def explain(body: Body, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
+def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
     """Read a body from a position on; `whole` says that it must end with the bytes. Never raises."""
     cursor = Cursor(data, pos, spans=spans)
     value: dict[str, Any] = {}
@@ -132,7 +132,7 @@ class _Walk:
     def __init__(self, cursor: Cursor) -> None:
         self.at = cursor
 
-    def body(self, body: Body, out: dict[str, Any], path: str, depth: int) -> None:
+    def body(self, body: Layout, out: dict[str, Any], path: str, depth: int) -> None:
         for slot in body.slots:
             self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth)
         if body.tags is not None:

@@ -21,7 +21,7 @@ from kiplint.codec.wire import (
     varint,
 )
 from kiplint.model.fields import Field
-from kiplint.model.layout import Body, Slot
+from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS, WIDTHS
 
 DEEPEST = 12
@@ -127,7 +127,7 @@ def smallest(slot: Slot) -> int:
     return WIDTHS[slot.kind]
 
 
-def smallest_body(body: Body | None) -> int:
+def smallest_body(body: Layout | None) -> int:
     """The fewest bytes that the fields of a struct can have; tag sections have at least one."""
     if body is None:
         return 0
@@ -152,7 +152,7 @@ def default_of(slot: Slot) -> Any:
     return _primitive_default(slot.field, slot.kind)
 
 
-def defaults_of(body: Body) -> dict[str, Any]:
+def defaults_of(body: Layout) -> dict[str, Any]:
     """Every field of a body with its default, tagged ones included."""
     return {key_of(slot): default_of(slot) for slot in (*body.slots, *(body.tags or ()))}
 
@@ -192,7 +192,7 @@ READ_FAILURES = (Malformed, struct.error, IndexError, UnicodeDecodeError)
 """What a reader raises on bytes that are not what the layout says."""
 
 
-def make_reader(body: Body, title: str) -> Reader:
+def make_reader(body: Layout, title: str) -> Reader:
     """Compile a reader, which gives bytes as base64 and floats as JSON has them."""
     source = _ReaderSource()
     name = source.function("read", lambda: source.body(body))
@@ -246,7 +246,7 @@ class _ReaderSource:
             unpack, size = self.out.packed("".join(code for code, _ in run), "unpack_from")
             self.out.line(f"{', '.join(name for _, name in run)}, = {unpack}(data, pos); pos += {size}")
 
-    def body(self, body: Body) -> str:
+    def body(self, body: Layout) -> str:
         values = [(key_of(slot), self.slot(slot)) for slot in body.slots]
         shown = "{" + ", ".join(f"{key!r}: {value}" for key, value in values) + "}"
         if body.tags is None:
@@ -350,7 +350,7 @@ class _ReaderSource:
             with self.out.block("else:"):
                 self.flat(slot.body, count, result)
 
-    def flat(self, body: Body, count: str, result: str) -> None:
+    def flat(self, body: Layout, count: str, result: str) -> None:
         """Unpack structs that are all of one width together: their fields are fixed, and none has tags in it."""
         shown = ", ".join(f"{key_of(one)!r}: {self.primitive(one.kind, False, False)}" for one in body.slots)
         if body.tags is not None:
@@ -404,7 +404,7 @@ WRITE_FAILURES = (Malformed, struct.error, KeyError, TypeError, AttributeError, 
 _EMPTY = b"\0"
 
 
-def make_writer(body: Body, title: str) -> Writer:
+def make_writer(body: Layout, title: str) -> Writer:
     """Compile a writer."""
     source = _WriterSource()
     name = source.function("write", "v", lambda: source.body(body, "v"))
@@ -441,7 +441,7 @@ class _WriterSource:
             pack, _ = self.out.packed("".join(code for code, _ in run), "pack")
             self.out.line(f"w({pack}({', '.join(value for _, value in run)}))")
 
-    def body(self, body: Body, value: str) -> None:
+    def body(self, body: Layout, value: str) -> None:
         if body.tags is None:
             self.out.line(f"if len({value}) != {len(body.slots)}: raise Malformed")
         for slot in body.slots:
@@ -451,7 +451,7 @@ class _WriterSource:
         if body.tags is not None:
             self.tags(body, value)
 
-    def tags(self, body: Body, value: str) -> None:
+    def tags(self, body: Layout, value: str) -> None:
         entries = ", ".join(f"{slot.field.tag}: {self.tagged(slot)}" for slot in body.tags or ())
         self.flush()
         self.out.line(f"if len({value}) == {len(body.slots)}: w({_EMPTY!r})")

@@ -12,7 +12,7 @@ from kiplint.codec.fast import key_of
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.records import read_batches
 from kiplint.codec.wire import Span, read_varint
-from kiplint.model.layout import Body
+from kiplint.model.layout import Layout
 from kiplint.model.message import Message
 
 METADATA = "__cluster_metadata"
@@ -125,7 +125,7 @@ TOPIC_NAMES = ("topic", "name", "topicId", "topicName")
 
 
 def with_records(
-    catalog: Catalog, body: Body, value: dict[str, Any], spans: tuple[Span, ...]
+    catalog: Catalog, body: Layout, value: dict[str, Any], spans: tuple[Span, ...]
 ) -> tuple[dict[str, Any], tuple[ByteProblem, ...]]:
     """The value with each `records` field, where it is not null, as a list of batches, and what is wrong in them.
 
@@ -138,7 +138,7 @@ def with_records(
 
 def _body(
     meaning: Meaning,
-    body: Body,
+    body: Layout,
     value: dict[str, Any],
     path: str,
     topic: str,

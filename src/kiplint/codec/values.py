@@ -7,7 +7,7 @@ from typing import Any
 
 from kiplint.codec.fast import default_of, key_of
 from kiplint.codec.wire import base64_text, uuid_text
-from kiplint.model.layout import Body, Slot
+from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS
 
 MOST_ERROR = 100
@@ -18,12 +18,12 @@ Variant = tuple[str, dict[str, Any]]
 """The path of the field that is special, and the values of the body."""
 
 
-def minimal(body: Body) -> dict[str, Any]:
+def minimal(body: Layout) -> dict[str, Any]:
     """Every field that must be there, each with its default; no tagged ones."""
     return {key_of(slot): _bare(slot) for slot in body.slots}
 
 
-def rich(body: Body) -> dict[str, Any]:
+def rich(body: Layout) -> dict[str, Any]:
     """Every field, tagged ones too, with a value that is neither its default nor like its neighbours'."""
     return {key_of(slot): rich_value(slot, number) for number, slot in enumerate((*body.slots, *(body.tags or ())), 1)}
 
@@ -36,22 +36,22 @@ def rich_value(slot: Slot, number: int = 1) -> Any:
     return _single(slot, number + 2) if value == default_of(slot) else value
 
 
-def each_rich(body: Body) -> Iterator[Variant]:
+def each_rich(body: Layout) -> Iterator[Variant]:
     """For each untagged field, at every depth: the body in which it alone is rich."""
     return _variants(body, lambda slot, tagged: not tagged and (slot.array or slot.body is None), rich_value)
 
 
-def each_null(body: Body) -> Iterator[Variant]:
+def each_null(body: Layout) -> Iterator[Variant]:
     """For each field that can be null, at every depth: the body in which it alone is."""
     return _variants(body, lambda slot, tagged: slot.nullable and not (tagged and default_of(slot) is None), _null)
 
 
-def each_tag(body: Body) -> Iterator[Variant]:
+def each_tag(body: Layout) -> Iterator[Variant]:
     """For each tagged field, at every depth: the body with that one present."""
     return _variants(body, lambda slot, tagged: tagged, rich_value)
 
 
-def _variants(body: Body, wanted: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]) -> Iterator[Variant]:
+def _variants(body: Layout, wanted: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]) -> Iterator[Variant]:
     base = minimal(body)
     for slots, tagged in ((body.slots, False), (body.tags or (), True)):
         for slot in slots:

@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar, Final, NamedTuple
 
 import msgspec
 
-from kiplint.model.element import fact, given
+from kiplint.model.element import fact, value_or
 from kiplint.model.fields import Container, Field
-from kiplint.model.layout import Body, Slot, describe
+from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
 
@@ -130,7 +130,7 @@ AROUND: Final = 10
 LEFT_OUT: Final = "..."
 
 
-def shown_layout(body: Body, near: Field | None = None, *, empty_tags: bool = False) -> str:
+def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
     """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
 
     A tag section without tags is left out unless `empty_tags` are wanted, of the outermost struct only. Of a layout
@@ -141,14 +141,14 @@ def shown_layout(body: Body, near: Field | None = None, *, empty_tags: bool = Fa
     return _whole(body, empty_tags=empty_tags)
 
 
-def _whole(body: Body, *, empty_tags: bool = False) -> str:
+def _whole(body: Layout, *, empty_tags: bool = False) -> str:
     parts = [_shown(one) for one in body.slots]
     if body.tags or (empty_tags and body.tags is not None):
         parts.append("tags {" + ", ".join(f"{one.field.tag}: {_shown(one)}" for one in body.tags) + "}")
     return ", ".join(parts)
 
 
-def _part(body: Body, near: Field | None) -> str:
+def _part(body: Layout, near: Field | None) -> str:
     tags = body.tags or ()
     at = bisect_left(tags, near.tag or 0, key=lambda one: one.field.tag or 0) if near else 0
     tagged = at < len(tags) and tags[at].field is near
@@ -173,7 +173,7 @@ def _shown(one: Slot, most: int | None = None) -> str:
     return f"{one.field.name} {words}({LEFT_OUT if hidden else _whole(one.body)})"
 
 
-def _is_larger(body: Body, most: int) -> bool:
+def _is_larger(body: Layout, most: int) -> bool:
     """Whether a layout has more fields than that, structs unfolded; looks no further than it has to."""
     waiting = [body]
     count = 0
@@ -251,7 +251,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @fact
     def is_early(self) -> bool:
         """Whether a comment of the old file says that the message may still change incompatibly."""
-        return self.former is not None and self.former._in_flux
+        return self.former is not None and self.former.is_in_flux
 
     @fact
     def field(self) -> str:
@@ -267,7 +267,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @fact
     def default(self) -> str:
         """The field's default in the new set, as written, or empty."""
-        return str(given(self.new.get("default"), ""))
+        return str(value_or(self.new.get("default"), ""))
 
     @property
     def closer(self) -> str:

@@ -15,7 +15,7 @@ from kiplint.compat.kinds import FieldChange, FieldRenamed, TagReused
 from kiplint.compat.tree import Budget, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Body, Slot, describe, layout, ranges_of, slot, slot_tokens, tokens
+from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot, slot_tokens, tokens
 from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS
 from kiplint.versions import NONE, VersionRange, boundaries
@@ -101,7 +101,7 @@ def _shifted(piece: Piece, pairs: list[FieldPair]) -> Iterator[FieldChange]:
             return
 
 
-def _places(body: Body, plain: bool) -> dict[int, int]:
+def _places(body: Layout, plain: bool) -> dict[int, int]:
     found, place = {}, 0
     for one in body.slots:
         found[one.field.index] = place
@@ -109,7 +109,7 @@ def _places(body: Body, plain: bool) -> dict[int, int]:
     return found
 
 
-def _without_bytes(body: Body, plain: bool) -> set[int]:
+def _without_bytes(body: Layout, plain: bool) -> set[int]:
     boxes = (one for one in body.slots if one.kind == "struct" and not (one.array or one.nullable))
     return {one.field.index for one in boxes if not slot_tokens(one, plain=plain)}
 

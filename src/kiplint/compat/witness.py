@@ -17,7 +17,7 @@ from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
 from kiplint.codec.wire import Decoded, Span
 from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Body, unfolded
+from kiplint.model.layout import Layout, unfolded
 from kiplint.model.message import Message
 
 UNKNOWN = "unknown tagged field"
@@ -26,7 +26,7 @@ UNKNOWN = "unknown tagged field"
 class Reading(NamedTuple):
     """What one side makes of the bytes, and the layout that it reads them by."""
 
-    body: Body
+    body: Layout
     decoded: Decoded
 
 
@@ -106,7 +106,7 @@ def _pass_over(left: deque[Span], right: deque[Span], one: Reading, other: Readi
     return None
 
 
-def _has_moved(one: str, other: str, left: Body, right: Body) -> bool:
+def _has_moved(one: str, other: str, left: Layout, right: Layout) -> bool:
     """Whether a place belongs to fields that both sides know, but not to the same one."""
     names, others = _names(one), _names(other)
     for depth, (name, twin) in enumerate(zip(names, others, strict=False)):
@@ -121,7 +121,7 @@ def _names(path: str) -> list[str]:
     return re.sub(r"\[\d+\]", "", path).split(".") if path else []
 
 
-def _keys(body: Body | None, names: list[str]) -> set[str]:
+def _keys(body: Layout | None, names: list[str]) -> set[str]:
     """The names of the fields beside each other at a place."""
     for name in names:
         slots = (*body.slots, *(body.tags or ())) if body else ()
@@ -233,7 +233,7 @@ def tries_all(message: Message, version: int) -> bool:
     return next(islice(_sample_values(Codec(message, version).body), most, None), None) is None
 
 
-def _sample_values(body: Body) -> Iterator[Example]:
+def _sample_values(body: Layout) -> Iterator[Example]:
     yield Example("", minimal(body))
     for variants in (each_null(body), each_tag(body), each_rich(body)):
         yield from (Example(path, value) for path, value in variants)

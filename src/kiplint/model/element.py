@@ -1,11 +1,11 @@
-"""What all elements share: the tidying of optional JSON values and of version ranges in them."""
+"""Facts, the lazily computed attributes of elements; and the reading of optional properties and of version ranges."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -15,16 +15,10 @@ from kiplint.versions import NONE, InvalidRange, VersionRange
 T = TypeVar("T")
 
 
-class Fact(msgspec.Struct, frozen=True):
-    """The name of a fact, its type as written, and what it means."""
-
-    name: str
-    type: str
-    about: str
-
-
 class fact(Generic[T]):  # noqa: N801
     """A lazily computed, cached attribute (a non-data descriptor without a lock)."""
+
+    public = True
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self.function = function
@@ -42,60 +36,86 @@ class fact(Generic[T]):  # noqa: N801
         return value
 
 
+class rule_fact(fact[T]):  # noqa: N801
+    """A fact that exists for rules only. It is no part of the public API."""
+
+    public = False
+
+
 class set_fact(fact[T]):  # noqa: N801
-    """A fact that other messages of the schema set have a say in, so that a lone definition does not tell it."""
+    """A fact that depends on other messages of the schema set, so that a single definition does not determine it."""
+
+
+class set_rule_fact(set_fact[T]):  # noqa: N801
+    """A fact that depends on the schema set and exists for rules only."""
+
+    public = False
+
+
+FOR_RULES: Final = "for rules"
+"""Marks an annotated fact that exists for rules only: `Annotated[str, "What it means.", FOR_RULES]`."""
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """The name of a fact, its type as written, what it means, and whether it is part of the public API."""
+
+    name: str
+    type: str
+    about: str
+    public: bool = True
 
 
 def facts_of(kind: type) -> dict[str, Fact]:
     """The facts of one kind of element, by name, inherited ones included."""
     import inspect  # slow to import, and only needed to check rules
 
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in inspect.get_annotations(base).items():
-            known = re.fullmatch(r"Annotated\[(.+?), ['\"](.*)['\"]\]", str(annotation))
-            if known:
-                found[name] = Fact(name, known[1], known[2])
+            parts = re.fullmatch(r"Annotated\[(.+?), ['\"](.*)['\"](, FOR_RULES)?\]", str(annotation))
+            if parts:
+                facts[name] = Fact(name, parts[1], parts[2], not parts[3])
         for name, value in vars(base).items():
             if isinstance(value, fact) and not name.startswith("_"):
-                found[name] = Fact(name, str(value.function.__annotations__["return"]), value.__doc__ or "")
-    return found
+                returned = str(value.function.__annotations__["return"])
+                facts[name] = Fact(name, returned, value.__doc__ or "", value.public)
+    return facts
 
 
-ELEMENT_T = TypeVar("ELEMENT_T")
+VALUE = TypeVar("VALUE")
 
 
-class Ranged(msgspec.Struct, frozen=True):
-    """A version range as written: its value (a stand-in when it cannot be read) and what is wrong with it."""
+def value_or(value: VALUE | UnsetType | None, default: VALUE) -> VALUE:
+    """The value, or the default where the property is left out or null."""
+    return default if value is UNSET or value is None else value
+
+
+class ParsedRange(msgspec.Struct, frozen=True):
+    """A version range as written: its value (a stand-in when it is invalid), and what is wrong with it or empty."""
 
     value: VersionRange
     problem: str
 
 
-def given(value: ELEMENT_T | UnsetType | None, default: ELEMENT_T) -> ELEMENT_T:
-    """The value, or the default where the property is left out or null."""
-    return default if value is UNSET or value is None else value
-
-
 @lru_cache(maxsize=65536)
-def read_range(text: str) -> Ranged:
-    """Read a range; no versions when it cannot be read."""
+def parse_range(text: str) -> ParsedRange:
+    """Parse a range; an invalid one has no versions."""
     try:
-        return Ranged(VersionRange.parse(text), "")
+        return ParsedRange(VersionRange.parse(text), "")
     except InvalidRange as error:
-        return Ranged(NONE, str(error))
+        return ParsedRange(NONE, str(error))
 
 
-def required_range(text: str, stand_in: VersionRange) -> Ranged:
-    """Read a range that has to be there; blank text is a mistake."""
-    ranged = read_range(text)
-    return Ranged(stand_in, ranged.problem) if ranged.problem else ranged
+def required_range(text: str, stand_in: VersionRange) -> ParsedRange:
+    """Parse a range that must be present; blank text is invalid."""
+    parsed = parse_range(text)
+    return ParsedRange(stand_in, parsed.problem) if parsed.problem else parsed
 
 
-def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> Ranged:
-    """Read a range that may be left out, null or blank."""
+def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:
+    """Parse a range that may be left out, null or blank."""
     if text is UNSET or not text or not isinstance(text, str) or text.isspace():
-        return Ranged(stand_in, "")
+        return ParsedRange(stand_in, "")
     return required_range(text, stand_in)
 
 

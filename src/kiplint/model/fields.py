@@ -1,4 +1,4 @@
-"""What messages and structs have in common: an ordered list of fields, and facts about siblings."""
+"""Fields and structs: a message or a struct is a container of fields, and a field may define a struct."""
 
 from __future__ import annotations
 
@@ -6,15 +6,28 @@ import itertools
 import re
 from collections.abc import Callable, Hashable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import UNSET
 
 from kiplint.model import types
-from kiplint.model.element import Ranged, fact, given, optional_range, read_range, required_range, set_fact
+from kiplint.model.element import (
+    FOR_RULES,
+    ParsedRange,
+    fact,
+    optional_range,
+    parse_range,
+    required_range,
+    rule_fact,
+    set_fact,
+    set_rule_fact,
+    value_or,
+)
 from kiplint.model.spec import FieldSpec, StructSpec
 from kiplint.model.types import TypeRef, nearest_primitive, parse_type, respelt
 from kiplint.model.usage import Vote, entity, primitive, vote
+from kiplint.text.show import printable
+from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
@@ -22,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Container:
-    """A message or a struct."""
+    """A message or a struct: an ordered list of fields. The facts here compare sibling fields."""
 
     common = False
 
@@ -58,59 +71,59 @@ class Container:
 
     @fact
     def by_name(self) -> dict[str, Field]:
-        """The fields by name; of several with one name, the first."""
+        """The fields by name; the first of several with the same name."""
         return {field.name: field for field in reversed(self.fields)}
-
-    @fact
-    def has_open_fields(self) -> bool:
-        """Whether a field has versions without an end."""
-        return any(field.is_open_ended for field in self.fields)
-
-    @fact
-    def has_map_keys(self) -> bool:
-        """Whether a field is a map key, so that Java keeps the elements in a linked hash set."""
-        return any(field.map_key for field in self.fields)
 
     @fact
     def tagged_fields(self) -> tuple[Field, ...]:
         """The fields that have a tag number."""
         return tuple(field for field in self.fields if field.tag is not None)
 
-    @fact
+    @rule_fact
+    def has_open_fields(self) -> bool:
+        """Whether a field has versions without an end."""
+        return any(field.is_open_ended for field in self.fields)
+
+    @rule_fact
+    def has_map_keys(self) -> bool:
+        """Whether a field is a map key, so that Java keeps the elements in a linked hash set."""
+        return any(field.map_key for field in self.fields)
+
+    @rule_fact
     def name_twins(self) -> dict[int, str]:
-        """By index of a field: the name of an earlier one that becomes the same Java member."""
+        """By index of a field: the name of an earlier field that becomes the same Java member."""
         if len({field.name.lower() for field in self.fields}) == len(self.fields):
             return {}
         return _twins(self.fields, lambda field: field.java_name)
 
-    @fact
+    @rule_fact
     def about_twins(self) -> dict[int, str]:
-        """By index of a field: the name of an earlier one with the same description."""
+        """By index of a field: the name of an earlier field with the same description."""
         described = tuple(field for field in self.fields if field.about)
         if len({field.about for field in described}) == len(described):
             return {}
         return _twins(described, lambda field: field.about)
 
-    @fact
+    @rule_fact
     def tag_twins(self) -> dict[int, str]:
-        """By index of a field: the name of an earlier one with the same tag."""
+        """By index of a field: the name of an earlier field with the same tag."""
         return _twins(self.tagged_fields, lambda field: field.tag)
 
-    @fact
+    @rule_fact
     def next_tag(self) -> int:
         """The lowest tag that no field has."""
         taken = {field.tag for field in self.tagged_fields}
         return next(tag for tag in range(len(taken) + 1) if tag not in taken)
 
-    @fact
+    @rule_fact
     def skipped_tags(self) -> dict[int, int]:
         """By index of a field: the lowest unused tag, where it has the lowest tag above a gap that no twin fills."""
         if any((field.tag or 0) < 0 for field in self.tagged_fields) or any(
             field.tag is None and field.tagged for field in self.fields
         ):
             return {}  # which tag is missing is not known
-        expected, spare = 0, len(self.tag_twins)  # a tag that is given twice is meant to be an unused one
-        for field in sorted(self.tagged_fields, key=lambda one: one.tag or 0):
+        expected, spare = 0, len(self.tag_twins)  # the second use of a tag probably means an unused one
+        for field in sorted(self.tagged_fields, key=lambda field: field.tag or 0):
             missing = max((field.tag or 0) - expected, 0)
             if missing > spare:
                 return {field.index: expected + spare}
@@ -118,53 +131,42 @@ class Container:
             expected = max(expected, (field.tag or 0) + 1)
         return {}
 
-    @fact
+    @rule_fact
     def tags_after(self) -> dict[int, int]:
         """By index of a field: the tag of the tagged field before it, when that is higher."""
-        fields = self.tagged_fields
-        pairs = itertools.pairwise(fields)
-        return {two.index: one.tag for one, two in pairs if (one.tag or 0) > (two.tag or 0) and one.tag is not None}
+        pairs = itertools.pairwise(self.tagged_fields)
+        return {
+            field.index: before.tag
+            for before, field in pairs
+            if before.tag is not None and before.tag > (field.tag or 0)
+        }
 
 
 def _twins(fields: tuple[Field, ...], key: Callable[[Field], Hashable]) -> dict[int, str]:
-    seen: dict[Hashable, str] = {}
+    first: dict[Hashable, str] = {}
     twins: dict[int, str] = {}
     for field in fields:
         value = key(field)
-        if value in seen:
-            twins[field.index] = seen[value]
+        if value in first:
+            twins[field.index] = first[value]
         else:
-            seen[value] = field.name
+            first[value] = field.name
     return twins
 
 
-_SMALL = "abcdefghijklmnopqrstuvwxyz"
-_ACRONYM = "[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])"
-# What is known of a field without looking further where a property is left out, as most are.
-_LEFT_OUT: dict[str, dict[str, object]] = {
-    "tagged_versions": {"tagged": NONE, "tagged_problem": ""},
-    "tag": {"tag": None},
-    "nullable_versions": {"nullable": NONE, "nullable_problem": ""},
-    "flexible_versions": {"overrides_flexible": False, "flexible_problem": ""},
-    "default": {"has_default": False, "default": "", "default_is_json_null": False, "defaults_to_null": False},
-    "fields": {"has_children": False, "definition": None},
-    "entity_type": {"entity_type": ""},
-    "ignorable": {"ignorable": False},
-    "map_key": {"map_key": False},
-    "zero_copy": {"zero_copy": False},
-}
-_PLAIN = {name: value for facts in _LEFT_OUT.values() for name, value in facts.items()}
-_GIVEN = tuple((attribute, tuple(facts)) for attribute, facts in _LEFT_OUT.items())
+class Field:
+    """One field, at whatever depth.
 
-
-class FieldStart:
-    """The part of a field that is known from the start; `spec` is its JSON as written."""
+    `spec` is its JSON as written, `index` counts the fields of its message or struct.
+    """
 
     name: Annotated[str, "The field's name."]
-    name_is_valid: Annotated[bool, "Whether the name is an ASCII letter and then ASCII letters and digits."]
-    name_is_upper: Annotated[bool, "Whether the name begins with a capital letter."]
-    acronym: Annotated[str, "Several capitals in the name that are one word, as in LastKnownELR; else empty."]
-    first_word: Annotated[str, "The name's first word, in lower case: `is` of `IsInternal`."]
+    name_is_valid: Annotated[bool, "Whether the name is an ASCII letter and then ASCII letters and digits.", FOR_RULES]
+    name_is_upper: Annotated[bool, "Whether the name begins with a capital letter.", FOR_RULES]
+    acronym: Annotated[
+        str, "Several capitals in the name that are one word, as in LastKnownELR; else empty.", FOR_RULES
+    ]
+    first_word: Annotated[str, "The name's first word, in lower case: `is` of `IsInternal`.", FOR_RULES]
     java_name: Annotated[str, "The name of the generated Java member: the first letter in lower case."]
     type: Annotated[str, "The type as written: a primitive, a struct name, or `[]` and one of these."]
     element_type: Annotated[str, "The type without `[]`."]
@@ -183,33 +185,387 @@ class FieldStart:
         self.owner = owner
         self.index = self.position = index
         self.top_level = owner is message
-        self.about = given(spec.about, "")
+        self.about = value_or(spec.about, "")
         self.kind: TypeRef = parse_type(spec.type)
-        known = self.__dict__
-        known.update(_name_facts(spec.name))
-        known.update(_type_facts(spec.type))
-        known.update(_PLAIN)
-        for attribute, names in _GIVEN:
+        # A set is tens of thousands of fields: their plain facts come from dicts that many fields share.
+        facts = self.__dict__
+        facts.update(_name_facts(spec.name))
+        facts.update(_type_facts(spec.type))
+        facts.update(_range_facts(spec.versions))
+        facts.update(_DEFAULT_FACTS)
+        for attribute, names in _FACTS_OF:
             if getattr(spec, attribute) is not UNSET:
                 for name in names:
-                    del known[name]
-        known.update(_range_facts(spec.versions))
+                    del facts[name]
+
+    def __repr__(self) -> str:
+        return f"<Field {printable(f'{self.message.name}.{self.path}: {self.type}')} {self.versions}>"
+
+    # Place
+
+    @fact
+    def pointer(self) -> str:
+        """The JSON pointer of the field's object."""
+        return f"{self.owner.pointer}/fields/{self.index}"
+
+    @fact
+    def path(self) -> str:
+        """The names from the top-level field (or common struct) down to this one, joined by dots."""
+        return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
+
+    @rule_fact
+    def in_common_struct(self) -> bool:
+        """Whether the field belongs to a common struct, directly or deeper."""
+        return self.owner.common
+
+    # Versions
+
+    @fact
+    def _versions(self) -> ParsedRange:
+        text = self.spec.versions
+        if not text or text.isspace():
+            fallback = optional_range(self.spec.tagged_versions)
+            return ParsedRange(fallback.value, "" if fallback.value else "is empty")
+        return required_range(text, self.owner.versions)
+
+    @fact
+    def versions(self) -> VersionRange:
+        """The versions in which the field exists; those of its owner when they are invalid."""
+        return self._versions.value
+
+    @rule_fact
+    def versions_problem(self) -> str:
+        """What is wrong with the text of `versions`, or empty."""
+        return self._versions.problem
+
+    @rule_fact
+    def is_open_ended(self) -> bool:
+        """Whether the field's versions have no end."""
+        return self.versions.open
+
+    @rule_fact
+    def starts_late(self) -> bool:
+        """Whether the field's versions begin above 0."""
+        return self.versions.lowest > 0
+
+    @fact
+    def present(self) -> VersionRange:
+        """The valid versions in which the field is really there: its owner is, and it is itself."""
+        return self.versions & self.owner.present
+
+    @rule_fact
+    def is_current(self) -> bool:
+        """Whether the field is there in the highest valid version that its message or struct is in."""
+        return bool(self.present) and self.present.highest == self.owner.present.highest
+
+    @rule_fact
+    def is_later(self) -> bool:
+        """Whether its message or struct has valid versions before the first that has the field."""
+        return bool(self.present) and self.present.lowest > self.owner.present.lowest
+
+    @rule_fact
+    def is_everywhere(self) -> bool:
+        """Whether it was there as long as its message or struct, in every version."""
+        start = 0 if self.top_level else self.owner.versions.lowest
+        return self.versions.open and self.versions.lowest <= start
+
+    @fact
+    def _tagged(self) -> ParsedRange:
+        return optional_range(self.spec.tagged_versions)
+
+    @fact
+    def tagged(self) -> VersionRange:
+        """The versions in which the field is tagged."""
+        return self._tagged.value
+
+    @rule_fact
+    def tagged_problem(self) -> str:
+        """What is wrong with the text of `taggedVersions`, or empty."""
+        return self._tagged.problem
+
+    @fact
+    def _nullable(self) -> ParsedRange:
+        return optional_range(self.spec.nullable_versions)
+
+    @fact
+    def nullable(self) -> VersionRange:
+        """The versions in which the value may be null."""
+        return self._nullable.value
+
+    @rule_fact
+    def nullable_problem(self) -> str:
+        """What is wrong with the text of `nullableVersions`, or empty."""
+        return self._nullable.problem
+
+    @fact
+    def overrides_flexible(self) -> bool:
+        """Whether the field has flexible versions of its own."""
+        text = value_or(self.spec.flexible_versions, "")
+        return bool(text) and not text.isspace()
+
+    @rule_fact
+    def may_override_flexible(self) -> bool:
+        """Whether the type, string or bytes, has an old and a compact encoding that a field may choose from."""
+        return not self.is_array and self.element_type in ("string", "bytes")
+
+    @fact
+    def _flexible(self) -> ParsedRange:
+        return optional_range(self.spec.flexible_versions, self.message.flexible)
+
+    @fact
+    def flexible(self) -> VersionRange:
+        """The versions with the compact encoding: the field's own, else the message's."""
+        return self._flexible.value
+
+    @rule_fact
+    def flexible_problem(self) -> str:
+        """What is wrong with the text of the field's `flexibleVersions`, or empty."""
+        return self._flexible.problem
+
+    # Type
+
+    @fact
+    def type_hint(self) -> str:
+        """For a type that Kafka does not know: the primitive that is probably meant, or empty."""
+        return nearest_primitive(self.kind.element)
+
+    @rule_fact
+    def meant_type(self) -> str:
+        """For a type that Kafka does not know: the whole type that is probably meant, or empty."""
+        hint = self.type_hint
+        return respelt(self.type) or (f"[]{hint}" if hint and self.is_array else hint)
+
+    @rule_fact
+    def defines_lowercase_struct(self) -> bool:
+        """Whether the field defines a struct whose name does not begin with a capital letter."""
+        return self.has_children and not self.kind.primitive and self.kind.element[:1].islower()
+
+    @fact
+    def can_be_null(self) -> bool:
+        """Whether values of the type can be null: strings, bytes, records, arrays and structs."""
+        return self.kind.nullable or not (self.kind.primitive or self.kind.struct)
+
+    @fact
+    def has_children(self) -> bool:
+        """Whether the field lists at least one field of its own."""
+        return bool(value_or(self.spec.fields, []))
+
+    @fact
+    def definition(self) -> Struct | None:
+        """The struct that the field defines in place, by listing fields; else None."""
+        return Struct(self.spec, self.message, self) if self.has_children else None
+
+    @fact
+    def struct(self) -> Struct | None:
+        """The struct that values have: defined in place, or the struct of the file that the type names."""
+        return self.definition or self.message.structs_by_name.get(self.kind.element)
+
+    @rule_fact
+    def names_common_struct(self) -> bool:
+        """Whether the type names one of the message's common structs."""
+        return self.kind.element in self.message.common_names
+
+    # Tag
+
+    @fact
+    def tag(self) -> int | None:
+        """The tag number, or None."""
+        return value_or(self.spec.tag, None)
+
+    @rule_fact
+    def tag_twin(self) -> str:
+        """The name of an earlier field of the same struct with the same tag, or empty."""
+        return self.owner.tag_twins.get(self.index, "")
+
+    @rule_fact
+    def skipped_tag(self) -> int | None:
+        """The lowest unused tag, for the field with the lowest tag above it; else None."""
+        return self.owner.skipped_tags.get(self.index)
+
+    @rule_fact
+    def tag_after(self) -> int | None:
+        """The higher tag of the nearest tagged field before this one, when it is higher; else None."""
+        return self.owner.tags_after.get(self.index)
+
+    # Default
+
+    @fact
+    def has_default(self) -> bool:
+        """Whether there is a default that is not JSON's null."""
+        return self.spec.default is not UNSET and self.spec.default is not None
+
+    @fact
+    def default(self) -> str:
+        """The default as text, empty when there is none."""
+        value = self.spec.default
+        return "" if value is UNSET or value is None else types.as_text(value)
+
+    @rule_fact
+    def default_is_json_null(self) -> bool:
+        """Whether the default is JSON's null, which Kafka reads as no default."""
+        return self.spec.default is None
+
+    @fact
+    def defaults_to_null(self) -> bool:
+        """Whether the default is null, and the type has nulls."""
+        return self.default == "null" and self.kind.nullable
+
+    @fact
+    def _flaw(self) -> types.Flaw:
+        if not self.has_default or self.defaults_to_null:
+            return types.FINE
+        return types.flaw_of(self.kind, self.default)
+
+    @rule_fact
+    def default_mistake(self) -> str:
+        """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
+        return self._flaw.kind
+
+    @rule_fact
+    def default_problem(self) -> str:
+        """What is wrong with the default, or empty."""
+        return self._flaw.detail
+
+    # Other properties
+
+    @fact
+    def entity_type(self) -> str:
+        """What the value identifies, empty when not stated."""
+        return value_or(self.spec.entity_type, "").strip()
+
+    @fact
+    def ignorable(self) -> bool:
+        """Whether a writer may leave the field out in versions that do not have it."""
+        return value_or(self.spec.ignorable, False)
+
+    @fact
+    def map_key(self) -> bool:
+        """Whether the field is part of its array's key."""
+        return value_or(self.spec.map_key, False)
+
+    @fact
+    def zero_copy(self) -> bool:
+        """Whether readers get a view of the bytes."""
+        return value_or(self.spec.zero_copy, False)
+
+    @rule_fact
+    def about_breaks_java(self) -> bool:
+        """Whether the description holds characters that the generated Java string does not escape."""
+        return '"' in self.about or "\\" in self.about
+
+    @rule_fact
+    def name_twin(self) -> str:
+        """The name of an earlier field of the same struct whose Java member is the same, or empty."""
+        return self.owner.name_twins.get(self.index, "")
+
+    @rule_fact
+    def about_twin(self) -> str:
+        """The name of an earlier field of the same struct with the same `about`, or empty."""
+        return self.owner.about_twins.get(self.index, "")
+
+    # Fields of the same name elsewhere: what most other RPCs make of a name is the convention
+
+    @set_fact
+    def peers(self) -> tuple[Field, ...]:
+        """The fields of the same name in other messages of the set: of requests and responses, or of records."""
+        message = self.message
+        namesakes = message.schemas.fields_by_name.get((message.is_rpc, self.name), ())
+        return tuple(field for field in namesakes if field.message is not message)
+
+    @set_fact
+    def _type_vote(self) -> Vote:
+        return vote(self.message.schemas.uses.get(self.name, ()), self.message.base_name, primitive)
+
+    @set_rule_fact
+    def usual_type(self) -> str:
+        """The primitive that most other RPCs give a field of this name; empty when none does."""
+        return self._type_vote.value
+
+    @set_rule_fact
+    def type_votes(self) -> int:
+        """How many other RPCs give it the usual type."""
+        return self._type_vote.votes
+
+    @set_rule_fact
+    def type_dissent(self) -> int:
+        """How many other RPCs give it another primitive."""
+        return self._type_vote.dissent
+
+    @set_fact
+    def _entity_vote(self) -> Vote:
+        uses = self.message.schemas.uses.get(self.name, ())
+        alike = (use for use in uses if use[1].type.removeprefix("[]") == self.element_type)
+        return vote(alike, self.message.base_name, entity)
+
+    @set_rule_fact
+    def usual_entity(self) -> str:
+        """The entity type that most other RPCs give a field of this name and type; empty when they give none."""
+        return self._entity_vote.value
+
+    @set_rule_fact
+    def entity_votes(self) -> int:
+        """How many other RPCs give it the usual entity type."""
+        return self._entity_vote.votes
+
+    @set_rule_fact
+    def entity_dissent(self) -> int:
+        """How many other RPCs give it another entity type, or none."""
+        return self._entity_vote.dissent
+
+    @set_fact
+    def _spellings(self) -> dict[str, int]:
+        return self.message.schemas.spellings.get(self.name, {})
+
+    @set_rule_fact
+    def usual_case(self) -> str:
+        """The spelling of the name that most RPCs of the set have, where it differs from this one in case only."""
+        usual = max(self._spellings, key=self._spellings.__getitem__, default="")
+        return usual if usual != self.name else ""
+
+    @set_rule_fact
+    def case_votes(self) -> int:
+        """How many RPCs of the set have the usual spelling."""
+        return self._spellings.get(self.usual_case, 0)
+
+    @set_rule_fact
+    def own_case_votes(self) -> int:
+        """How many RPCs of the set, this one included, spell the name as it is here."""
+        return self._spellings.get(self.name, 0)
+
+
+_DEFAULTS: Final[dict[str, dict[str, object]]] = {
+    "tagged_versions": {"tagged": NONE, "tagged_problem": ""},
+    "tag": {"tag": None},
+    "nullable_versions": {"nullable": NONE, "nullable_problem": ""},
+    "flexible_versions": {"overrides_flexible": False, "flexible_problem": ""},
+    "default": {"has_default": False, "default": "", "default_is_json_null": False, "defaults_to_null": False},
+    "fields": {"has_children": False, "definition": None},
+    "entity_type": {"entity_type": ""},
+    "ignorable": {"ignorable": False},
+    "map_key": {"map_key": False},
+    "zero_copy": {"zero_copy": False},
+}
+"""By attribute of a FieldSpec: the facts about it, and the values that they have where it is left out, as most are."""
+_DEFAULT_FACTS: Final = {name: value for facts in _DEFAULTS.values() for name, value in facts.items()}
+_FACTS_OF: Final = tuple((attribute, tuple(facts)) for attribute, facts in _DEFAULTS.items())
 
 
 @lru_cache(maxsize=65536)
 def _range_facts(text: str) -> dict[str, object]:
-    read = read_range(text)
-    versions = read.value
-    return (
-        {}
-        if read.problem
-        else {
-            "versions": versions,
-            "versions_problem": "",
-            "is_open_ended": versions.open,
-            "starts_late": versions.lowest > 0,
-        }
-    )
+    """The facts about valid `versions`; none for invalid ones, whose stand-in depends on the owner."""
+    parsed = parse_range(text)
+    if parsed.problem:
+        return {}
+    return {
+        "versions": parsed.value,
+        "versions_problem": "",
+        "is_open_ended": parsed.value.open,
+        "starts_late": parsed.value.lowest > 0,
+    }
+
+
+_SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
+_ACRONYM: Final = "[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])"
 
 
 @lru_cache(maxsize=65536)
@@ -238,349 +594,8 @@ def _type_facts(text: str) -> dict[str, object]:
     }
 
 
-class PeerFacts(FieldStart):
-    """The part of a field that is about others of its name. What is usual is what most other RPCs make of the name."""
-
-    @set_fact
-    def peers(self) -> tuple[Field, ...]:
-        """The fields of the same name in other messages of the set: of requests and responses, or of records."""
-        mine = self.message
-        return tuple(
-            one for one in mine.schemas.fields_by_name.get((mine.is_rpc, self.name), ()) if one.message is not mine
-        )
-
-    @set_fact
-    def _type_vote(self) -> Vote:
-        return vote(self.message.schemas.uses.get(self.name, ()), self.message.base_name, primitive)
-
-    @set_fact
-    def usual_type(self) -> str:
-        """The primitive that most other RPCs give a field of this name; empty when none does."""
-        return self._type_vote.value
-
-    @set_fact
-    def type_votes(self) -> int:
-        """How many other RPCs give it the usual type."""
-        return self._type_vote.votes
-
-    @set_fact
-    def type_dissent(self) -> int:
-        """How many other RPCs give it another primitive."""
-        return self._type_vote.dissent
-
-    @set_fact
-    def _entity_vote(self) -> Vote:
-        uses = self.message.schemas.uses.get(self.name, ())
-        own = self.element_type
-        alike = (one for one in uses if one[1].type.removeprefix("[]") == own)
-        return vote(alike, self.message.base_name, entity)
-
-    @set_fact
-    def usual_entity(self) -> str:
-        """The entity type that most other RPCs give a field of this name and type; empty when they give none."""
-        return self._entity_vote.value
-
-    @set_fact
-    def entity_votes(self) -> int:
-        """How many other RPCs give it the usual entity type."""
-        return self._entity_vote.votes
-
-    @set_fact
-    def entity_dissent(self) -> int:
-        """How many other RPCs give it another one, or none."""
-        return self._entity_vote.dissent
-
-    @set_fact
-    def usual_case(self) -> str:
-        """The spelling of the name that most RPCs of the set have, where it differs from this one in case only."""
-        ways = self.message.schemas.spellings.get(self.name, {})
-        usual = max(ways, key=lambda way: ways[way], default="")
-        return usual if usual != self.name else ""
-
-    @set_fact
-    def case_votes(self) -> int:
-        """How many RPCs of the set have the usual spelling."""
-        return self.message.schemas.spellings.get(self.name, {}).get(self.usual_case, 0)
-
-    @set_fact
-    def own_case_votes(self) -> int:
-        """How many RPCs of the set, this one included, spell the name as it is here."""
-        return self.message.schemas.spellings.get(self.name, {}).get(self.name, 0)
-
-    @fact
-    def is_later(self) -> bool:
-        """Whether its message or struct has valid versions before the first that has the field."""
-        me = cast("Field", self)
-        return bool(me.present) and me.present.lowest > me.owner.present.lowest
-
-    @fact
-    def is_everywhere(self) -> bool:
-        """Whether it was there as long as its message or struct, in every version."""
-        me = cast("Field", self)
-        start = 0 if self.top_level else me.owner.versions.lowest
-        return me.versions.open and me.versions.lowest <= start
-
-
-class VersionedField(PeerFacts):
-    """The part of a field that is about its ranges of versions."""
-
-    @fact
-    def _versions(self) -> Ranged:
-        text = self.spec.versions
-        if not text or text.isspace():
-            fallback = optional_range(self.spec.tagged_versions)
-            return Ranged(fallback.value, "" if fallback.value else "is empty")
-        return required_range(text, self.owner.versions)
-
-    @fact
-    def versions(self) -> VersionRange:
-        """The versions in which the field exists; those of its owner when they cannot be read."""
-        return self._versions.value
-
-    @fact
-    def is_open_ended(self) -> bool:
-        """Whether the field's versions have no end."""
-        return self.versions.open
-
-    @fact
-    def starts_late(self) -> bool:
-        """Whether the field's versions begin above 0."""
-        return self.versions.lowest > 0
-
-    @fact
-    def versions_problem(self) -> str:
-        """What is wrong with the text of `versions`, or empty."""
-        return self._versions.problem
-
-    @fact
-    def present(self) -> VersionRange:
-        """The valid versions in which the field is really there: its owner is, and it is itself."""
-        return self.versions & self.owner.present
-
-    @fact
-    def is_current(self) -> bool:
-        """Whether the field is there in the highest valid version that its message or struct is in."""
-        return bool(self.present) and self.present.highest == self.owner.present.highest
-
-    @fact
-    def _tagged(self) -> Ranged:
-        return optional_range(self.spec.tagged_versions)
-
-    @fact
-    def tagged(self) -> VersionRange:
-        """The versions in which the field is tagged."""
-        return self._tagged.value
-
-    @fact
-    def tagged_problem(self) -> str:
-        """What is wrong with the text of `taggedVersions`, or empty."""
-        return self._tagged.problem
-
-    @fact
-    def _nullable(self) -> Ranged:
-        return optional_range(self.spec.nullable_versions)
-
-    @fact
-    def nullable(self) -> VersionRange:
-        """The versions in which the value may be null."""
-        return self._nullable.value
-
-    @fact
-    def nullable_problem(self) -> str:
-        """What is wrong with the text of `nullableVersions`, or empty."""
-        return self._nullable.problem
-
-    @fact
-    def overrides_flexible(self) -> bool:
-        """Whether the field has flexible versions of its own."""
-        text = given(self.spec.flexible_versions, "")
-        return bool(text) and not text.isspace()
-
-    @fact
-    def may_override_flexible(self) -> bool:
-        """Whether the type, string or bytes, has an old and a compact encoding that a field may choose from."""
-        return not self.is_array and self.element_type in ("string", "bytes")
-
-    @fact
-    def _flexible(self) -> Ranged:
-        return optional_range(self.spec.flexible_versions, self.message.flexible)
-
-    @fact
-    def flexible(self) -> VersionRange:
-        """The versions with the compact encoding: the field's own, else the message's."""
-        return self._flexible.value
-
-    @fact
-    def flexible_problem(self) -> str:
-        """What is wrong with the text of the field's `flexibleVersions`, or empty."""
-        return self._flexible.problem
-
-
-class Field(VersionedField):
-    """One field, at whatever depth."""
-
-    # Place
-
-    @fact
-    def pointer(self) -> str:
-        """The JSON pointer of the field's object."""
-        return f"{self.owner.pointer}/fields/{self.index}"
-
-    @fact
-    def path(self) -> str:
-        """The names from the top-level field (or common struct) down to this one, joined by dots."""
-        return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
-
-    @fact
-    def in_common_struct(self) -> bool:
-        """Whether the field belongs to a common struct, directly or deeper."""
-        return self.owner.common
-
-    # Type
-
-    @fact
-    def type_hint(self) -> str:
-        """For a type that Kafka does not know: the primitive that is probably meant, or empty."""
-        return nearest_primitive(self.kind.element)
-
-    @fact
-    def meant_type(self) -> str:
-        """For a type that Kafka does not know: the one that is probably meant, or empty."""
-        hint = self.type_hint
-        return respelt(self.type) or (f"[]{hint}" if hint and self.is_array else hint)
-
-    @fact
-    def defines_lowercase_struct(self) -> bool:
-        """Whether the field defines a struct whose name does not begin with a capital letter."""
-        return self.has_children and not self.kind.primitive and self.kind.element[:1].islower()
-
-    @fact
-    def can_be_null(self) -> bool:
-        """Whether values of the type can be null: strings, bytes, records, arrays and structs."""
-        return self.kind.nullable or not (self.kind.primitive or self.kind.struct)
-
-    @fact
-    def has_children(self) -> bool:
-        """Whether the field lists at least one field of its own."""
-        return bool(given(self.spec.fields, []))
-
-    @fact
-    def definition(self) -> Struct | None:
-        """The struct that the field defines in place, by listing fields; else None."""
-
-        return Struct(self.spec, self.message, self) if self.has_children else None
-
-    @fact
-    def struct(self) -> Struct | None:
-        """The struct that values have: defined in place, or the one of the file that the type names."""
-        return self.definition or self.message.structs_by_name.get(self.kind.element)
-
-    @fact
-    def names_common_struct(self) -> bool:
-        """Whether the type names one of the message's common structs."""
-        return self.kind.element in self.message.common_names
-
-    # Tags
-
-    @fact
-    def tag(self) -> int | None:
-        """The tag number, or None."""
-        return given(self.spec.tag, None)
-
-    @fact
-    def tag_twin(self) -> str:
-        """The name of an earlier field of the same struct with the same tag, or empty."""
-        return self.owner.tag_twins.get(self.index, "")
-
-    @fact
-    def skipped_tag(self) -> int | None:
-        """The lowest unused tag, for the field with the lowest tag above it; else None."""
-        return self.owner.skipped_tags.get(self.index)
-
-    @fact
-    def tag_after(self) -> int | None:
-        """The higher tag of the nearest tagged field before this one, when it is higher; else None."""
-        return self.owner.tags_after.get(self.index)
-
-    # Default
-
-    @fact
-    def has_default(self) -> bool:
-        """Whether a default is given that is not JSON's null."""
-        return self.spec.default is not UNSET and self.spec.default is not None
-
-    @fact
-    def default(self) -> str:
-        """The default as text, empty when none is given."""
-        value = self.spec.default
-        return "" if value is UNSET or value is None else types.as_text(value)
-
-    @fact
-    def default_is_json_null(self) -> bool:
-        """Whether the default is JSON's null, which Kafka reads as no default."""
-        return self.spec.default is None
-
-    @fact
-    def defaults_to_null(self) -> bool:
-        """Whether the default is null, and the type one that has nulls."""
-        return self.default == "null" and self.kind.nullable
-
-    @fact
-    def _flaw(self) -> types.Flaw:
-        if not self.has_default or self.defaults_to_null:
-            return types.FINE
-        return types.flaw_of(self.kind, self.default)
-
-    @fact
-    def default_mistake(self) -> str:
-        """The kind of mistake in the default: invalid, unsupported, octal, java, or empty."""
-        return self._flaw.kind
-
-    @fact
-    def default_problem(self) -> str:
-        """What is wrong with the default, or empty."""
-        return self._flaw.detail
-
-    # The rest
-
-    @fact
-    def about_breaks_java(self) -> bool:
-        """Whether the description holds characters that the generated Java string does not escape."""
-        return '"' in self.about or "\\" in self.about
-
-    @fact
-    def entity_type(self) -> str:
-        """What the value identifies, empty when not said."""
-        return given(self.spec.entity_type, "").strip()
-
-    @fact
-    def ignorable(self) -> bool:
-        """Whether a writer may leave the field out in versions that do not have it."""
-        return given(self.spec.ignorable, False)
-
-    @fact
-    def map_key(self) -> bool:
-        """Whether the field is part of its array's key."""
-        return given(self.spec.map_key, False)
-
-    @fact
-    def zero_copy(self) -> bool:
-        """Whether readers get a view of the bytes."""
-        return given(self.spec.zero_copy, False)
-
-    @fact
-    def name_twin(self) -> str:
-        """The name of an earlier field of the same struct whose Java member is the same, or empty."""
-        return self.owner.name_twins.get(self.index, "")
-
-    @fact
-    def about_twin(self) -> str:
-        """The name of an earlier field of the same struct with the same `about`, or empty."""
-        return self.owner.about_twins.get(self.index, "")
-
-
 class Struct(Container):
-    """One struct definition."""
+    """One struct: defined by a field that lists fields, or by an entry of `commonStructs`."""
 
     def __init__(self, spec: FieldSpec | StructSpec, message: Message, field: Field | None, index: int = 0) -> None:
         self.spec = spec
@@ -588,6 +603,9 @@ class Struct(Container):
         self.common = field is None or field.owner.common
         self._message = message
         self._field = field
+
+    def __repr__(self) -> str:
+        return f"<Struct {printable(f'{self._message.name}.{self.path}')}: {plural(len(self.fields), 'field')}>"
 
     @fact
     def message(self) -> Message:
@@ -612,7 +630,9 @@ class Struct(Container):
     @fact
     def fields(self) -> tuple[Field, ...]:
         """The struct's fields, in order, without those of nested structs."""
-        return tuple(Field(one, self._message, self, n) for n, one in enumerate(given(self.spec.fields, [])))
+        return tuple(
+            Field(spec, self._message, self, index) for index, spec in enumerate(value_or(self.spec.fields, []))
+        )
 
     @fact
     def path(self) -> str:
@@ -624,15 +644,15 @@ class Struct(Container):
         """Whether the struct stands under `commonStructs`."""
         return self._field is None
 
-    @fact
+    @rule_fact
     def in_common_struct(self) -> bool:
         """Whether the struct is defined inside a common struct."""
         return self._field is not None and self.common
 
     @fact
-    def _versions(self) -> Ranged:
+    def _versions(self) -> ParsedRange:
         if self._field:
-            return Ranged(self._field.versions, "")
+            return ParsedRange(self._field.versions, "")
         return required_range(self.spec.versions, self._message.valid)
 
     @fact
@@ -640,7 +660,7 @@ class Struct(Container):
         """The versions in which the struct exists: its own, or those of the field that defines it."""
         return self._versions.value
 
-    @fact
+    @rule_fact
     def versions_problem(self) -> str:
         """What is wrong with the text of a common struct's `versions`, or empty."""
         return self._versions.problem
@@ -650,27 +670,27 @@ class Struct(Container):
         """The valid versions in which the struct is really there."""
         return self._field.present if self._field else self.versions & self._message.valid
 
-    @fact
+    @rule_fact
     def name_is_upper(self) -> bool:
         """Whether the name does not begin in lower case."""
         return not self.name[:1].islower()
 
-    @fact
+    @rule_fact
     def name_property(self) -> str:
-        """The property that gives the name: `type` of the field that defines the struct, `name` of a common one."""
+        """The property with the name: `type` of the field that defines the struct, `name` of a common struct."""
         return "type" if self._field else "name"
 
-    @fact
+    @rule_fact
     def is_used(self) -> bool:
         """Whether some field of the message has the struct as its type."""
         return self.name in self._message.referenced_types
 
-    @fact
+    @rule_fact
     def twin(self) -> bool:
         """Whether an earlier struct of the file has the same name."""
         return self._message.structs_by_name.get(self.name) is not self
 
-    @fact
+    @rule_fact
     def cycle(self) -> str:
-        """For the first of the structs that contain each other: the way round, as `A -> B -> A`; else empty."""
+        """For the first of the structs that contain each other: the cycle, as `A -> B -> A`; else empty."""
         return self._message.cycles.get(self.name, "")

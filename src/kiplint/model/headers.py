@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kiplint.model.element import Ranged, escape, fact, required_range, set_fact
+from kiplint.model.element import ParsedRange, escape, fact, required_range, set_fact
 from kiplint.versions import ALL, NONE, VersionRange, boundaries
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ _NUMBER = r"[+-]?[0-9]{1,5}"
 
 
 class HeaderRange:
-    """One entry. `index` counts the entries in the order of their ranges, not as written."""
+    """One entry of `headerVersions` (KIP-1313): a range of message versions and its header version.
+
+    `index` counts the entries in the order of their ranges, not as written.
+    """
 
     def __init__(self, key: str, value: str, message: Message, index: int = 0) -> None:
         self.index = index
@@ -47,9 +50,9 @@ class HeaderRange:
         return f"/headerVersions/{escape(self.key)}"
 
     @fact
-    def _versions(self) -> Ranged:
+    def _versions(self) -> ParsedRange:
         ranged = required_range(self.key, NONE)
-        return ranged if ranged.problem or ranged.value else Ranged(NONE, "names no version")
+        return ranged if ranged.problem or ranged.value else ParsedRange(NONE, "names no version")
 
     @fact
     def versions(self) -> VersionRange:

@@ -15,7 +15,102 @@ from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.types import SIZED, WIDTHS
+from kiplint.text.show import printable
+from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """One field as it travels: a primitive, or a struct with a body, alone or as the element of an array."""
+
+    field: Field
+    kind: str
+    array: bool
+    compact: bool
+    nullable: bool
+    body: Layout | None
+
+    def __repr__(self) -> str:
+        return f"<Slot {printable(self.field.name)}: {printable(describe(self))}>"
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """The fields of a message or struct in one version; `tags` is None where the version is not flexible."""
+
+    slots: tuple[Slot, ...]
+    tags: tuple[Slot, ...] | None
+
+    def __repr__(self) -> str:
+        tagged = "" if self.tags is None else f", {len(self.tags)} tagged"
+        return f"<Layout: {plural(len(self.slots), 'field')}{tagged}>"
+
+
+def ranges_of(container: Container) -> Iterator[VersionRange]:
+    """Every range that affects the layout of the container's own fields."""
+    for field in container.fields:
+        yield from (field.versions, field.tagged, field.nullable, field.flexible)
+
+
+def intervals(message: Message) -> tuple[VersionRange, ...]:
+    """The largest ranges of valid versions on which the message's layout does not change, lowest first."""
+    containers = (message, *message.structs)
+    ranges = [message.flexible, *(versions for container in containers for versions in ranges_of(container))]
+    pieces: list[VersionRange] = []
+    previous: list[tuple[int, str, str, str]] = []
+    for piece in boundaries(ranges, message.valid):
+        rows = list(lines(layout(message, piece.lowest)))
+        if pieces and rows == previous and pieces[-1].highest + 1 == piece.lowest:
+            pieces[-1] |= piece
+        else:
+            pieces.append(piece)
+        previous = rows
+    return tuple(pieces)
+
+
+def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
+    """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
+    pieces = intervals(message)
+    if not message.is_rpc:
+        return pieces
+    headed = (versions for versions, _ in header_map(message))
+    return tuple(boundaries([*pieces, *headed], message.valid))
+
+
+def layout(
+    container: Container, version: int, flexible: bool | None = None, outer: frozenset[str] = frozenset()
+) -> Layout:
+    """The layout of a message or struct in one version.
+
+    `flexible` states whether the version is flexible; for a message, its own `flexibleVersions` decide. A struct inside
+    itself (see `outer`) has no body, so that every layout ends.
+    """
+    if flexible is None:
+        flexible = isinstance(container, Message) and version in container.flexible
+    present = [field for field in container.fields if version in field.versions]
+    slots = tuple(slot(field, version, flexible, outer) for field in present if version not in field.tagged)
+    if not flexible:
+        return Layout(slots, None)
+    tagged = sorted((field for field in present if version in field.tagged), key=lambda field: field.tag or 0)
+    return Layout(slots, tuple(slot(field, version, flexible, outer) for field in tagged))
+
+
+def known_layout(container: Container, version: int, flexible: bool | None = None) -> Layout:
+    """The same as `layout`; the last result is kept, for many questions about a version after the other."""
+    known: dict[tuple[int, bool | None], Layout] = vars(container).setdefault("_layouts", {})
+    if (version, flexible) not in known:
+        known.clear()
+        known[version, flexible] = layout(container, version, flexible)
+    return known[version, flexible]
+
+
+def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
+    """How one field travels in one version."""
+    compact = flexible and (not field.overrides_flexible or version in field.flexible)
+    struct: Struct | None = field.struct if field.is_struct and field.element_type not in outer else None
+    body = layout(struct, version, flexible, outer | {field.element_type}) if struct else None
+    kind = "struct" if field.is_struct else field.element_type
+    return Slot(field, kind, field.is_array, compact, version in field.nullable, body)
+
 
 MOST_FIELDS = 100_000
 """What the layouts looked at together may have, structs unfolded. Kafka's largest message comes to a thousand."""
@@ -48,115 +143,31 @@ def unfolded(container: Container, most: int) -> tuple[int, int]:
 Tokens = tuple[Any, ...]
 
 
-class Slot(msgspec.Struct, frozen=True):
-    """One field as it travels: a primitive, or a struct with a body, alone or as the element of an array."""
+def tokens(body: Layout, *, plain: bool = False) -> Tokens:
+    """The encodings in order, without names: equal tokens are equal bytes.
 
-    field: Field
-    kind: str
-    array: bool
-    compact: bool
-    nullable: bool
-    body: Body | None
-
-
-class Body(msgspec.Struct, frozen=True):
-    """The fields of a message or struct in one version; `tags` is None where the version is not flexible."""
-
-    slots: tuple[Slot, ...]
-    tags: tuple[Slot, ...] | None
-
-
-def ranges_of(container: Container) -> Iterator[VersionRange]:
-    """Every range that bears on the layout of the container's own fields."""
-    for field in container.fields:
-        yield from (field.versions, field.tagged, field.nullable, field.flexible)
-
-
-def intervals(message: Message) -> tuple[VersionRange, ...]:
-    """The largest ranges of valid versions on which the message's layout does not change, lowest first."""
-    ranges = [message.flexible, *(one for struct in (message, *message.structs) for one in ranges_of(struct))]
-    pieces: list[VersionRange] = []
-    drawn: list[tuple[int, str, str, str]] = []
-    for piece in boundaries(ranges, message.valid):
-        rows = list(lines(layout(message, piece.lowest)))
-        if pieces and rows == drawn and pieces[-1].highest + 1 == piece.lowest:
-            pieces[-1] |= piece
-        else:
-            pieces.append(piece)
-        drawn = rows
-    return tuple(pieces)
-
-
-def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
-    """The largest ranges of valid versions on which neither the layout changes nor the header in front of it."""
-    found = intervals(message)
-    if not message.is_rpc:
-        return found
-    headed = (versions for versions, _ in header_map(message))
-    return tuple(boundaries([*found, *headed], message.valid))
-
-
-def layout(
-    container: Container, version: int, flexible: bool | None = None, outer: frozenset[str] = frozenset()
-) -> Body:
-    """The layout of a message or struct in one version.
-
-    `flexible` says whether the version is flexible, for a message as its own `flexibleVersions` say. A struct inside
-    itself (see `outer`) has no body, so that every layout ends.
+    All tagged fields are a single token: they are compared tag by tag. `plain` leaves out all that depends on the
+    version being flexible.
     """
-    if flexible is None:
-        flexible = isinstance(container, Message) and version in container.flexible
-    present = [field for field in container.fields if version in field.versions]
-    slots = tuple(slot(one, version, flexible, outer) for one in present if version not in one.tagged)
-    if not flexible:
-        return Body(slots, None)
-    tagged = sorted((one for one in present if version in one.tagged), key=lambda one: one.tag or 0)
-    return Body(slots, tuple(slot(one, version, flexible, outer) for one in tagged))
+    encodings = tuple(token for slot in body.slots for token in slot_tokens(slot, plain=plain))
+    return encodings if body.tags is None or plain else (*encodings, "tags")
 
 
-def known_layout(container: Container, version: int, flexible: bool | None = None) -> Body:
-    """The same as `layout`, made once for many questions about one version after the other."""
-    known: dict[tuple[int, bool | None], Body] = vars(container).setdefault("_layouts", {})
-    if (version, flexible) not in known:
-        known.clear()
-        known[version, flexible] = layout(container, version, flexible)
-    return known[version, flexible]
+def slot_tokens(slot: Slot, *, plain: bool = False) -> Tokens:
+    """The tokens of one field; those of a struct that is not in an array and cannot be null are those of its fields."""
+    compact = slot.compact and not plain
+    if slot.array:
+        return (("array", compact, slot.nullable, _element(slot, compact, plain)),)
+    if slot.kind == "struct":
+        inner = tokens(slot.body, plain=plain) if slot.body else ("recursion",)
+        return (("maybe", inner),) if slot.nullable else inner
+    return (_primitive(slot.kind, compact, slot.nullable),)
 
 
-def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:
-    """How one field travels in one version."""
-    compact = flexible and (not field.overrides_flexible or version in field.flexible)
-    struct: Struct | None = field.struct if field.is_struct and field.element_type not in outer else None
-    body = layout(struct, version, flexible, outer | {field.element_type}) if struct else None
-    kind = "struct" if field.is_struct else field.element_type
-    return Slot(field, kind, field.is_array, compact, version in field.nullable, body)
-
-
-def tokens(body: Body, *, plain: bool = False) -> Tokens:
-    """What the bytes are made of, without names: equal tokens are equal bytes.
-
-    Tagged fields stand for themselves as one token: what they hold is compared tag by tag. `plain` leaves out all
-    that depends on the version being flexible.
-    """
-    found = tuple(token for one in body.slots for token in slot_tokens(one, plain=plain))
-    return found if body.tags is None or plain else (*found, "tags")
-
-
-def slot_tokens(one: Slot, *, plain: bool = False) -> Tokens:
-    """The tokens of one field; a struct that is no array and cannot be null is no box around its fields."""
-    compact = one.compact and not plain
-    if one.array:
-        return (("array", compact, one.nullable, _element(one, compact, plain)),)
-    if one.kind == "struct":
-        inner = tokens(one.body, plain=plain) if one.body else ("recursion",)
-        return (("maybe", inner),) if one.nullable else inner
-    return (_primitive(one.kind, compact, one.nullable),)
-
-
-def _element(one: Slot, compact: bool, plain: bool) -> Tokens:
-    if one.kind == "struct":
-        return tokens(one.body, plain=plain) if one.body else ("recursion",)
-    return (_primitive(one.kind, compact, nullable=False),)
+def _element(slot: Slot, compact: bool, plain: bool) -> Tokens:
+    if slot.kind == "struct":
+        return tokens(slot.body, plain=plain) if slot.body else ("recursion",)
+    return (_primitive(slot.kind, compact, nullable=False),)
 
 
 def _primitive(kind: str, compact: bool, nullable: bool) -> Any:
@@ -166,34 +177,34 @@ def _primitive(kind: str, compact: bool, nullable: bool) -> Any:
     return ("compact" if compact else "string" if kind == "string" else "bytes", nullable)
 
 
-def width(one: Slot) -> str:
+def width(slot: Slot) -> str:
     """How many bytes the value, or its length, takes: `4`, `2+n`, `varint+n`, `1+`."""
-    if one.array:
-        return "varint+" if one.compact else "4+"
-    if one.kind == "struct":
-        return "1+" if one.nullable else ""
-    if one.kind in WIDTHS:
-        return str(WIDTHS[one.kind])
-    return "varint+n" if one.compact else "2+n" if one.kind == "string" else "4+n"
+    if slot.array:
+        return "varint+" if slot.compact else "4+"
+    if slot.kind == "struct":
+        return "1+" if slot.nullable else ""
+    if slot.kind in WIDTHS:
+        return str(WIDTHS[slot.kind])
+    return "varint+n" if slot.compact else "2+n" if slot.kind == "string" else "4+n"
 
 
-def describe(one: Slot) -> str:
+def describe(slot: Slot) -> str:
     """The encoding in words: `compact nullable string`, `array of int32`, `nullable struct`."""
-    words = ["compact"] if one.compact and (one.array or one.kind in SIZED) else []
-    words += ["nullable"] if one.nullable else []
-    kind = one.field.element_type if one.kind == "struct" else one.kind
-    return " ".join([*words, f"array of {kind}" if one.array else kind])
+    words = ["compact"] if slot.compact and (slot.array or slot.kind in SIZED) else []
+    words += ["nullable"] if slot.nullable else []
+    kind = slot.field.element_type if slot.kind == "struct" else slot.kind
+    return " ".join([*words, f"array of {kind}" if slot.array else kind])
 
 
-def lines(body: Body, depth: int = 0) -> Iterator[tuple[int, str, str, str]]:
+def lines(body: Layout, depth: int = 0) -> Iterator[tuple[int, str, str, str]]:
     """The layout as rows for people: depth, name, encoding, and bytes."""
-    for one in body.slots:
-        yield depth, one.field.name, describe(one), width(one)
-        if one.body:
-            yield from lines(one.body, depth + 1)
+    for slot in body.slots:
+        yield depth, slot.field.name, describe(slot), width(slot)
+        if slot.body:
+            yield from lines(slot.body, depth + 1)
     if body.tags is not None:
         yield depth, "tagged fields", "tag section", "varint+"
-        for one in body.tags:
-            yield depth + 1, f"{one.field.tag}: {one.field.name}", describe(one), width(one)
-            if one.body:
-                yield from lines(one.body, depth + 2)
+        for slot in body.tags:
+            yield depth + 1, f"{slot.field.tag}: {slot.field.name}", describe(slot), width(slot)
+            if slot.body:
+                yield from lines(slot.body, depth + 2)

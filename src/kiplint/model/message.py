@@ -5,302 +5,36 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 
 from kiplint.model import notes
-from kiplint.model.element import Ranged, fact, given, optional_range, required_range, set_fact
+from kiplint.model.element import (
+    ParsedRange,
+    fact,
+    optional_range,
+    required_range,
+    rule_fact,
+    set_fact,
+    set_rule_fact,
+    value_or,
+)
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.graph import cycles
 from kiplint.model.headers import HeaderRange, to_declare
-from kiplint.model.notes import Paragraph, heading, paragraphs
+from kiplint.model.notes import Note, Paragraph, notes_of
+from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import MessageSpec
+from kiplint.model.words import Word, odd_words
 from kiplint.text.decode import Problem
+from kiplint.text.show import printable
 from kiplint.versions import NONE, VersionRange
 
-if TYPE_CHECKING:
-    from kiplint.model.notes import Note
-    from kiplint.model.schemas import SchemaSet
-    from kiplint.model.words import Word
 
+class Message(Container):
+    """A message: one definition file.
 
-_SEPARATORS = "/" if os.sep == "/" else r"/\\"  # elsewhere a backslash is the beginning of an escape
-_DIRECTORIES = rf"[{_SEPARATORS}]|:(?=[^{_SEPARATORS}]*$)"
-
-
-class WrittenMessage(Container):
-    """The part of a message that is about its file: `file` is the path, `data` its bytes."""
-
-    file: str
-    data: bytes
-
-    @fact
-    def file_name(self) -> str:
-        """The name of the file without its directory."""
-        return re.split(_DIRECTORIES, self.file)[-1]
-
-    @fact
-    def file_stem(self) -> str:
-        """The file's name without directory and `.json`."""
-        return self.file_name.removesuffix(".json")
-
-    @fact
-    def is_called_like_file(self) -> bool:
-        """Whether the message is called like its file, underscores and case aside."""
-        return self.name == self.file_stem or _plain(self.name) == _plain(self.file_stem)
-
-    @fact
-    def has_escapes(self) -> bool:
-        """Whether the file has a backslash, without which no text in it can hold a quote."""
-        return b"\\" in self.data or not self.data
-
-    @fact
-    def _in_flux(self) -> bool:
-        """Whether a comment says that the message may still change incompatibly."""
-        return notes.is_in_flux(self.data)
-
-    @fact
-    def has_licence(self) -> bool:
-        """Whether a comment before the definition names a licence."""
-        return notes.has_licence(self.data)
-
-    @fact
-    def trailing_spaces(self) -> int:
-        """The number of lines that end in white space."""
-        return notes.trailing_spaces(self.data)
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
-class VersionedMessage(WrittenMessage):
-    """The part of a message that is about its ranges of versions; `spec` is its JSON as written."""
-
-    spec: MessageSpec
-
-    @fact
-    def _valid(self) -> Ranged:
-        return required_range(self.spec.valid_versions, NONE)
-
-    @fact
-    def valid(self) -> VersionRange:
-        """The versions that exist; none for a dead message, or when they cannot be read."""
-        return self._valid.value
-
-    @fact
-    def valid_problem(self) -> str:
-        """What is wrong with the text of `validVersions`, or empty."""
-        return self._valid.problem
-
-    @fact
-    def versions(self) -> VersionRange:
-        """The same as `valid`: the versions in which the top-level fields may exist."""
-        return self.valid
-
-    @fact
-    def present(self) -> VersionRange:
-        """The same as `valid`."""
-        return self.valid
-
-    @fact
-    def is_dead(self) -> bool:
-        """Whether the message has no valid version left (`"validVersions": "none"`)."""
-        return not self.valid and not self.valid_problem
-
-    @fact
-    def _flexible(self) -> Ranged:
-        return optional_range(self.spec.flexible_versions)
-
-    @fact
-    def flexible(self) -> VersionRange:
-        """The versions with compact encodings and tagged fields (KIP-482)."""
-        return self._flexible.value
-
-    @fact
-    def flexible_problem(self) -> str:
-        """What is wrong with the text of `flexibleVersions`, or empty."""
-        return self._flexible.problem
-
-    @fact
-    def says_flexible(self) -> bool:
-        """Whether `flexibleVersions` is given."""
-        return isinstance(self.spec.flexible_versions, str)
-
-    @fact
-    def _deprecated(self) -> Ranged:
-        return optional_range(self.spec.deprecated_versions)
-
-    @fact
-    def deprecated(self) -> VersionRange:
-        """The versions that clients should leave."""
-        return self._deprecated.value
-
-    @fact
-    def deprecated_problem(self) -> str:
-        """What is wrong with the text of `deprecatedVersions`, or empty."""
-        return self._deprecated.problem
-
-    @fact
-    def unstable(self) -> bool:
-        """Whether the highest version may still change."""
-        return given(self.spec.latest_version_unstable, False)
-
-    @fact
-    def says_unstable(self) -> bool:
-        """Whether `latestVersionUnstable` is given, whatever its value."""
-        return isinstance(self.spec.latest_version_unstable, bool)
-
-
-class ToldMessage(VersionedMessage):
-    """The part of a message that is about the texts of its file."""
-
-    @property
-    def _me(self) -> Message:
-        return cast("Message", self)
-
-    @fact
-    def paragraphs(self) -> tuple[Paragraph, ...]:
-        """The comments behind the heading, those on lines that follow each other together."""
-        return tuple(paragraphs(self.data))
-
-    @fact
-    def heading(self) -> str:
-        """The licence in the comments before the definition."""
-        return heading(self.data)
-
-    @set_fact
-    def usual_heading(self) -> str:
-        """The heading that most files of the set have."""
-        return self._me.schemas.usual_heading
-
-    @set_fact
-    def has_usual_heading(self) -> bool:
-        """Whether the file's heading is the usual one, blanks and line ends aside."""
-        return self.heading == self.usual_heading or self.heading.split() == self.usual_heading.split()
-
-    @set_fact
-    def heading_likeness(self) -> int:
-        """How much of the usual heading the file's own has, in percent."""
-        from difflib import SequenceMatcher
-
-        return int(
-            100 * SequenceMatcher(None, self.heading.split(), self.usual_heading.split(), autojunk=False).ratio()
-        )
-
-    @fact
-    def notes(self) -> tuple[Note, ...]:
-        """What comments tell of the message's versions, and of the errors that it may return."""
-        from kiplint.model.notes import notes_of
-
-        return tuple(notes_of(self._me))
-
-    @fact
-    def told_versions(self) -> VersionRange:
-        """The versions that some comment speaks of."""
-        return notes.told_versions(self.data)
-
-    @fact
-    def undocumented_version(self) -> int | None:
-        """The highest valid version, above 0, when no comment of the file speaks of it; else None."""
-        highest = self.valid.highest
-        if highest <= 0 or notes.names_plainly(self.data, highest) or highest in self.told_versions:
-            return None
-        return highest
-
-    @fact
-    def untold_versions(self) -> VersionRange:
-        """The valid versions between the lowest and the highest that no comment speaks of."""
-        valid = self.valid
-        if valid.highest - valid.lowest < 2:
-            return NONE
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.told_versions & valid
-
-    @set_fact
-    def fields_of_both_halves(self) -> dict[str, list[Field]]:
-        """By name in lower case: the fields of the message, and of the other half of its RPC."""
-        other = self._me.schemas.partner_of(self._me)
-        found: dict[str, list[Field]] = {}
-        for one in (*self._me.all_fields, *(other.all_fields if other else ())):
-            found.setdefault(one.name.lower(), []).append(one)
-        return found
-
-    @set_fact
-    def odd_words(self) -> tuple[Word, ...]:
-        """The words that are rare in the set and nearly another, and those that stand twice in a row."""
-        oddness = self._me.schemas.vocabulary.oddness(self._me)
-        if not any(oddness):
-            return ()
-        from kiplint.model.words import odd_words
-
-        return tuple(odd_words(self._me, *oddness))
-
-
-_SPOILT: Final = frozenset({"duplicate-key", "wrong-type"})
-"""What the reader notes of a map, or of an entry, that it leaves out."""
-
-
-class HeadedMessage(ToldMessage):
-    """The part of a message that is about what goes in front of it."""
-
-    @property
-    def _message(self) -> Message:
-        return cast("Message", self)
-
-    @fact
-    def says_headers(self) -> bool:
-        """Whether `headerVersions` is given, even empty."""
-        return isinstance(self._message.spec.header_versions, dict)
-
-    @fact
-    def header_ranges(self) -> tuple[HeaderRange, ...]:
-        """The entries of `headerVersions`, lowest versions first."""
-        declared = given(self._message.spec.header_versions, {})
-        entries = [HeaderRange(key, value, self._message) for key, value in declared.items()]
-        entries.sort(key=lambda entry: (entry.versions.lowest, entry.versions.highest))
-        for index, entry in enumerate(entries):
-            entry.index = index
-        return tuple(entries)
-
-    @set_fact
-    def leads_headerless(self) -> bool:
-        """Whether it is the first of the set's live requests and responses without a header map."""
-        return self._message.schemas.headerless[:1] == (self._message,)
-
-    @fact
-    def headers_to_declare(self) -> str:
-        """The `headerVersions` that say what Kafka derives without them, as JSON."""
-        return to_declare(self._message)
-
-    @fact
-    def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
-        """For each entry of `headerVersions`: of those before it the one that reaches furthest, or None."""
-        found: list[HeaderRange | None] = []
-        furthest: HeaderRange | None = None
-        for entry in self.header_ranges:
-            found.append(furthest)
-            if entry.versions and (furthest is None or entry.versions.highest > furthest.versions.highest):
-                furthest = entry
-        return tuple(found)
-
-    @fact
-    def reads_headers(self) -> bool:
-        """Whether every entry of `headerVersions` can be read: each key is a range, and none is given twice."""
-        return not self.spoils_headers and not any(entry.key_problem for entry in self.header_ranges)
-
-    @fact
-    def spoils_headers(self) -> bool:
-        """Whether `headerVersions` has what is no entry, or one twice, of which readers keep one."""
-        return any(one.kind in _SPOILT and one.pointer.startswith("/headerVersions") for one in self._message.noted)
-
-    @fact
-    def highest_header(self) -> int:
-        """The header version that the highest valid version uses, -1 when not declared."""
-        matching = [entry.header for entry in self.header_ranges if self._message.valid.highest in entry.versions]
-        return matching[-1] if matching and self._message.valid else -1
-
-
-class Message(HeadedMessage):
-    """One message; `file` is the path of its definition, `data` its bytes, `noted` what its reader found wrong."""
+    `file` is its path, `data` its bytes, `spec` its JSON, repaired where it had problems; these are in `noted`.
+    """
 
     def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"", noted: tuple[Problem, ...] = ()) -> None:
         self.spec = spec
@@ -308,12 +42,30 @@ class Message(HeadedMessage):
         self.file = file
         self.data = data
 
-    # What it is
+    def __repr__(self) -> str:
+        return f"<Message {printable(self.name)} {self.valid}>"
+
+    # Identity
 
     @fact
     def name(self) -> str:
         """The message's name."""
         return self.spec.name
+
+    @rule_fact
+    def name_is_valid(self) -> bool:
+        """Whether the name can be that of a Java class."""
+        return self.name.isidentifier()
+
+    @fact
+    def suffix(self) -> str:
+        """The suffix that the type requires (Request, Response, Key, Value), or empty."""
+        return _SUFFIXES.get(self.spec.type, "")
+
+    @fact
+    def base_name(self) -> str:
+        """The name without the suffix that its type requires."""
+        return self.name.removesuffix(self.suffix)
 
     @fact
     def type(self) -> str:
@@ -330,58 +82,59 @@ class Message(HeadedMessage):
         """Whether the message is kept on disk: metadata, data, coordinator key or value."""
         return self.spec.type not in ("request", "response", "header")
 
-    @fact
-    def api_key(self) -> int | None:
-        """The number of the RPC or record type, or None."""
-        return given(self.spec.api_key, None)
-
-    @fact
-    def base_name(self) -> str:
-        """The name without the suffix that its type asks for (Request, Response, Key, Value)."""
-        return self.name.removesuffix(self.suffix)
-
-    @fact
-    def suffix(self) -> str:
-        """The suffix that the type asks for, or empty."""
-        return _SUFFIXES.get(self.spec.type, "")
-
-    @fact
+    @rule_fact
     def is_mistyped(self) -> bool:
-        """Whether the name says that it is the other half of an RPC than its type says."""
+        """Whether the name is that of the other half of an RPC than its type states."""
         other = {"request": "Response", "response": "Request"}.get(self.spec.type, "")
         return bool(other) and self.name.endswith(other)
 
     @fact
-    def misspelt(self) -> frozenset[str]:
-        """The properties of the message that are probably meant where one is unknown."""
-        return frozenset(name for one in self.noted if (name := _meant(one)) and one.pointer.count("/") == 1)
-
-    @set_fact
-    def is_doubtful(self) -> bool:
-        """Whether API key or type are missing, impossible, taken or given twice: no half can be found by them."""
-        if self.api_key is None or self.api_key < 0 or self.is_mistyped or self.api_key_owner:
-            return True
-        return any(one.pointer in ("/apiKey", "/type") and one.kind == "duplicate-key" for one in self.noted)
-
-    @set_fact
-    def free_api_key(self) -> int:
-        """The API key to take: that of the other half by name if no other message has it, else the next free one."""
-        key = self.schemas.key_of_partner(self)
-        taken = self.schemas.key_owners.get((self.type, key), self) if key is not None else None
-        return key if key is not None and taken is self else self.schemas.next_api_key
+    def api_key(self) -> int | None:
+        """The number of the RPC or record type, or None."""
+        return value_or(self.spec.api_key, None)
 
     @fact
-    def name_is_valid(self) -> bool:
-        """Whether the name can be that of a Java class."""
-        return self.name.isidentifier()
+    def listeners(self) -> tuple[str, ...]:
+        """The listeners that serve the request."""
+        return tuple(value_or(self.spec.listeners, []))
+
+    @fact
+    def says_listeners(self) -> bool:
+        """Whether `listeners` is present, even empty."""
+        return isinstance(self.spec.listeners, list)
+
+    @fact
+    def properties(self) -> tuple[str, ...]:
+        """The properties that are present and not null, by their JSON names."""
+        spec = self.spec
+        names = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
+        return tuple(name for name, attribute in names if value_or(getattr(spec, attribute), None) is not None)
+
+    @fact
+    def pointer(self) -> str:
+        """The JSON pointer of the message: the whole document."""
+        return ""
+
+    @rule_fact
+    def misspelt(self) -> frozenset[str]:
+        """The properties of the message that are probably meant where one is unknown."""
+        top_level = (problem for problem in self.noted if problem.pointer.count("/") == 1)
+        return frozenset(name for problem in top_level if (name := _meant(problem)))
+
+    # The schema set
 
     @set_fact
+    def schemas(self) -> SchemaSet:
+        """The schema set that the message belongs to; one of its own until it is put into another."""
+        return SchemaSet((self,))
+
+    @set_rule_fact
     def name_owner(self) -> str:
         """The file of an earlier message of the set with the same name, or empty."""
         first = self.schemas.by_name.get(self.name, self)
         return "" if first is self else first.file_name
 
-    @set_fact
+    @set_rule_fact
     def api_key_owner(self) -> str:
         """The name of an earlier message of the set with the same type and API key, or empty."""
         if self.api_key is None or self.is_mistyped:
@@ -389,46 +142,174 @@ class Message(HeadedMessage):
         first = self.schemas.key_owners.get((self.type, self.api_key), self)
         return "" if first is self else first.name
 
-    @set_fact
-    def schemas(self) -> SchemaSet:
-        """The schema set that the message belongs to; one of its own until it is put into another."""
-        from kiplint.model.schemas import SchemaSet
+    @set_rule_fact
+    def is_doubtful(self) -> bool:
+        """Whether API key or type are missing, impossible, taken or duplicate, so that they identify no half."""
+        if self.api_key is None or self.api_key < 0 or self.is_mistyped or self.api_key_owner:
+            return True
+        return any(
+            problem.pointer in ("/apiKey", "/type") and problem.kind == "duplicate-key" for problem in self.noted
+        )
 
-        return SchemaSet((self,))
+    @set_rule_fact
+    def free_api_key(self) -> int:
+        """The API key to take: that of the other half by name if no other message has it, else the next free key."""
+        key = self.schemas.key_of_partner(self)
+        owner = self.schemas.key_owners.get((self.type, key), self) if key is not None else None
+        return key if key is not None and owner is self else self.schemas.next_api_key
+
+    @set_rule_fact
+    def fields_of_both_halves(self) -> dict[str, list[Field]]:
+        """By name in lower case: the fields of the message, and of the other half of its RPC."""
+        other = self.schemas.partner_of(self)
+        fields: dict[str, list[Field]] = {}
+        for field in (*self.all_fields, *(other.all_fields if other else ())):
+            fields.setdefault(field.name.lower(), []).append(field)
+        return fields
+
+    # Versions
 
     @fact
-    def pointer(self) -> str:
-        """The JSON pointer of the message: the whole document."""
-        return ""
+    def _valid(self) -> ParsedRange:
+        return required_range(self.spec.valid_versions, NONE)
 
     @fact
-    def listeners(self) -> tuple[str, ...]:
-        """The listeners that serve the request."""
-        return tuple(given(self.spec.listeners, []))
+    def valid(self) -> VersionRange:
+        """The versions that exist; none for a dead message, or when they are invalid."""
+        return self._valid.value
+
+    @rule_fact
+    def valid_problem(self) -> str:
+        """What is wrong with the text of `validVersions`, or empty."""
+        return self._valid.problem
 
     @fact
-    def says_listeners(self) -> bool:
-        """Whether `listeners` is given, even empty."""
-        return isinstance(self.spec.listeners, list)
+    def versions(self) -> VersionRange:
+        """The same as `valid`: the versions in which the top-level fields may exist."""
+        return self.valid
 
     @fact
-    def properties(self) -> tuple[str, ...]:
-        """The properties that are given, by their JSON names."""
-        spec = self.spec
-        fields = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
-        return tuple(name for name, attribute in fields if given(getattr(spec, attribute), None) is not None)
+    def present(self) -> VersionRange:
+        """The same as `valid`."""
+        return self.valid
+
+    @fact
+    def is_dead(self) -> bool:
+        """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
+        return not self.valid and not self.valid_problem
+
+    @fact
+    def _flexible(self) -> ParsedRange:
+        return optional_range(self.spec.flexible_versions)
+
+    @fact
+    def flexible(self) -> VersionRange:
+        """The versions with compact encodings and tagged fields (KIP-482)."""
+        return self._flexible.value
+
+    @rule_fact
+    def flexible_problem(self) -> str:
+        """What is wrong with the text of `flexibleVersions`, or empty."""
+        return self._flexible.problem
+
+    @fact
+    def says_flexible(self) -> bool:
+        """Whether `flexibleVersions` is present."""
+        return isinstance(self.spec.flexible_versions, str)
+
+    @fact
+    def _deprecated(self) -> ParsedRange:
+        return optional_range(self.spec.deprecated_versions)
+
+    @fact
+    def deprecated(self) -> VersionRange:
+        """The versions that clients should stop using."""
+        return self._deprecated.value
+
+    @rule_fact
+    def deprecated_problem(self) -> str:
+        """What is wrong with the text of `deprecatedVersions`, or empty."""
+        return self._deprecated.problem
+
+    @fact
+    def unstable(self) -> bool:
+        """Whether the highest version may still change."""
+        return value_or(self.spec.latest_version_unstable, False)
+
+    @rule_fact
+    def says_unstable(self) -> bool:
+        """Whether `latestVersionUnstable` is present, whatever its value."""
+        return isinstance(self.spec.latest_version_unstable, bool)
+
+    # Headers (KIP-1313)
+
+    @fact
+    def says_headers(self) -> bool:
+        """Whether `headerVersions` is present, even empty."""
+        return isinstance(self.spec.header_versions, dict)
+
+    @fact
+    def header_ranges(self) -> tuple[HeaderRange, ...]:
+        """The entries of `headerVersions`, lowest versions first."""
+        entries = [HeaderRange(key, value, self) for key, value in value_or(self.spec.header_versions, {}).items()]
+        entries.sort(key=lambda entry: (entry.versions.lowest, entry.versions.highest))
+        for index, entry in enumerate(entries):
+            entry.index = index
+        return tuple(entries)
+
+    @rule_fact
+    def spoils_headers(self) -> bool:
+        """Whether `headerVersions` has an entry of a wrong type or a duplicate key, so that readers lose entries."""
+        return any(
+            problem.kind in ("duplicate-key", "wrong-type") and problem.pointer.startswith("/headerVersions")
+            for problem in self.noted
+        )
+
+    @rule_fact
+    def reads_headers(self) -> bool:
+        """Whether every entry of `headerVersions` is usable: each key is a range, and no key is a duplicate."""
+        return not self.spoils_headers and not any(entry.key_problem for entry in self.header_ranges)
+
+    @rule_fact
+    def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
+        """For each entry of `headerVersions`: of those before it the entry that reaches furthest, or None."""
+        entries: list[HeaderRange | None] = []
+        furthest: HeaderRange | None = None
+        for entry in self.header_ranges:
+            entries.append(furthest)
+            if entry.versions and (furthest is None or entry.versions.highest > furthest.versions.highest):
+                furthest = entry
+        return tuple(entries)
+
+    @rule_fact
+    def highest_header(self) -> int:
+        """The header version that the highest valid version uses, -1 when not declared."""
+        matching = [entry.header for entry in self.header_ranges if self.valid.highest in entry.versions]
+        return matching[-1] if matching and self.valid else -1
+
+    @rule_fact
+    def headers_to_declare(self) -> str:
+        """The `headerVersions` that declare what Kafka derives without them, as JSON."""
+        return to_declare(self)
+
+    @set_rule_fact
+    def leads_headerless(self) -> bool:
+        """Whether it is the first of the set's live requests and responses without a header map."""
+        return self.schemas.headerless[:1] == (self,)
 
     # Fields and structs
 
     @fact
     def fields(self) -> tuple[Field, ...]:
         """The top-level fields, in order."""
-        return tuple(Field(one, self, self, index) for index, one in enumerate(given(self.spec.fields, [])))
+        return tuple(Field(spec, self, self, index) for index, spec in enumerate(value_or(self.spec.fields, [])))
 
     @fact
     def common_structs(self) -> tuple[Struct, ...]:
         """The structs under `commonStructs`, in order."""
-        return tuple(Struct(one, self, None, n) for n, one in enumerate(given(self.spec.common_structs, [])))
+        return tuple(
+            Struct(spec, self, None, index) for index, spec in enumerate(value_or(self.spec.common_structs, []))
+        )
 
     @fact
     def common_names(self) -> frozenset[str]:
@@ -437,41 +318,150 @@ class Message(HeadedMessage):
 
     @fact
     def structs(self) -> tuple[Struct, ...]:
-        """All structs of the file: the common ones first, each followed by those defined inside it."""
+        """All structs of the file: the common structs first, each followed by those defined inside it."""
         return tuple(_nested(self.common_structs, self.fields))
 
     @fact
     def structs_by_name(self) -> dict[str, Struct]:
-        """The structs by name; of several with one name, the first."""
+        """The structs by name; the first of several with the same name."""
         return {struct.name: struct for struct in reversed(self.structs)}
 
     @fact
     def all_fields(self) -> tuple[Field, ...]:
-        """Every field at every depth: the top-level ones first, then struct by struct."""
+        """Every field at every depth: the top-level fields first, then struct by struct."""
         return (*self.fields, *(field for struct in self.structs for field in struct.fields))
 
     @fact
-    def is_capitalised(self) -> bool:
-        """Whether more than half of its fields begin with a capital letter."""
-        return 2 * sum(field.name_is_upper for field in self.all_fields) > len(self.all_fields)
+    def cycles(self) -> dict[str, str]:
+        """By name of a struct that contains itself: the cycle, as `A -> B -> A`."""
+        return cycles(self.structs)
 
-    @fact
+    @rule_fact
     def referenced_types(self) -> frozenset[str]:
         """The element types that fields have, at every depth."""
         return frozenset(field.kind.element for field in self.all_fields)
 
+    @rule_fact
+    def is_capitalised(self) -> bool:
+        """Whether more than half of its fields begin with a capital letter."""
+        return 2 * sum(field.name_is_upper for field in self.all_fields) > len(self.all_fields)
+
+    # The file and its comments
+
     @fact
-    def cycles(self) -> dict[str, str]:
-        """By name of a struct that contains itself: the way round."""
-        return cycles(self.structs)
+    def file_name(self) -> str:
+        """The name of the file without its directory."""
+        return re.split(_DIRECTORIES, self.file)[-1]
+
+    @fact
+    def file_stem(self) -> str:
+        """The file's name without directory and `.json`."""
+        return self.file_name.removesuffix(".json")
+
+    @rule_fact
+    def is_called_like_file(self) -> bool:
+        """Whether the message has the name of its file, underscores and case aside."""
+        return self.name == self.file_stem or _plain(self.name) == _plain(self.file_stem)
+
+    @rule_fact
+    def has_escapes(self) -> bool:
+        """Whether the file has a backslash, without which no text in it can hold a quote."""
+        return b"\\" in self.data or not self.data
+
+    @rule_fact
+    def trailing_spaces(self) -> int:
+        """The number of lines that end in white space."""
+        return notes.trailing_spaces(self.data)
+
+    @fact
+    def heading(self) -> str:
+        """The licence in the comments before the definition."""
+        return notes.heading(self.data)
+
+    @fact
+    def has_licence(self) -> bool:
+        """Whether a comment before the definition names a licence."""
+        return notes.has_licence(self.data)
+
+    @set_rule_fact
+    def usual_heading(self) -> str:
+        """The heading that most files of the set have."""
+        return self.schemas.usual_heading
+
+    @set_rule_fact
+    def has_usual_heading(self) -> bool:
+        """Whether the file's heading is the usual one, blanks and line ends aside."""
+        return self.heading == self.usual_heading or self.heading.split() == self.usual_heading.split()
+
+    @set_rule_fact
+    def heading_likeness(self) -> int:
+        """How much of the usual heading the file's own has, in percent."""
+        from difflib import SequenceMatcher
+
+        return int(
+            100 * SequenceMatcher(None, self.heading.split(), self.usual_heading.split(), autojunk=False).ratio()
+        )
+
+    @fact
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        """The comments behind the heading; comments on consecutive lines are one paragraph."""
+        return tuple(notes.paragraphs(self.data))
+
+    @fact
+    def notes(self) -> tuple[Note, ...]:
+        """The notes in comments: about the message's versions, and about the errors that it may return."""
+        return tuple(notes_of(self))
+
+    @fact
+    def told_versions(self) -> VersionRange:
+        """The versions that some comment mentions."""
+        return notes.told_versions(self.data)
+
+    @fact
+    def is_in_flux(self) -> bool:
+        """Whether a comment states that the message may still change incompatibly."""
+        return notes.is_in_flux(self.data)
+
+    @rule_fact
+    def undocumented_version(self) -> int | None:
+        """The highest valid version, above 0, when no comment of the file mentions it; else None."""
+        highest = self.valid.highest
+        if highest <= 0 or notes.names_plainly(self.data, highest) or highest in self.told_versions:
+            return None
+        return highest
+
+    @rule_fact
+    def untold_versions(self) -> VersionRange:
+        """The valid versions between the lowest and the highest that no comment mentions."""
+        valid = self.valid
+        if valid.highest - valid.lowest < 2:
+            return NONE
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.told_versions & valid
+
+    @set_rule_fact
+    def odd_words(self) -> tuple[Word, ...]:
+        """The words that are rare in the set and nearly another, and those that stand twice in a row."""
+        oddness = self.schemas.vocabulary.oddness(self)
+        return tuple(odd_words(self, *oddness)) if any(oddness) else ()
+
+
+_SUFFIXES: Final = {
+    "request": "Request",
+    "response": "Response",
+    "coordinator-key": "Key",
+    "coordinator-value": "Value",
+}
+_SEPARATORS: Final = "/" if os.sep == "/" else r"/\\"  # elsewhere a backslash is the beginning of an escape
+_DIRECTORIES: Final = rf"[{_SEPARATORS}]|:(?=[^{_SEPARATORS}]*$)"
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _meant(problem: Problem) -> str:
-    """The property that an unknown one probably means, as its reader has said."""
+    """The property that an unknown one probably means, as its reader noted."""
     return problem.detail.partition("; did you mean ")[2].rstrip("?") if problem.kind == "unknown-property" else ""
-
-
-_SUFFIXES = {"request": "Request", "response": "Response", "coordinator-key": "Key", "coordinator-value": "Value"}
 
 
 def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[Struct]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from kiplint.model.element import given
+from kiplint.model.element import value_or
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.types import parse_type
 
@@ -47,9 +47,9 @@ def uses_of(messages: Iterable[Message], wanted: Collection[str] | None = None) 
 
 def specs(top: MessageSpec) -> Iterator[FieldSpec]:
     """The JSON of every field, at every depth."""
-    waiting: list[MessageSpec | StructSpec | FieldSpec] = [top, *given(top.common_structs, [])]
+    waiting: list[MessageSpec | StructSpec | FieldSpec] = [top, *value_or(top.common_structs, [])]
     while waiting:
-        for spec in given(waiting.pop().fields, []):
+        for spec in value_or(waiting.pop().fields, []):
             yield spec
             if spec.fields:
                 waiting.append(spec)
@@ -75,7 +75,7 @@ def primitive(spec: FieldSpec) -> str | None:
 
 def entity(spec: FieldSpec) -> str:
     """The entity type, empty when there is none."""
-    return given(spec.entity_type, "").strip()
+    return value_or(spec.entity_type, "").strip()
 
 
 def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> dict[str, str]:

@@ -6,21 +6,18 @@ import os
 import re
 import sys
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from itertools import accumulate, chain, compress, count, islice
 from operator import eq
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kiplint.model import usage
-from kiplint.model.element import fact, given, set_fact
+from kiplint.model.element import fact, set_fact, value_or
 from kiplint.model.known_words import KNOWN
 from kiplint.model.notes import Spoken, body_start, places_of
 from kiplint.model.usage import specs
 
 if TYPE_CHECKING:
-    from kiplint.model.fields import Field
     from kiplint.model.message import Message
 
 
@@ -100,7 +97,7 @@ def texts_of(message: Message) -> list[str]:
     texts = [about for one in fields if (about := one.about).__class__ is str]
     texts += [one.name for one in fields]
     texts += [one.text for one in message.paragraphs]
-    texts += [spec.name, *(one.name for one in given(spec.common_structs, []))]
+    texts += [spec.name, *(one.name for one in value_or(spec.common_structs, []))]
     return texts
 
 
@@ -381,64 +378,3 @@ def _rare(message: Message) -> Iterator[Found]:
 def _twice(message: Message) -> Iterator[Found]:
     for match in re.compile(_DOUBLED, re.IGNORECASE).finditer(message.data, body_start(message.data)):
         yield Found(match[1].decode().lower(), match.start(3), match.end(3), doubled=True)
-
-
-class Habits:
-    """The part of a schema set that is about what is usual in it."""
-
-    wanted: frozenset[str] | None
-
-    @fact
-    def messages(self) -> tuple[Message, ...]:
-        """The messages, in the order of their files."""
-        raise NotImplementedError
-
-    @fact
-    def uses(self) -> usage.Uses:
-        """By name of a field of a wanted file: its uses in the live requests and responses."""
-        return usage.uses_of(self.messages, self.wanted)
-
-    @fact
-    def fields_by_name(self) -> dict[tuple[bool, str], list[Field]]:
-        """By whether the message is a request or response, and by name: the fields of the live messages."""
-        found: dict[tuple[bool, str], list[Field]] = {}
-        for message in self.messages:
-            for field in message.all_fields if message.valid else ():
-                found.setdefault((message.is_rpc, field.name), []).append(field)
-        return found
-
-    @fact
-    def vocabulary(self) -> Vocabulary:
-        """The words of its descriptions, comments and names."""
-
-        return Vocabulary(self.messages, self.wanted)
-
-    @fact
-    def headings(self) -> Counter[str]:
-        """How many files have each heading."""
-        return Counter(message.heading for message in self.messages)
-
-    @fact
-    def usual_heading(self) -> str:
-        """The heading that most files have, empty when they have none."""
-        return max(self.headings, key=self.headings.__getitem__, default="")
-
-    @fact
-    def usual_headings(self) -> int:
-        """How many files have the usual heading."""
-        return self.headings[self.usual_heading]
-
-    @fact
-    def contested_types(self) -> dict[str, str]:
-        """By name of a field to which the RPCs give more than one primitive: the usual one."""
-        return usage.contested(self.uses, usage.primitive)
-
-    @fact
-    def contested_entities(self) -> dict[str, str]:
-        """By name of a field to which the RPCs give more than one entity type, or one and none: the usual one."""
-        return usage.contested(self.uses, usage.entity)
-
-    @fact
-    def spellings(self) -> dict[str, dict[str, int]]:
-        """By name of a field, where there is another spelling: the number of RPCs by spelling."""
-        return usage.spellings(self.uses)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Body, layout, lines, ranges_of, tokens
+from kiplint.model.layout import Layout, layout, lines, ranges_of, tokens
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.readers.profile import Profile
@@ -80,7 +80,7 @@ def _layouts(message: Message, view: Message, profile: Profile) -> Iterator[Misr
     yield from found
 
 
-def _same(one: Body, other: Body, profile: Profile) -> bool:
+def _same(one: Layout, other: Layout, profile: Profile) -> bool:
     if tokens(one) != tokens(other):
         return False
     if profile.tags.fields == "skipped" or one.tags is None or other.tags is None:
@@ -88,11 +88,11 @@ def _same(one: Body, other: Body, profile: Profile) -> bool:
     return _drawn(one) == _drawn(other)
 
 
-def _drawn(body: Body) -> list[tuple[int, str, str, str]]:
+def _drawn(body: Layout) -> list[tuple[int, str, str, str]]:
     return list(lines(body))
 
 
-def _difference(one: Body, other: Body) -> tuple[str, str, str]:
+def _difference(one: Layout, other: Layout) -> tuple[str, str, str]:
     """The first difference in words, and the field that it is at."""
     really, taken = _drawn(one), _drawn(other)
     at = next((n for n, (a, b) in enumerate(zip(really, taken, strict=False)) if a != b), min(len(really), len(taken)))

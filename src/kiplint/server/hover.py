@@ -10,7 +10,7 @@ from kiplint.compat.tree import Budget
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
-from kiplint.model.element import given
+from kiplint.model.element import value_or
 from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import header_map
 from kiplint.model.layout import describe, layout, lines, ranges_of, slot, width
@@ -116,7 +116,7 @@ def hints(buffer: Buffer, within: types.Range, neighbours: Neighbours) -> Iterat
     locator = Locator(buffer.text)
     start, end = buffer.offset(within.start), buffer.offset(within.end)
     for field in message.all_fields:
-        written = given(field.spec.versions, "").strip()
+        written = value_or(field.spec.versions, "").strip()
         node = locator.node(field.pointer)
         versions = child(node, "versions") if node else None
         if versions is None or not start <= versions.end <= end or str(field.present) == written:

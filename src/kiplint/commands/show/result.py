@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kiplint.codec.fast import default_of
 from kiplint.commands.show.run import LayoutResult, LayoutsResult
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Body, Slot, describe, layout, width
+from kiplint.model.layout import Layout, Slot, describe, layout, width
 from kiplint.model.message import Message
 from kiplint.text.show import encodable
 from kiplint.versions import VersionRange
@@ -146,7 +146,7 @@ def _layout(message: Message, versions: VersionRange) -> LayoutObject:
     )
 
 
-def _body(body: Body) -> tuple[list[FieldObject], dict[str, FieldObject] | None]:
+def _body(body: Layout) -> tuple[list[FieldObject], dict[str, FieldObject] | None]:
     tags = None if body.tags is None else {str(one.field.tag): _field(one, tagged=True) for one in body.tags}
     return [_field(one) for one in body.slots], tags
 

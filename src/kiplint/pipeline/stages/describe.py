@@ -12,7 +12,7 @@ from kiplint.compat.tree import Budget
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.model.headers import header_map
-from kiplint.model.layout import Body, intervals, layout, ranges_of, slot_tokens, tokens
+from kiplint.model.layout import Layout, intervals, layout, ranges_of, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -138,7 +138,7 @@ def _layout(message: Message, versions: VersionRange) -> Mapping[str, Any]:
     }
 
 
-def _shape(body: Body, path: str) -> Iterator[str]:
+def _shape(body: Layout, path: str) -> Iterator[str]:
     for one in (*body.slots, *(body.tags or ())):
         tag = f", tag {one.field.tag}" if body.tags and one in body.tags else ""
         yield f"{path}{one.field.name} {describe_slot(one)}{tag}"
@@ -146,11 +146,11 @@ def _shape(body: Body, path: str) -> Iterator[str]:
             yield from _shape(one.body, f"{path}{one.field.name}.")
 
 
-def _names(body: Body) -> tuple[Any, ...]:
+def _names(body: Layout) -> tuple[Any, ...]:
     return tuple((one.field.name, _names(one.body) if one.body else ()) for one in body.slots)
 
 
-def _tags(body: Body, path: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
+def _tags(body: Layout, path: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
     for one in body.tags or ():
         yield {"path": ".".join(path), "tag": number(one.field.tag), "layout": _digest(slot_tokens(one))}
     for one in (*body.slots, *(body.tags or ())):
