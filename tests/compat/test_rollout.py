@@ -14,7 +14,7 @@ import pytest
 
 from kiplint.commands.rollout.result import rollout_document
 from kiplint.commands.rollout.text import closing
-from kiplint.compat.rollout import STATUSES, Row, rollout, summary
+from kiplint.compat.rollout import STATUSES, RolloutRow, rollout, summary
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
@@ -45,15 +45,15 @@ def stored(folder: Path) -> SchemaSet:
     return tree.main
 
 
-def short(rows: list[Row]) -> list[tuple[Any, ...]]:
+def short(rows: list[RolloutRow]) -> list[tuple[Any, ...]]:
     return [(row.name, row.api_key, row.status, row.base_versions, row.versions, row.message) for row in rows]
 
 
-def statuses(rows: list[Row]) -> dict[str, str]:
+def statuses(rows: list[RolloutRow]) -> dict[str, str]:
     return {row.name: row.status for row in rows}
 
 
-def one(*messages: Message, base: tuple[Message, ...] | None = None, header: int = 3) -> Row:
+def one(*messages: Message, base: tuple[Message, ...] | None = None, header: int = 3) -> RolloutRow:
     """The only row of a set, against a base if there is one; the set has a RequestHeader."""
     if all(one.name != "RequestHeader" for one in messages):
         messages = (*messages, HEADER)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.rollout import RULES, Row, rollout, rollout_rules
+from kiplint.compat.rollout import RULES, RolloutRow, rollout, rollout_rules
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.model.schemas import SchemaSet
 from tools import rpc
 
 
-def one(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: Any) -> Row:
+def one(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: Any) -> RolloutRow:
     """The row of an RPC, still without header 3, under a configuration."""
     configured = Config(**config)
     rules = rollout_rules(3, configured, make_ruleset(configured, load_rules(configured, "")).known)

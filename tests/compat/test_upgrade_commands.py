@@ -11,7 +11,7 @@ import pytest
 
 from kiplint.commands.upgrade_path.run import tags_of
 from kiplint.compat.tree import load
-from kiplint.compat.upgrade import Release, UpgradePath, interoperate, make_release, upgrade_path
+from kiplint.compat.upgrade import UpgradePath, UpgradeRelease, interoperate, make_release, upgrade_path
 from kiplint.sources.history import version_key
 from tools import Ran, kiplint
 
@@ -20,7 +20,7 @@ ZOOKEEPER_RPCS = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledSh
 
 
 @pytest.fixture(scope="module")
-def releases(history: Path) -> dict[str, Release]:
+def releases(history: Path) -> dict[str, UpgradeRelease]:
     return {tag: make_release(tag, load(f"{tag}:", str(history)).main) for tag in tags_of(str(history))}
 
 
@@ -36,7 +36,7 @@ def test_tags_come_in_the_order_of_versions(history: Path) -> None:
     ]  # fmt: skip
 
 
-def test_the_path_to_kafka_4(releases: dict[str, Release]) -> None:
+def test_the_path_to_kafka_4(releases: dict[str, UpgradeRelease]) -> None:
     tags = list(releases)
     found = upgrade_path([releases[tag] for tag in tags[tags.index(FIRST) :]])
     assert found.path == (FIRST, BRIDGE, LAST)
@@ -50,7 +50,7 @@ def test_the_path_to_kafka_4(releases: dict[str, Release]) -> None:
             assert interoperate(releases[step.source], releases[step.target], step.mode)
 
 
-def test_the_jump_to_kafka_4(releases: dict[str, Release]) -> None:
+def test_the_jump_to_kafka_4(releases: dict[str, UpgradeRelease]) -> None:
     found = upgrade_path([releases[FIRST], releases[LAST]])
     assert (found.found, found.direct.modes, found.furthest) == (False, (), FIRST)
     gone = {one.name for one in found.direct.blockers if one.kind == "gone"}
@@ -58,7 +58,7 @@ def test_the_jump_to_kafka_4(releases: dict[str, Release]) -> None:
     assert (gone, others) == (ZOOKEEPER_RPCS, [("WriteTxnMarkers", "0", "1-2")])
 
 
-def test_neighbouring_releases_interoperate(releases: dict[str, Release]) -> None:
+def test_neighbouring_releases_interoperate(releases: dict[str, UpgradeRelease]) -> None:
     apart = [
         (old.name, new.name)
         for old, new in pairwise(releases.values())
@@ -67,7 +67,7 @@ def test_neighbouring_releases_interoperate(releases: dict[str, Release]) -> Non
     assert apart == []
 
 
-def test_kafka_4_takes_kraft_clusters_from_3_3_on(releases: dict[str, Release]) -> None:
+def test_kafka_4_takes_kraft_clusters_from_3_3_on(releases: dict[str, UpgradeRelease]) -> None:
     able = [tag for tag, one in releases.items() if interoperate(one, releases["confluent-8.0.0"], "kraft")]
     assert able[0] == "3.3.0"
     assert next(tag for tag, one in releases.items() if one.migrates) == "3.4.0"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.compat.tree import make_tree
-from kiplint.compat.upgrade import Release, Step, direct, interoperate, make_graph, make_release, upgrade_path
+from kiplint.compat.upgrade import Step, UpgradeRelease, direct, interoperate, make_graph, make_release, upgrade_path
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc
@@ -22,25 +22,25 @@ def served(name: str, key: int, valid: str, *listeners: str, **others: object) -
     return request, rpc(name, key, valid)[1]
 
 
-def release(name: str, *pairs: Sequence[Message]) -> Release:
+def release(name: str, *pairs: Sequence[Message]) -> UpgradeRelease:
     return make_release(name, SchemaSet(tuple(one for pair in pairs for one in pair)))
 
 
-def stored(folder: Path) -> Release:
+def stored(folder: Path) -> UpgradeRelease:
     files = [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.json"))]
     assert files
     return make_release(folder.name, make_tree(folder.name, [("", files)]).main)
 
 
 @pytest.fixture(scope="module")
-def three(repo: Path) -> list[Release]:
+def three(repo: Path) -> list[UpgradeRelease]:
     return [stored(repo / "fixtures/upgrade" / name) for name in ("ancient", "bridge", "modern")]
 
 
 # Modes
 
 
-def test_modes_of_the_fixtures(three: list[Release]) -> None:
+def test_modes_of_the_fixtures(three: list[UpgradeRelease]) -> None:
     assert [([*one.served], one.migrates) for one in three] == [
         (["zookeeper"], False),
         (["zookeeper", "kraft"], True),
@@ -48,7 +48,7 @@ def test_modes_of_the_fixtures(three: list[Release]) -> None:
     ]
 
 
-def test_what_each_mode_serves(three: list[Release]) -> None:
+def test_what_each_mode_serves(three: list[UpgradeRelease]) -> None:
     names = {mode: {name for name, _ in rpcs.values()} for mode, rpcs in three[1].served.items()}
     common = {"ApiVersions", "Fetch", "WriteTxnMarkers", "AlterPartition"}
     assert names == {
@@ -127,7 +127,7 @@ def test_what_a_set_without_listeners_may_not_serve_is_not_missed() -> None:
 # Paths
 
 
-def test_the_way_from_zookeeper_to_kraft(three: list[Release]) -> None:
+def test_the_way_from_zookeeper_to_kraft(three: list[UpgradeRelease]) -> None:
     found = upgrade_path(three)
     assert found.found
     assert found.path == ("ancient", "bridge", "modern")
@@ -138,7 +138,7 @@ def test_the_way_from_zookeeper_to_kraft(three: list[Release]) -> None:
     )
 
 
-def test_what_stands_in_the_way_of_the_jump(three: list[Release]) -> None:
+def test_what_stands_in_the_way_of_the_jump(three: list[UpgradeRelease]) -> None:
     found = upgrade_path(three).direct
     assert (found.possible, found.modes) == (False, ())
     assert [(one.name, one.kind, one.old, one.new) for one in found.blockers] == [
@@ -149,17 +149,17 @@ def test_what_stands_in_the_way_of_the_jump(three: list[Release]) -> None:
     ]
 
 
-def test_no_path(three: list[Release]) -> None:
+def test_no_path(three: list[UpgradeRelease]) -> None:
     found = upgrade_path([three[0], three[2]])
     assert (found.found, found.path, found.steps, found.furthest) == (False, (), (), "ancient")
 
 
-def test_no_path_says_how_far_one_gets(three: list[Release]) -> None:
+def test_no_path_says_how_far_one_gets(three: list[UpgradeRelease]) -> None:
     last = release("last", served("Fetch", 1, "9", "broker"))
     assert upgrade_path([*three, last]).furthest == "modern"
 
 
-def test_the_mode_at_first_can_be_said(three: list[Release]) -> None:
+def test_the_mode_at_first_can_be_said(three: list[UpgradeRelease]) -> None:
     assert len(upgrade_path(three[1:]).steps) == 1
     assert [step.kind for step in upgrade_path(three[1:], "zookeeper").steps] == ["migrate", "upgrade"]
     assert not upgrade_path(three[1:], "zookeeper").direct.possible
@@ -171,12 +171,12 @@ def test_of_several_short_paths_the_one_furthest_ahead(ranges: tuple[str, ...]) 
     assert upgrade_path(sets).path == ("r0", "r2", "r3")
 
 
-def test_one_release_alone(three: list[Release]) -> None:
+def test_one_release_alone(three: list[UpgradeRelease]) -> None:
     found = upgrade_path(three[:1])
     assert (found.found, found.path, found.steps) == (True, ("ancient",), ())
 
 
-def test_every_edge_is_a_pair_that_interoperates(three: list[Release]) -> None:
+def test_every_edge_is_a_pair_that_interoperates(three: list[UpgradeRelease]) -> None:
     edges = {(three[a].name, three[b].name, mode) for (a, mode), (b, _) in make_graph(three).edges if a != b}
     assert edges == {("ancient", "bridge", "zookeeper"), ("bridge", "modern", "kraft")}
     assert all(interoperate(old, new, mode) == ((old.name, new.name, mode) in edges)

@@ -14,7 +14,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_rpc import BadName, new_rpc
-from kiplint.fixes.new_version import BadField, NewField
+from kiplint.fixes.new_version import BadField, FieldToAdd
 from kiplint.model.schemas import Rpc
 from tools import check, definition, field
 
@@ -34,7 +34,7 @@ def rpc(files: Files, name: str) -> Rpc:
 
 
 def bumped(files: Files, name: str, *fields: str, **others: Any) -> Files:
-    return after(files, bump(rpc(files, name), fields=[NewField.parse(one) for one in fields], **others))
+    return after(files, bump(rpc(files, name), fields=[FieldToAdd.parse(one) for one in fields], **others))
 
 
 def breaks(old: Files, new: Files) -> set[tuple[str, str]]:
@@ -51,7 +51,7 @@ def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
     for one in old.rpcs:
         if one.is_dead or one.is_coordinator:
             continue
-        migration = bump(one, fields=[NewField("ReallyNew", "string", "What is new.")])
+        migration = bump(one, fields=[FieldToAdd("ReallyNew", "string", "What is new.")])
         assert bool(migration.files) is (one.name != "SaslHandshake")
         now = after(now, migration)
     for name, data in before.items():

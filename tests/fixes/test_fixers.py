@@ -16,8 +16,8 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.apply import Check, Mended, mend_set
-from kiplint.fixes.fixers import FIXERS, mend
+from kiplint.fixes.apply import Check, FixedSet, fix_set
+from kiplint.fixes.fixers import FIXERS, make_fix
 from kiplint.fixes.write import patch
 from kiplint.text.edit import Edit, apply_edits
 from test_rules import OneFileEach
@@ -48,11 +48,11 @@ def checker(rule: Rule) -> Check:
     """The default rules, and the rule itself."""
     config = Config(select=["default", rule.id])
     rules = make_ruleset(config, load_rules(config, ""))
-    return lambda files: check_set([Input(*one) for one in files.items()], rules, fixer=mend).findings
+    return lambda files: check_set([Input(*one) for one in files.items()], rules, fixer=make_fix).findings
 
 
-def mended(rule: Rule, files: Files) -> Mended:
-    return mend_set(files, checker(rule), unsafe=True)
+def mended(rule: Rule, files: Files) -> FixedSet:
+    return fix_set(files, checker(rule), unsafe=True)
 
 
 def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]:
@@ -107,7 +107,7 @@ def test_every_fixer_is_named_by_a_rule_and_known_to_the_language() -> None:
 def test_only_what_is_safe_is_done_unasked() -> None:
     for rule in FIXABLE.values():
         files = bad(rule)
-        result = mend_set(files, checker(rule))
+        result = fix_set(files, checker(rule))
         assert all(one.fix is None or one.fix.applicability == "safe" for one in result.mended)
 
 
@@ -134,7 +134,7 @@ def test_every_snapshot_belongs_to_a_rule() -> None:
 def test_block_comments_become_lines(written: str, meant: str | None, end: str) -> None:
     text = '{\n  WRITTEN\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"\n}'
     before, after = (text.replace("WRITTEN", one or written).replace("\n", end) for one in (written, meant))
-    result = mend_set({"XData.json": before.encode()}, checker(FIXABLE["syntax/block-comment"]), unsafe=True)
+    result = fix_set({"XData.json": before.encode()}, checker(FIXABLE["syntax/block-comment"]), unsafe=True)
     assert result.after.get("XData.json", before.encode()).decode() == after
 
 
@@ -149,7 +149,7 @@ def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) ->
     text = '{\nCOMMENTS  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"TAIL\n}'
     for tail in ("", "  // kiplint: ignore[tags] mended"):
         before = text.replace("COMMENTS", comments).replace("TAIL", tail)
-        result = mend_set({"XData.json": before.encode()}, checker(FIXABLE["style/unused-ignore"]), unsafe=True)
+        result = fix_set({"XData.json": before.encode()}, checker(FIXABLE["style/unused-ignore"]), unsafe=True)
         after = result.after.get("XData.json", before.encode()).decode()
         assert after == text.replace("COMMENTS", left).replace("TAIL", "")
 
@@ -175,7 +175,7 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     config = Config(select=["house"], rule_packs=["house.json5"])
     rules = make_ruleset(config, load_rules(config, str(tmp_path)))
     files = {"XRequest.json": definition(field("Id", "uuid")).replace(b'"0+"\n', b'"0+",\n')}
-    found = check_set([Input(*one) for one in files.items()], rules, fixer=mend).findings
+    found = check_set([Input(*one) for one in files.items()], rules, fixer=make_fix).findings
     assert {one.rule: one.fix and one.fix.edits[0].text for one in found} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip

@@ -16,8 +16,8 @@ from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.apply import mend_set
-from kiplint.fixes.fixers import mend
+from kiplint.fixes.apply import fix_set
+from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.write import patch
 from kiplint.model.load import load
 from tools import definition, field
@@ -29,7 +29,7 @@ RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
 def found(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([Input(*one) for one in files.items()], RULES, fixer=mend).findings
+    return check_set([Input(*one) for one in files.items()], RULES, fixer=make_fix).findings
 
 
 def severities(findings: list[Finding]) -> Counter[str]:
@@ -57,11 +57,11 @@ def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> 
         some = pair_of(files, name)
         some[name] = mutated(some[name].decode(), chance).encode("utf-8", "surrogateescape")
         before = found(some)
-        result = mend_set(some, found, unsafe=unsafe)
+        result = fix_set(some, found, unsafe=unsafe)
         after = {**some, **result.after}
         assert severities(found(after)) <= severities(before)
         assert len(result.mended) + len(result.left) == len(before) or len(result.left) < len(before)
-        assert not mend_set(after, found, unsafe=unsafe).after, some[name].decode()
+        assert not fix_set(after, found, unsafe=unsafe).after, some[name].decode()
         changed += bool(result.after)
         for path, data in result.after.items():
             told = words_said if unsafe else said  # block comments become lines if asked to
@@ -84,7 +84,7 @@ def _keeps_layout(before: bytes, after: bytes) -> None:
 
 def test_what_is_fine_stays(trees: list[Files]) -> None:
     for files in trees:
-        result = mend_set(files, found)
+        result = fix_set(files, found)
         for path, data in result.after.items():
             assert {one.rule for one in result.mended if one.path == path} <= {
                 "shape/coerced-value", "fields/default-json-null", "versions/versions-missing",
@@ -95,7 +95,7 @@ def test_what_is_fine_stays(trees: list[Files]) -> None:
 def test_fixes_that_collide_come_one_after_the_other() -> None:
     # The string and the escape in it are two findings in one place.
     text = b'{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": \'\\x30+\',}'
-    result = mend_set({"XData.json": text}, found)
+    result = fix_set({"XData.json": text}, found)
     assert (
         result.after["XData.json"]
         == b'{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"}'
@@ -105,7 +105,7 @@ def test_fixes_that_collide_come_one_after_the_other() -> None:
 def test_a_fix_that_makes_it_worse_is_not_made() -> None:
     # With "null" in quotes the default would be one that the type does not have; without any it is as it was read.
     files = {"XRequest.json": definition(field(default=None, about="It."))}
-    result = mend_set(files, found)
+    result = fix_set(files, found)
     assert b"default" not in result.after["XRequest.json"]
     assert "fields/default-json-null" in {one.rule for one in result.mended}
 

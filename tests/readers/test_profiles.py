@@ -14,7 +14,7 @@ import kiplint
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.load import load
 from kiplint.readers.outcome import readings
-from kiplint.readers.profile import FOLDER, Strip, profiles, read_profile
+from kiplint.readers.profile import FOLDER, StripStep, profiles, read_profile
 from kiplint.readers.replay import Taken, _stripped, replay
 from tools import document, field
 
@@ -137,7 +137,7 @@ def test_the_profiles_are_data_of_the_package() -> None:
         read_profile("envoy.json")
 
 
-STEPS = [Strip(cut="//"), Strip(cut="//", ended=True), Strip(drop_beginning="//"), Strip(drop_with=["#", "//"]), Strip(join=True), Strip(comments=["//", "/*", "#"]), Strip(replace={"-21": "IN"})]  # fmt: skip
+STEPS = [StripStep(cut="//"), StripStep(cut="//", ended=True), StripStep(drop_beginning="//"), StripStep(drop_with=["#", "//"]), StripStep(join=True), StripStep(comments=["//", "/*", "#"]), StripStep(replace={"-21": "IN"})]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(['"', "\\", "//", "/*", "*/", "#", "\n", "a", " ", "-21", "{"]), max_size=25))

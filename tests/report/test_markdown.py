@@ -8,7 +8,7 @@ import pytest
 
 from kiplint.commands.rollout.run import RolloutResult
 from kiplint.commands.rollout.text import write_markdown
-from kiplint.compat.rollout import Row
+from kiplint.compat.rollout import RolloutRow
 from kiplint.render.markdown import inline
 
 from .findings import HOSTILE, finding, report, written
@@ -52,7 +52,7 @@ def test_a_hostile_name_stays_in_its_cell() -> None:
 
 
 def test_a_hostile_name_stays_in_the_table_of_a_rollout() -> None:
-    row = Row(HOSTILE, 1, "wrong", "0-1", "0-2", {"0": 1, "1+": 2}, HOSTILE)
+    row = RolloutRow(HOSTILE, 1, "wrong", "0-1", "0-2", {"0": 1, "1+": 2}, HOSTILE)
     out = io.StringIO()
     write_markdown(RolloutResult(findings=(), rows=(row,)), out, color=False)
     head, empty, _, _, shown = out.getvalue().splitlines()

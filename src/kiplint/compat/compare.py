@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kiplint.compat import kinds
 from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fields, pair_messages, partner
 from kiplint.compat.kinds import FieldChange, FieldRenamed, TagReused
-from kiplint.compat.tree import Budget, Tree, pair_sets
+from kiplint.compat.tree import FieldBudget, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot, slot_tokens, tokens
@@ -190,7 +190,7 @@ class Twins(NamedTuple):
 
 def compare_fields(messages: Both, within: VersionRange) -> Iterator[FieldChange]:
     """The changes of the fields of the messages and of all structs inside, in versions that both have."""
-    budget = Budget(messages.new)
+    budget = FieldBudget(messages.new)
     for old, new, pairs, versions in _twins(messages, within):
         found: dict[FieldChange, VersionRange] = {}
         pieces = list(boundaries({*_ranges_below(old), *_ranges_below(new)}, versions))
@@ -302,7 +302,7 @@ def compare_messages(old: Message, new: Message, *, old_unstable: bool = False) 
     """All changes of a message that both sets have. `old_unstable` says that its request's latest version is."""
     both = Both(old, new)
     for side in (old, new):
-        Budget(side).spend(side)
+        FieldBudget(side).spend(side)
     if _was_version(old, new):
         yield from _moved_type(both)
         return
@@ -406,7 +406,7 @@ def reused_tags(new: Message, old: Message | None, older: Iterable[Message]) -> 
     """
     older = list(older)
     for message in (new, *older):
-        Budget(message).spend(message)
+        FieldBudget(message).spend(message)
     reported: set[str] = set()
     kept = _kept(old, new) if old else set()
     for ancestor in ([old] if old else []) + older:

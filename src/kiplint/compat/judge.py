@@ -171,7 +171,7 @@ def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:
     return on_disk or ("storage" if breaks == "wire" else breaks)
 
 
-class Example(NamedTuple):
+class RuleExample(NamedTuple):
     """What a rule finds in its example, and the two sets; paths begin with `old/` or `new/`."""
 
     changes: list[Judged]
@@ -179,12 +179,12 @@ class Example(NamedTuple):
     new: Tree
 
 
-def run_example(rule: Rule, folder: Path) -> Example:
+def run_example(rule: Rule, folder: Path) -> RuleExample:
     """What one rule, switched on if need be, finds between the two sets of a directory."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     old, new = (make_tree(side, [("", _files(folder, side))]) for side in ("old", "new"))
     found = judge(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
-    return Example(found, old, new)
+    return RuleExample(found, old, new)
 
 
 def messages_of(rule: Rule, folder: Path) -> list[str]:

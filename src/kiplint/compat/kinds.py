@@ -25,7 +25,7 @@ class NewMessage(Change, frozen=True, dict=True):
     """A message is new."""
 
 
-class Reworded(Change, frozen=True, dict=True):
+class PropertyChange(Change, frozen=True, dict=True):
     """A property of a message has another value."""
 
     attribute: ClassVar[str]
@@ -51,19 +51,19 @@ class Reworded(Change, frozen=True, dict=True):
         return {self.wanted: getattr(self.messages[1], self.attribute)}
 
 
-class MessageRenamed(Reworded, frozen=True, dict=True):
+class MessageRenamed(PropertyChange, frozen=True, dict=True):
     """A message has another name."""
 
     wanted, attribute = "name", "name"
 
 
-class TypeChanged(Reworded, frozen=True, dict=True):
+class TypeChanged(PropertyChange, frozen=True, dict=True):
     """A message is of another type."""
 
     wanted, attribute = "type", "type"
 
 
-class ApiKeyChanged(Reworded, frozen=True, dict=True):
+class ApiKeyChanged(PropertyChange, frozen=True, dict=True):
     """A message has another API key, or none."""
 
     wanted, attribute = "apiKey", "api_key"
@@ -85,7 +85,7 @@ class RecordTypeMoved(Change, frozen=True, dict=True):
         return _layout(self.messages[1], self.message.valid.lowest)
 
 
-class Ranged(Change, frozen=True, dict=True):
+class ValidVersionsChange(Change, frozen=True, dict=True):
     """A change of the valid versions."""
 
     wanted = "validVersions"
@@ -101,7 +101,7 @@ class Ranged(Change, frozen=True, dict=True):
         return _valid(self.messages[1])
 
 
-class VersionDropped(Ranged, frozen=True, dict=True):
+class VersionDropped(ValidVersionsChange, frozen=True, dict=True):
     """Released versions are no longer valid."""
 
     held: Annotated[VersionRange, "Those of them that the other half of the RPC still has."] = NONE
@@ -112,7 +112,7 @@ class VersionDropped(Ranged, frozen=True, dict=True):
         return "request" if self.message.type == "response" else "response"
 
 
-class NewVersion(Ranged, frozen=True, dict=True):
+class NewVersion(ValidVersionsChange, frozen=True, dict=True):
     """Versions are valid that were not."""
 
     again: Annotated[bool, "Whether they are lower than the highest that was valid, and so come back."] = False
@@ -152,7 +152,7 @@ class NewVersion(Ranged, frozen=True, dict=True):
         return was.valid & self.message.valid & VersionRange.of(version, version) if was and version >= 0 else NONE
 
 
-class GapInVersions(Ranged, frozen=True, dict=True):
+class GapInVersions(ValidVersionsChange, frozen=True, dict=True):
     """The old versions and the new ones do not meet."""
 
 
@@ -514,7 +514,7 @@ class AboutChanged(AttributeChanged, frozen=True, dict=True):
     wanted, attribute = "about", "about"
 
 
-class Arrived(FieldChange, frozen=True, dict=True):
+class FieldAddition(FieldChange, frozen=True, dict=True):
     """A field that only versions not yet released have."""
 
     @fact
@@ -533,11 +533,11 @@ class Arrived(FieldChange, frozen=True, dict=True):
         return "field-added" if self.new_tag < 0 else "tag-added"
 
 
-class NewField(Arrived, frozen=True, dict=True):
+class NewField(FieldAddition, frozen=True, dict=True):
     """A new field in a new version."""
 
 
-class NewFieldNotIgnorable(Arrived, frozen=True, dict=True):
+class NewFieldNotIgnorable(FieldAddition, frozen=True, dict=True):
     """A new field without which no older version can be written once it is set."""
 
     wanted = "ignorable"

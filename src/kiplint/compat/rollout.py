@@ -56,7 +56,7 @@ def rollout_rules(header: int, config: Config | None = None, known: Sequence[Rul
     return RuleSet(kept, kept)
 
 
-class Broken(NamedTuple):
+class HalfViolation(NamedTuple):
     """A rule that an RPC breaks, the half that breaks it, the versions in which it does, and what the rule says."""
 
     rule: str
@@ -76,12 +76,12 @@ class Standing:
     def __init__(self, head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> None:
         self.has_base = base is not None
         self._rules = {rule.id: rule for rule in rules.rules}
-        self._broken: dict[int, list[Broken]] = {}
+        self._broken: dict[int, list[HalfViolation]] = {}
         for one in _all_broken(head, base, rules):
             self._broken.setdefault(one.half.api_key or 0, []).append(one)
         self.of_header = _of_header(head, rules)
 
-    def of(self, rpc: Rpc) -> Sequence[Broken]:
+    def of(self, rpc: Rpc) -> Sequence[HalfViolation]:
         """The rules that an RPC breaks, the one that counts first."""
         return sorted(self._broken.get(rpc.api_key, ()), key=lambda one: RULES.index(one.rule))
 
@@ -106,7 +106,7 @@ class Standing:
         return self._rules[rule].params.get(name, usual) if rule in self._rules else usual
 
 
-def _all_broken(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iterator[Broken]:
+def _all_broken(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iterator[HalfViolation]:
     halves = [message for message in head.messages if message.is_rpc and message.api_key is not None]
     for violation in rules.violations("message", halves):
         if violation.rule.id != IDENTITY:
@@ -128,9 +128,9 @@ def _all_broken(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iter
             yield from _moved(rules.violations("change", moves), new)
 
 
-def _moved(violations: Iterable[Violation], half: Message) -> Iterator[Broken]:
+def _moved(violations: Iterable[Violation], half: Message) -> Iterator[HalfViolation]:
     """The rules that moves of headers break, each once for all versions that moved."""
-    found: dict[str, Broken] = {}
+    found: dict[str, HalfViolation] = {}
     for violation in violations:
         for one in _broken(violation, half):
             known = found.get(one.rule, one)
@@ -138,14 +138,14 @@ def _moved(violations: Iterable[Violation], half: Message) -> Iterator[Broken]:
     yield from found.values()
 
 
-def _broken(violation: Violation, half: Message) -> Iterator[Broken]:
+def _broken(violation: Violation, half: Message) -> Iterator[HalfViolation]:
     if violation.severity != "off":
         where = violation.anchor
         pointer = f"{where.pointer}/{where.wanted}".strip("/")
-        yield Broken(violation.rule.id, violation.severity, half, said=violation.message, pointer=pointer)
+        yield HalfViolation(violation.rule.id, violation.severity, half, said=violation.message, pointer=pointer)
 
 
-def _of_header(head: SchemaSet, rules: RuleSet) -> Broken | None:
+def _of_header(head: SchemaSet, rules: RuleSet) -> HalfViolation | None:
     header = head.request_header
     violations = rules.violations("message", [header]) if header else []
     identity = (violation for violation in violations if violation.rule.id == IDENTITY)
@@ -163,7 +163,7 @@ CHANGED_BY_KIP: Final = frozenset({"OffsetDelete", "GetTelemetrySubscriptions", 
 """The RPCs whose bodies the KIP changes together with the header."""
 
 
-class Found(NamedTuple):
+class Assessment(NamedTuple):
     """How far an RPC is, why, by which rule, the message and the JSON pointer to look at, and what else to know."""
 
     status: Adoption
@@ -175,12 +175,14 @@ class Found(NamedTuple):
     note: str = ""
 
 
-def found_wrong(standing: Standing, rpc: Rpc, base: Rpc | None) -> Found | None:
+def found_wrong(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
     """What is wrong with an RPC, by the rule that counts first; None where nothing is."""
     frozen = standing.frozen(rpc)
     if frozen is not None and rpc.is_dead and base and not base.is_dead and standing.asks(FROZEN):
         said = f"{rpc.name} is frozen at versions {frozen} and must stay; it has no valid version any more"
-        return Found("wrong", said, FROZEN, standing.severity(FROZEN), rpc.request or rpc.response, "validVersions")
+        return Assessment(
+            "wrong", said, FROZEN, standing.severity(FROZEN), rpc.request or rpc.response, "validVersions"
+        )
     for broken in standing.of(rpc):
         half, wanted = broken.half, "validVersions"
         if broken.rule == FROZEN and frozen is not None:
@@ -196,11 +198,11 @@ def found_wrong(standing: Standing, rpc: Rpc, base: Rpc | None) -> Found | None:
             said, wanted = f"there is no {'response' if rpc.request else 'request'}", "apiKey"
         else:
             said, wanted = _told(broken, rpc)
-        return Found("wrong", said, broken.rule, broken.severity, half, wanted)
+        return Assessment("wrong", said, broken.rule, broken.severity, half, wanted)
     return None if frozen is not None or rpc.is_dead else _second_header(standing, rpc, base)
 
 
-def _told(broken: Broken, rpc: Rpc) -> tuple[str, str]:
+def _told(broken: HalfViolation, rpc: Rpc) -> tuple[str, str]:
     """What to say of a broken rule, and where to look; most speak for themselves."""
     if broken.rule in MOVED:
         said = f"{broken.half.name} {broken.versions} is released and was moved to another header"
@@ -217,7 +219,7 @@ def _difference(rpc: Rpc) -> str:
     return f"the request has versions {request}, the response {response}"
 
 
-def _second_header(standing: Standing, rpc: Rpc, base: Rpc | None) -> Found | None:
+def _second_header(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
     """OffsetDelete with request header 2, declared or derived, where the base does not have it so already."""
     request = rpc.request
     if rpc.name != "OffsetDelete" or request is None or not standing.asks(OFFSETS):
@@ -228,7 +230,7 @@ def _second_header(standing: Standing, rpc: Rpc, base: Rpc | None) -> Found | No
         return None
     said = f"{rpc.name} {versions} uses request header 2, which it never has: its first flexible version has header 3"
     wanted = "headerVersions" if request.says_headers else "flexibleVersions"
-    return Found("wrong", said, OFFSETS, standing.severity(OFFSETS), request, wanted)
+    return Assessment("wrong", said, OFFSETS, standing.severity(OFFSETS), request, wanted)
 
 
 def _behind(message: Message, header: int) -> VersionRange:
@@ -238,26 +240,26 @@ def _behind(message: Message, header: int) -> VersionRange:
     return found
 
 
-def progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> Found:
+def progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> Assessment:
     """How far an RPC is that has nothing wrong."""
     request, frozen = rpc.request, standing.frozen(rpc)
     if frozen is not None:
-        return Found("exempt", f"frozen at versions {frozen}: it never carries the client instance id")
+        return Assessment("exempt", f"frozen at versions {frozen}: it never carries the client instance id")
     if rpc.is_dead:
-        return Found("dead", "no valid version is left")
+        return Assessment("dead", "no valid version is left")
     if request is None or standing.exempt(rpc):
-        return Found("exempt", "exempt" if request else "there is no request")
+        return Assessment("exempt", "exempt" if request else "there is no request")
     if standing.has_base and base is None:
         first = header_of(request, request.valid.lowest)
         if first >= header or not standing.asks(MISSING):
             said = f"new, with header {first} from version {request.valid.lowest}"
-            return _without_id(standing, head, first) or Found("new", said)
+            return _without_id(standing, head, first) or Assessment("new", said)
         said = f"is new, but version {request.valid.lowest} uses header {first}; start with header {header}"
         return _missing(standing, request, f"{rpc.name} {said}", "headerVersions")
     latest = request.valid.highest
     uses = header_of(request, latest)
     if not standing.asks(MISSING):
-        return Found("done", f"version {latest} uses header {uses}")
+        return Assessment("done", f"version {latest} uses header {uses}")
     if uses < header:
         return _behind_others(standing, rpc, request, base, header)
     offered = released_versions(request)
@@ -266,10 +268,10 @@ def progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, he
         return _missing(standing, request, said, "latestVersionUnstable")
     note = _note(rpc, header)
     said = f"version {latest} uses header {uses}" + (f"; {note}" if note else "")
-    return _without_id(standing, head, uses) or Found("done", said, note=note)
+    return _without_id(standing, head, uses) or Assessment("done", said, note=note)
 
 
-def _behind_others(standing: Standing, rpc: Rpc, request: Message, base: Rpc | None, header: int) -> Found:
+def _behind_others(standing: Standing, rpc: Rpc, request: Message, base: Rpc | None, header: int) -> Assessment:
     old, latest = base.request if base else None, request.valid.highest
     released = released_versions(old).highest if old is not None and old is not request else -1
     bump = f"bump it to {max(released, latest) + 1} with header {header}"
@@ -277,24 +279,26 @@ def _behind_others(standing: Standing, rpc: Rpc, request: Message, base: Rpc | N
     return _missing(standing, request, said, "headerVersions" if request.says_headers else "validVersions")
 
 
-def _missing(standing: Standing, request: Message, said: str, wanted: str) -> Found:
-    return Found("missing", said, MISSING, standing.severity(MISSING), request, wanted)
+def _missing(standing: Standing, request: Message, said: str, wanted: str) -> Assessment:
+    return Assessment("missing", said, MISSING, standing.severity(MISSING), request, wanted)
 
 
-def _without_id(standing: Standing, head: SchemaSet, header: int) -> Found | None:
+def _without_id(standing: Standing, head: SchemaSet, header: int) -> Assessment | None:
     """What the request header itself lacks, where an RPC uses one that is to carry the client instance id."""
     if header < WITH_ID or not standing.asks(IDENTITY):
         return None
     message, severity, broken = head.request_header, standing.severity(IDENTITY), standing.of_header
     if message is None:
         said = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        return Found("missing", said, IDENTITY, severity, wanted="headerVersions")
+        return Assessment("missing", said, IDENTITY, severity, wanted="headerVersions")
     if header not in message.valid:
         said = f"it uses header {header}, but RequestHeader has versions {message.valid} only"
-        return Found("missing", said, IDENTITY, severity, message, "validVersions")
+        return Assessment("missing", said, IDENTITY, severity, message, "validVersions")
     if broken is None:
         return None
-    return Found("wrong", f"it uses header {header}, but {broken.said}", IDENTITY, severity, message, broken.pointer)
+    return Assessment(
+        "wrong", f"it uses header {header}, but {broken.said}", IDENTITY, severity, message, broken.pointer
+    )
 
 
 def _note(rpc: Rpc, header: int) -> str:
@@ -311,7 +315,7 @@ def _note(rpc: Rpc, header: int) -> str:
     return f"note: version {first} also brings {' and '.join(parts)}, which KIP-1313 does not" if parts else ""
 
 
-class Row(msgspec.Struct, frozen=True):
+class RolloutRow(msgspec.Struct, frozen=True):
     """One RPC: its versions in the base and the head, its request headers, and how far it is.
 
     `rule` is the rule that it breaks, empty when none; `file` and `wanted` say where to look. `note`
@@ -333,7 +337,9 @@ class Row(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def rollout(head: SchemaSet, base: SchemaSet | None = None, header: int = 3, rules: RuleSet | None = None) -> list[Row]:
+def rollout(
+    head: SchemaSet, base: SchemaSet | None = None, header: int = 3, rules: RuleSet | None = None
+) -> list[RolloutRow]:
     """The rows of all RPCs of the head, and of those of the base that are gone, by name.
 
     What is wrong or missing is what `rules` say, those of `rollout_rules`; when left out, as they are shipped.
@@ -347,18 +353,18 @@ def rollout(head: SchemaSet, base: SchemaSet | None = None, header: int = 3, rul
     return sorted(rows, key=lambda row: row.name)
 
 
-def summary(rows: Sequence[Row]) -> dict[Adoption, int]:
+def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
     """How many RPCs there are of each status."""
     counts = Counter(row.status for row in rows)
     return {status: counts[status] for status in STATUSES}
 
 
-def _row(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> Row:
+def _row(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> RolloutRow:
     request = rpc.request
     old = base.request if base and standing.has_base else None
     found = found_wrong(standing, rpc, base) or progress(standing, head, rpc, base, header)
     at = found.culprit or request or rpc.response
-    return Row(
+    return RolloutRow(
         name=rpc.name,
         api_key=rpc.api_key,
         status=found.status,
@@ -375,20 +381,20 @@ def _row(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header
     )
 
 
-def _gone(standing: Standing, rpc: Rpc) -> Row:
+def _gone(standing: Standing, rpc: Rpc) -> RolloutRow:
     """An RPC that the base has and the head has not: to be retired it keeps its files, with no valid version."""
     request = rpc.request
     frozen = standing.frozen(rpc)
     rule = FROZEN if frozen is not None else GONE
-    found = Found("dead", "no valid version was left, and now the file is gone")
+    found = Assessment("dead", "no valid version was left, and now the file is gone")
     if not rpc.is_dead:
         status: Adoption = "wrong" if standing.asks(rule) else "dead"
         said = "is in the base, but not in the head"
         said += f"; it is frozen at versions {frozen} and must stay" if frozen is not None else ""
         said += '; to retire it, keep its files with "validVersions": "none"' if frozen is None else ""
-        found = Found(status, said, rule if status == "wrong" else "", culprit=request or rpc.response)
+        found = Assessment(status, said, rule if status == "wrong" else "", culprit=request or rpc.response)
     at = found.culprit
-    return Row(
+    return RolloutRow(
         name=rpc.name,
         api_key=rpc.api_key,
         status=found.status,

@@ -20,7 +20,7 @@ from kiplint.text.lines import decode_text
 Keeps = Callable[[str], bool]
 
 
-class Base(NamedTuple):
+class BaseState(NamedTuple):
     """The state before: how often each finding was there, and the lines of each file by its path in the repository."""
 
     counts: Mapping[str, int]
@@ -28,7 +28,7 @@ class Base(NamedTuple):
     top: str
 
 
-def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> Base:
+def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> BaseState:
     """Check what stood at the same places in a revision; a place that was not there had nothing.
 
     Raises UsageError for a source that is no directory or file, and SourceError for an unknown revision.
@@ -48,10 +48,10 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet)
                     lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
         except NothingThereError:
             continue
-    return Base(counts, lines, top)
+    return BaseState(counts, lines, top)
 
 
-def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: Base) -> tuple[Finding, ...]:
+def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
     """The findings that are not in the base as often, or are on a line that is not in its file."""
     left = Counter(base.counts)
     texts: defaultdict[str, list[str]] = defaultdict(list)

@@ -18,7 +18,7 @@ from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 
 
-class Budget:
+class FieldBudget:
     """What is left to be compared of one message; raises UsageError when it is used up."""
 
     def __init__(self, message: Message) -> None:

@@ -78,7 +78,7 @@ Served = Mapping[int, tuple[str, VersionRange]]
 """By API key: the name of an RPC and its stable versions."""
 
 
-class Release(NamedTuple):
+class UpgradeRelease(NamedTuple):
     """One schema set as a release: what it serves in each mode, everything live, and whether it can be migrated."""
 
     name: str
@@ -88,7 +88,7 @@ class Release(NamedTuple):
     migrates: bool
 
 
-def make_release(name: str, schemas: SchemaSet) -> Release:
+def make_release(name: str, schemas: SchemaSet) -> UpgradeRelease:
     """What a set serves, by mode.
 
     Where it says listeners, ZooKeeper mode is what `zkBroker` serves, and KRaft mode what `broker` and `controller`
@@ -98,22 +98,22 @@ def make_release(name: str, schemas: SchemaSet) -> Release:
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and stable_versions(rpc)]
     live = {rpc.api_key: (rpc.name, stable_versions(rpc)) for rpc in rpcs}
     if not schemas.declares_listeners:
-        return Release(name, dict.fromkeys(modes_of(schemas), live), live, says_listeners=False, migrates=False)
+        return UpgradeRelease(name, dict.fromkeys(modes_of(schemas), live), live, says_listeners=False, migrates=False)
     served: dict[Mode, Served] = {
         mode: {rpc.api_key: live[rpc.api_key] for rpc in rpcs if is_served(rpc, schemas, mode, nodes=True)}
         for mode in modes_of(schemas)
     }
-    return Release(name, served, live, says_listeners=True, migrates=len(served) == 2 and _migrates(rpcs))
+    return UpgradeRelease(name, served, live, says_listeners=True, migrates=len(served) == 2 and _migrates(rpcs))
 
 
-def interoperate(old: Release, new: Release, mode: Mode) -> bool:
+def interoperate(old: UpgradeRelease, new: UpgradeRelease, mode: Mode) -> bool:
     """Whether brokers of both can run in one cluster of that mode: see `DEFINITION`."""
     if mode not in old.served or mode not in new.served:
         return False
     return next(blockers(old, new, mode, mode), None) is None
 
 
-def blockers(old: Release, new: Release, old_mode: Mode, new_mode: Mode) -> Iterator[Blocker]:
+def blockers(old: UpgradeRelease, new: UpgradeRelease, old_mode: Mode, new_mode: Mode) -> Iterator[Blocker]:
     """The RPCs that the older set serves and the newer one does not, or in no common version.
 
     What a set serves that says no listeners is not known exactly: 2.7 has the RPCs of KRaft, and serves none of them.
@@ -130,7 +130,7 @@ def blockers(old: Release, new: Release, old_mode: Mode, new_mode: Mode) -> Iter
             yield Blocker(name, key, "no-common-version", str(versions), str(there[1]))
 
 
-def direct(old: Release, new: Release) -> Direct:
+def direct(old: UpgradeRelease, new: UpgradeRelease) -> Direct:
     """The jump from one release to the other: in the mode where least is in the way.
 
     Without a common mode, the older one's last mode is held against the newer one's, so that the RPCs are named.
@@ -144,7 +144,7 @@ def direct(old: Release, new: Release) -> Direct:
     return Direct(bool(modes) and not least, modes, least)
 
 
-def in_mode(release: Release, mode: Mode | None) -> Release:
+def in_mode(release: UpgradeRelease, mode: Mode | None) -> UpgradeRelease:
     """The release as it is in one mode, or as it is."""
     return release._replace(served={mode: release.served[mode]}) if mode else release
 
@@ -158,7 +158,7 @@ Stop = tuple[int, Mode]
 """A cluster on the way: the position of its release in the list, and its mode."""
 
 
-def upgrade_path(releases: Sequence[Release], mode: Mode | None = None) -> UpgradePath:
+def upgrade_path(releases: Sequence[UpgradeRelease], mode: Mode | None = None) -> UpgradePath:
     """The path from the first release to the last, over those between them in their order, oldest first.
 
     The fewest steps; of several such paths the one whose every step goes furthest ahead. `mode` is what the cluster
@@ -187,11 +187,11 @@ def upgrade_path(releases: Sequence[Release], mode: Mode | None = None) -> Upgra
     )
 
 
-def make_graph(releases: Sequence[Release]) -> DiGraph[Stop]:
+def make_graph(releases: Sequence[UpgradeRelease]) -> DiGraph[Stop]:
     """The graph of places: an edge for every upgrade that is possible in one roll, and for every migration."""
     import networkx
 
-    known: dict[str, Release] = {}
+    known: dict[str, UpgradeRelease] = {}
     alike = [known.setdefault(repr(one[1:]), one) for one in releases]  # patch releases are mostly the same
 
     @cache
@@ -227,6 +227,6 @@ def _reachable(graph: DiGraph[Stop], starts: Sequence[Stop]) -> set[int]:
     return {index for index, _ in found}
 
 
-def _step(releases: Sequence[Release], before: Stop, after: Stop) -> Step:
+def _step(releases: Sequence[UpgradeRelease], before: Stop, after: Stop) -> Step:
     source, target = releases[before[0]].name, releases[after[0]].name
     return Step("upgrade" if before[1] == after[1] else "migrate", source, target, after[1])

@@ -163,14 +163,14 @@ class Witness(msgspec.Struct, frozen=True):
         return "new" if self.writer == "old" else "old"
 
 
-class Example(NamedTuple):
+class Sample(NamedTuple):
     """A value to try, and the field that is special in it."""
 
     field: str
     value: dict[str, Any]
 
 
-Tried = tuple[tuple[Example, Witness], ...]
+Tried = tuple[tuple[Sample, Witness], ...]
 """Examples that prove something, the shortest first, with what they prove."""
 
 
@@ -213,12 +213,12 @@ def _best(tried: Tried, wanted: list[str]) -> Witness | None:
     return best[1] if best else None
 
 
-def _examples(writer: Codec) -> list[tuple[Example, bytes]]:
+def _examples(writer: Codec) -> list[tuple[Sample, bytes]]:
     """What to try, shortest first, each once."""
-    found: dict[bytes, Example] = {}
+    found: dict[bytes, Sample] = {}
     size, _ = unfolded(writer.message, MOST_FIELDS_TRIED)
     some = islice(_sample_values(writer.body), max(1, MOST_FIELDS_TRIED // max(size, 1)))
-    for example in (*some, Example("", rich(writer.body))):
+    for example in (*some, Sample("", rich(writer.body))):
         data, problems = writer.encode(example.value)
         if not problems:
             found.setdefault(data, example)
@@ -233,13 +233,13 @@ def tries_all(message: Message, version: int) -> bool:
     return next(islice(_sample_values(Codec(message, version).body), most, None), None) is None
 
 
-def _sample_values(body: Layout) -> Iterator[Example]:
-    yield Example("", minimal(body))
+def _sample_values(body: Layout) -> Iterator[Sample]:
+    yield Sample("", minimal(body))
     for variants in (each_null(body), each_tag(body), each_rich(body)):
-        yield from (Example(path, value) for path, value in variants)
+        yield from (Sample(path, value) for path, value in variants)
 
 
-def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes) -> Witness | None:
+def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes) -> Witness | None:
     """The witness that an example is, if it is one."""
     read = reader.decode(data)
     if read.problems:

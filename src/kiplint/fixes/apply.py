@@ -21,7 +21,7 @@ Check = Callable[[Mapping[str, bytes]], Sequence[Finding]]
 MOST_ROUNDS = 40
 
 
-class Mended(msgspec.Struct, frozen=True):
+class FixedSet(msgspec.Struct, frozen=True):
     """What mending a set came to: the files that changed, what was mended, and the findings that are left."""
 
     before: Mapping[str, bytes]
@@ -30,7 +30,7 @@ class Mended(msgspec.Struct, frozen=True):
     left: tuple[Finding, ...]
 
 
-def mend_set(files: Mapping[str, bytes], check: Check, *, unsafe: bool = False) -> Mended:
+def fix_set(files: Mapping[str, bytes], check: Check, *, unsafe: bool = False) -> FixedSet:
     """The files after all fixes that may be made. `unsafe` takes those too that a person has to look at.
 
     Fixes that collide come one after the other, in rounds. One that would leave the set with more findings of any rule
@@ -54,7 +54,7 @@ def mend_set(files: Mapping[str, bytes], check: Check, *, unsafe: bool = False) 
     if not _counted(findings) < _counted(first):
         now, findings = dict(files), first
     before = {path: files[path] for path in files if files[path] != now[path]}
-    return Mended(before, {path: now[path] for path in before}, _gone(first, findings), tuple(findings))
+    return FixedSet(before, {path: now[path] for path in before}, _gone(first, findings), tuple(findings))
 
 
 def _step(

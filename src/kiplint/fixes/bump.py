@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from kiplint.fixes.draft import Draft
-from kiplint.fixes.new_version import BadField, NewField, add_field, add_version, declared_map, obstacle
-from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
+from kiplint.fixes.new_version import BadField, FieldToAdd, add_field, add_version, declared_map, obstacle
+from kiplint.fixes.result import FileEdits, Migration, MigrationRow, State, finished
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
@@ -15,7 +15,7 @@ from kiplint.model.schemas import FROZEN, Rpc
 def bump(
     rpc: Rpc,
     *,
-    fields: Sequence[NewField] = (),
+    fields: Sequence[FieldToAdd] = (),
     unstable: bool = False,
     note: str = "",
     entities: Mapping[str, str] | None = None,
@@ -58,7 +58,7 @@ def _obstacle(rpc: Rpc) -> str:
     return obstacle(rpc)
 
 
-def _refuse_twins(fields: Sequence[NewField]) -> None:
+def _refuse_twins(fields: Sequence[FieldToAdd]) -> None:
     seen: set[tuple[str, ...]] = set()
     for one in fields:
         place = (one.message, *one.path, one.name.lower())
@@ -86,10 +86,10 @@ def _note(version: int, half: Message, names: Sequence[str], note: str) -> str:
     return f"Version {version} is the same as version {half.valid.highest}."
 
 
-def _row(rpc: Rpc, version: int | None, done: Collection[str] = (), look: Collection[str] = ()) -> Row:
+def _row(rpc: Rpc, version: int | None, done: Collection[str] = (), look: Collection[str] = ()) -> MigrationRow:
     half = rpc.request or rpc.response
     before = str(half.valid) if half else "none"
     after = f"{half.valid.lowest}-{version}" if half and version is not None else before
     headers = {str(versions): header for versions, header in header_map(half)} if half else {}
     state: State = "left" if version is None else "migrated"
-    return Row(rpc.name, rpc.api_key, state, before, after, headers, tuple(done), tuple(look))
+    return MigrationRow(rpc.name, rpc.api_key, state, before, after, headers, tuple(done), tuple(look))

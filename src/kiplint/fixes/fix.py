@@ -18,7 +18,7 @@ from kiplint.text.tree import Node
 Applicability = Literal["safe", "unsafe"]
 
 
-class Case:
+class FixerCase:
     """A broken rule, its place, and the files that it is about. `pointer` is that of the finding."""
 
     def __init__(self, violation: Violation, pointer: str, documents: Mapping[str, Document]) -> None:
@@ -64,7 +64,7 @@ class Case:
         return fix(applicability, ((self.file, edit) for edit in edits))
 
 
-Fixer = Callable[[Case], Fix | None]
+Fixer = Callable[[FixerCase], Fix | None]
 
 
 def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fix | None:

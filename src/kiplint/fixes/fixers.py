@@ -15,7 +15,7 @@ import msgspec
 from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
 from kiplint.fixes.draft import FIELD, MESSAGE
-from kiplint.fixes.fix import Case, Fixer, as_json, fix
+from kiplint.fixes.fix import Fixer, FixerCase, as_json, fix
 from kiplint.fixes.new_version import map_text, note_edit
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
@@ -42,13 +42,13 @@ _LINE_END: Final = re.compile(r"\r\n?|\n")
 _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
 
 
-def byte_order_mark(case: Case) -> Fix | None:
+def byte_order_mark(case: FixerCase) -> Fix | None:
     """Take the mark out; whoever put it there may have an editor that wants it."""
     noted = case.problem.noted
     return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
 
 
-def block_comment(case: Case) -> Fix | None:
+def block_comment(case: FixerCase) -> Fix | None:
     """Say the same in lines that begin with `//`, where the comment has its lines for itself."""
     document, noted = case.document, case.problem.noted
     written = document.text[noted.start : noted.end]
@@ -60,7 +60,7 @@ def block_comment(case: Case) -> Fix | None:
     return case.unsafe([document.edit(noted.start, noted.end, f"\n{indent}".join(lines))])
 
 
-def unused_ignore(case: Case) -> Fix | None:
+def unused_ignore(case: FixerCase) -> Fix | None:
     """Take an ignore comment out when there is nothing to ignore; not one whose rule may only be misspelt."""
     document, noted = case.document, case.problem.noted
     if not noted.spare:
@@ -88,14 +88,14 @@ def _ends_line(document: Document, offset: int) -> bool:
     return not document.text[offset : document.next_line(max(offset - 1, 0))].strip(" \t\r\n")
 
 
-def header_map(case: Case) -> Fix | None:
+def header_map(case: FixerCase) -> Fix | None:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     element = case.violation.element
     messages = element.schemas.headerless if isinstance(element, Message) else ()
     return fix("safe", ((one.file, edit) for one in messages for edit in _declared(case, one)))
 
 
-def header_start(case: Case) -> Fix | None:
+def header_start(case: FixerCase) -> Fix | None:
     """Let the first range start at 0."""
     entry = case.violation.element
     node = case.node
@@ -104,7 +104,7 @@ def header_start(case: Case) -> Fix | None:
     return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
 
 
-def header_overlap(case: Case) -> Fix | None:
+def header_overlap(case: FixerCase) -> Fix | None:
     """Let the range before end where this one starts."""
     entry = case.violation.element
     before = entry.previous if isinstance(entry, HeaderRange) else None
@@ -115,7 +115,7 @@ def header_overlap(case: Case) -> Fix | None:
     return case.unsafe([rename_key(case.document, node, str(shorter))])
 
 
-def header_order(case: Case) -> Fix | None:
+def header_order(case: FixerCase) -> Fix | None:
     """Let this range and the one before trade headers; where the one before needs its own, both have that."""
     entry = case.violation.element
     before = entry.previous if isinstance(entry, HeaderRange) else None
@@ -129,7 +129,7 @@ def header_order(case: Case) -> Fix | None:
     )
 
 
-def _declared(case: Case, message: object) -> Iterable[Edit]:
+def _declared(case: FixerCase, message: object) -> Iterable[Edit]:
     if not isinstance(message, Message) or not message.is_rpc or not message.valid or message.header_ranges:
         return
     document = case.document_of(message)
@@ -148,7 +148,7 @@ def _map_edits(document: Document, text: str) -> Iterable[Edit]:
 _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
 
 
-def lagging_half(case: Case) -> Fix | None:
+def lagging_half(case: FixerCase) -> Fix | None:
     """Let the half whose versions end first go as far as the other."""
     rpc = case.violation.element
     node = case.node
@@ -165,7 +165,7 @@ def lagging_half(case: Case) -> Fix | None:
     return case.unsafe([*edits, note] if note else edits)
 
 
-def frozen(case: Case) -> Fix | None:
+def frozen(case: FixerCase) -> Fix | None:
     """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
     message = case.violation.element
     if not isinstance(message, Message) or message.base_name not in FROZEN:
@@ -183,7 +183,7 @@ def frozen(case: Case) -> Fix | None:
     return case.unsafe(edits)
 
 
-def next_api_key(case: Case) -> Fix | None:
+def next_api_key(case: FixerCase) -> Fix | None:
     """The API key after all that the set has; the other half of a copied RPC is given the same."""
     message = case.violation.element
     node = case.node
@@ -199,13 +199,13 @@ _NUMBER: Final = re.compile(r"([+-]?)([0-9]{0,20})(\.?)([0-9]{0,20})((?:[eE][+-]
 _ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
 
 
-def trailing_comma(case: Case) -> Fix | None:
+def trailing_comma(case: FixerCase) -> Fix | None:
     """Take the comma out."""
     noted = case.problem.noted
     return case.safe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "trailing-comma" else [])
 
 
-def json5(case: Case) -> Fix | None:
+def json5(case: FixerCase) -> Fix | None:
     """Write the same in JSON: double quotes, plain numbers, escapes and white space that JSON has."""
     noted = case.problem.noted
     if noted.kind != "json5-only":
@@ -215,7 +215,7 @@ def json5(case: Case) -> Fix | None:
     return None if meant is None else case.safe([case.document.edit(noted.start, noted.end, meant)])
 
 
-def _meant(case: Case, written: str, start: int, end: int) -> str | None:
+def _meant(case: FixerCase, written: str, start: int, end: int) -> str | None:
     if written.startswith("'"):
         value, issues = read_string(case.document.text, start, end)
         broken = any(one.kind == "invalid-json" for one in issues)
@@ -250,7 +250,7 @@ _WORD: Final = re.compile(r"[A-Za-z0-9_]+")
 _CONTAINERS: Final = frozenset({"array", "list", "seq", "vector"})
 
 
-def coerced_value(case: Case) -> Fix | None:
+def coerced_value(case: FixerCase) -> Fix | None:
     """Write the value that Kafka's reader makes of the one that is there."""
     way = case.document.way(case.pointer)
     if len(way) < 2:
@@ -272,7 +272,7 @@ def coerced_value(case: Case) -> Fix | None:
     return case.safe([replace_value(case.document, node, as_json(meant))])
 
 
-def default_null(case: Case) -> Fix | None:
+def default_null(case: FixerCase) -> Fix | None:
     """Null in quotes where the field is nullable; else no default, which is what Kafka makes of it."""
     field = case.violation.element
     way = case.document.way(case.pointer)
@@ -284,7 +284,7 @@ def default_null(case: Case) -> Fix | None:
     return case.safe(delete_item(case.document, container, node))
 
 
-def default_octal(case: Case) -> Fix | None:
+def default_octal(case: FixerCase) -> Fix | None:
     """The number without its leading zeros; if asked for, where Java takes it for another one."""
     node = case.node
     field = case.violation.element
@@ -297,7 +297,7 @@ def default_octal(case: Case) -> Fix | None:
     return case.unsafe(edits) if other else case.safe(edits)
 
 
-def written_type(case: Case) -> Fix | None:
+def written_type(case: FixerCase) -> Fix | None:
     """An array as Kafka writes it, for one written as in other languages; a misspelt primitive only if asked to."""
     node = case.node
     field = case.violation.element
@@ -314,7 +314,7 @@ def written_type(case: Case) -> Fix | None:
     return case.unsafe([replace_value(case.document, node, as_json(meant))])
 
 
-def misspelt_property(case: Case) -> Fix | None:
+def misspelt_property(case: FixerCase) -> Fix | None:
     """The property whose name is nearest, where there is none of that name yet."""
     way = case.document.way(case.pointer)
     if len(way) < 2 or way[-1].key is None:
@@ -332,17 +332,17 @@ _PROPERTY: Final = re.compile(r'"([A-Za-z0-9+-]+)": ?(.+)', re.DOTALL)
 _HEADER_ENTRY: Final = "/headerVersions/"
 
 
-def instead(case: Case) -> Fix | None:
+def instead(case: FixerCase) -> Fix | None:
     """Do what the rule says, which is certain."""
     return case.safe(instead_edits(case))
 
 
-def suggestion(case: Case) -> Fix | None:
+def suggestion(case: FixerCase) -> Fix | None:
     """Do what the rule says, which is likely."""
     return case.unsafe(instead_edits(case))
 
 
-def instead_edits(case: Case) -> tuple[Edit, ...]:
+def instead_edits(case: FixerCase) -> tuple[Edit, ...]:
     """The edits that write a rule's `instead`; none when it is no text for the place, or is there already."""
     text = case.violation.instead
     node = case.node
@@ -367,7 +367,7 @@ def instead_edits(case: Case) -> tuple[Edit, ...]:
     return insert_property(case.document, container, key, value, order)
 
 
-def _owner(case: Case, key: str) -> Node | None:
+def _owner(case: FixerCase, key: str) -> Node | None:
     """The nearest object that can have the property: the message or a field."""
     way = case.document.way(case.pointer)
     objects = [(node, MESSAGE if node is case.document.root else FIELD) for node in way if node.kind == "object"]
@@ -405,13 +405,13 @@ FIXERS: Final[Mapping[str, Fixer]] = {
 }
 
 
-def mend(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+def make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
     """The fix of a broken rule that names a fixer; None when this case is none that it can put right."""
     fixer = FIXERS.get(violation.rule.spec.fix)
     if fixer is None or violation.anchor.file not in files:
         return None
     try:
-        return fixer(Case(violation, pointer, _Documents(files)))
+        return fixer(FixerCase(violation, pointer, _Documents(files)))
     except NotEditable:
         return None
 

@@ -16,7 +16,7 @@ from kiplint.fixes.new_version import (
     note_edit,
     obstacle,
 )
-from kiplint.fixes.result import FileEdits, Migration, Row, State, finished
+from kiplint.fixes.result import FileEdits, Migration, MigrationRow, State, finished
 from kiplint.model.headers import API_VERSIONS, derived_map, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
@@ -25,15 +25,15 @@ from kiplint.versions import VersionRange
 _ABOUT = "The client instance ID, which tells this client from all other instances of its application."
 
 
-def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> tuple[list[FileEdits], Row]:
+def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> tuple[list[FileEdits], MigrationRow]:
     """RequestHeader with the version and the field in it; nothing when it has both."""
     if message is None:
         look = ("RequestHeader is not among the files: give it version 3 with ClientInstanceId",)
-        return [], Row("RequestHeader", -1, "left", "", "", {}, (), look)
+        return [], MigrationRow("RequestHeader", -1, "left", "", "", {}, (), look)
     before = str(message.valid)
     if not message.valid or message.valid.highest < version - 1:
         look = (f"RequestHeader has versions {message.valid}: version {version} does not follow them",)
-        return [], Row("RequestHeader", -1, "left", before, before, {}, (), look)
+        return [], MigrationRow("RequestHeader", -1, "left", before, before, {}, (), look)
     draft = Draft(message)
     done: list[str] = []
     if version not in message.valid:
@@ -46,7 +46,9 @@ def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> t
         done.append("ClientInstanceId")
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
     files = finished(draft)
-    return files, Row("RequestHeader", -1, "migrated" if files else "unchanged", before, after, {}, tuple(done))
+    return files, MigrationRow(
+        "RequestHeader", -1, "migrated" if files else "unchanged", before, after, {}, tuple(done)
+    )
 
 
 def _field(version: int, *, tagged: bool) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def migrate(
     """
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and (not only or rpc.name in only)]
     files: list[FileEdits] = []
-    rows: list[Row] = []
+    rows: list[MigrationRow] = []
     if any(not rpc.is_dead and rpc.name not in FROZEN for rpc in rpcs) and not only_declare:
         header, row = add_instance_id(schemas.request_header, HEADER, tagged=tagged)
         files += header
@@ -87,7 +89,7 @@ def migrate(
     return Migration(tuple(files), tuple(rows))
 
 
-def _migrate(rpc: Rpc) -> tuple[list[FileEdits], Row]:
+def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     request, response = rpc.request, rpc.response
     if problem := _obstacle(rpc):
         return [], _row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
@@ -149,7 +151,7 @@ def _note(message: Message, version: int, header: int | None, *, flexed: bool, d
     return f"Version {version} {' and '.join(parts)} (KIP-1313)."
 
 
-def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], Row]:
+def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     """Declare the headers that the live halves of an RPC have."""
     state: State = "exempt" if rpc.name in FROZEN else "dead" if rpc.is_dead else "declared"
     halves = [half for half in (rpc.request, rpc.response) if half and half.valid and not half.header_ranges]
@@ -188,7 +190,7 @@ def _flexible_problem(half: Message) -> str:
 
 def _row(
     rpc: Rpc, state: State, version: int | None = None, done: Collection[str] = (), look: Collection[str] = ()
-) -> Row:
+) -> MigrationRow:
     half = rpc.request or rpc.response
     before = half.valid if half else VersionRange()
     after = VersionRange.of(before.lowest, version) if version is not None and before else before
@@ -196,4 +198,6 @@ def _row(
     if version is not None and after != before:
         headers = (*headers, (after - before, HEADER))
     shown = {str(versions): header for versions, header in headers}
-    return Row(rpc.name, rpc.api_key, state, str(before), str(after), shown, tuple(dict.fromkeys(done)), tuple(look))
+    return MigrationRow(
+        rpc.name, rpc.api_key, state, str(before), str(after), shown, tuple(dict.fromkeys(done)), tuple(look)
+    )

@@ -146,7 +146,7 @@ class BadField(ValueError):  # noqa: N818
     """A new field that cannot be; the message says why."""
 
 
-class NewField(msgspec.Struct, frozen=True):
+class FieldToAdd(msgspec.Struct, frozen=True):
     """A field to add. `path` leads to it from the top, by the names of fields: `Topics`, `Partitions`.
 
     `message` is the name of the request or response, empty for the request.
@@ -159,7 +159,7 @@ class NewField(msgspec.Struct, frozen=True):
     message: str = ""
 
     @classmethod
-    def parse(cls, text: str) -> NewField:
+    def parse(cls, text: str) -> FieldToAdd:
         """Read `Name:type:about`; in front of the name the fields that lead to it, and a message, with dots.
 
         Raises BadField when it is not of that form.
@@ -175,7 +175,7 @@ class NewField(msgspec.Struct, frozen=True):
         return cls(names[-1], parts[1], parts[2], tuple(names[bool(first) : -1]), first)
 
 
-def add_field(draft: Draft, new: NewField, version: int, entities: Mapping[str, str]) -> None:
+def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str, str]) -> None:
     """Put the field last into its struct, in `version` and all later ones; writers may leave it out before.
 
     `entities` are entity types by names of fields. Raises BadField when the message has no place for it.
@@ -231,7 +231,7 @@ def field_text(properties: Mapping[str, Any], about: str = "\n  ") -> str:
     return "{ " + first + "".join(f",{about or ' '}{one}" for one in written if one.startswith('"about"')) + " }"
 
 
-def _place(message: Message, new: NewField) -> tuple[Container, str]:
+def _place(message: Message, new: FieldToAdd) -> tuple[Container, str]:
     """The message or struct that the field goes into, and the pointer of its definition."""
     owner: Container = message
     pointer = ""

@@ -22,7 +22,7 @@ class FileEdits(msgspec.Struct, frozen=True):
     after: bytes
 
 
-class Row(msgspec.Struct, frozen=True):
+class MigrationRow(msgspec.Struct, frozen=True):
     """What was done to one RPC of a directory (or to the request header), and what a person has to look at."""
 
     name: str
@@ -40,7 +40,7 @@ class Migration(msgspec.Struct, frozen=True):
     """The files that change, in the order in which they are to be written, and the rows of the summary."""
 
     files: tuple[FileEdits, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[MigrationRow, ...] = ()
 
 
 def finished(draft: Draft) -> list[FileEdits]:

@@ -178,7 +178,7 @@ def _lines(data: bytes) -> list[str]:
     return [line + "\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
 
 
-class Change(msgspec.Struct, frozen=True):
+class FileChanges(msgspec.Struct, frozen=True):
     """Files before and after, by path, in the order in which they are to be written."""
 
     before: Mapping[str, bytes]
@@ -222,7 +222,7 @@ def create_files(files: Mapping[str, bytes]) -> None:
         raise UsageError(f"{error.filename} was not written: {reason}") from None
 
 
-def refuse_what_is_fixed(names: Iterable[str]) -> None:
+def refuse_unwritable(names: Iterable[str]) -> None:
     """Raise UsageError for a SET in which nothing can be changed: a revision, an archive, or standard input."""
     for name in names:
         if name == STDIN:

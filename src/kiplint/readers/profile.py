@@ -13,11 +13,11 @@ from msgspec import Meta
 from kiplint.text.files import read_text
 
 
-class _Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class _ProfileStruct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     pass
 
 
-class Seen(_Shape, frozen=True, kw_only=True):
+class Evidence(_ProfileStruct, frozen=True, kw_only=True):
     """Where something that the profile says is to be seen."""
 
     file: str
@@ -25,7 +25,7 @@ class Seen(_Shape, frozen=True, kw_only=True):
     shows: str
 
 
-class Reads(_Shape, frozen=True, kw_only=True):
+class Reads(_ProfileStruct, frozen=True, kw_only=True):
     """The definitions that the reader reads; what is left out does not restrict them."""
 
     types: Annotated[list[str], Meta(description="Only these types of messages.")] = []
@@ -36,7 +36,7 @@ class Reads(_Shape, frozen=True, kw_only=True):
     but_keys: Annotated[list[int], Meta(description="Not these API keys.")] = []
 
 
-class Strip(_Shape, frozen=True, kw_only=True):
+class StripStep(_ProfileStruct, frozen=True, kw_only=True):
     """One step of how the reader strips the text; each step names one thing that it does."""
 
     cut: Annotated[str, Meta(description="Each line ends before the first of these, in strings too.")] = ""
@@ -57,7 +57,7 @@ Kind = Literal[
 Nullable = Annotated[str, Meta(pattern="^[a-zA-Z0-9]+[?]?$")]
 
 
-class Parts(_Shape, frozen=True, kw_only=True):
+class Parts(_ProfileStruct, frozen=True, kw_only=True):
     """The properties of an object: what kind of value each takes (with `?` also null), and which there must be."""
 
     properties: dict[str, Nullable]
@@ -66,7 +66,7 @@ class Parts(_Shape, frozen=True, kw_only=True):
     words: Annotated[dict[str, list[str]], Meta(description="By property: the only values that it takes.")] = {}
 
 
-class Types(_Shape, frozen=True, kw_only=True):
+class Types(_ProfileStruct, frozen=True, kw_only=True):
     """The types of fields."""
 
     primitives: list[str]
@@ -78,7 +78,7 @@ class Types(_Shape, frozen=True, kw_only=True):
     ] = "any"
 
 
-class Tags(_Shape, frozen=True, kw_only=True):
+class Tags(_ProfileStruct, frozen=True, kw_only=True):
     """Tagged fields (KIP-482)."""
 
     fields: Annotated[Literal["read", "skipped"], Meta(description="Whether they are read at all.")] = "read"
@@ -91,7 +91,7 @@ class Tags(_Shape, frozen=True, kw_only=True):
     ] = "refused"
 
 
-class Defaults(_Shape, frozen=True, kw_only=True):
+class Defaults(_ProfileStruct, frozen=True, kw_only=True):
     """What defaults the reader takes."""
 
     refused: Annotated[list[str], Meta(description="Types of fields that take none, or only null.")] = []
@@ -101,17 +101,17 @@ class Defaults(_Shape, frozen=True, kw_only=True):
     null_throughout: Annotated[bool, Meta(description="Null only where all versions may be null.")] = False
 
 
-class Profile(_Shape, frozen=True, kw_only=True):
+class Profile(_ProfileStruct, frozen=True, kw_only=True):
     """A reader, and how it reads."""
 
     name: Annotated[str, Meta(description="The name of its rule.", pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
     title: Annotated[str, Meta(description="What it is called.")]
     repository: Annotated[str, Meta(description="owner/name on GitHub.")]
-    seen: list[Seen]
+    seen: list[Evidence]
     verified: Annotated[str, Meta(description="What was verified, how, and against which sets.")]
     fails: Annotated[str, Meta(description='What a failure is, as in "its build panics".')]
     reads: Reads = Reads()
-    strips: list[Strip]
+    strips: list[StripStep]
     syntax: Literal["strict", "json5"] = "strict"
     unknown: Annotated[Literal["refused", "ignored"], Meta(description="What becomes of other properties.")]
     message: Parts

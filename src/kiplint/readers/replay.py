@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from kiplint.readers.profile import Parts, Profile, Strip
+from kiplint.readers.profile import Parts, Profile, StripStep
 from kiplint.versions import InvalidRange, VersionRange
 
 _STRING = r'"(?:[^"\\\r\n]++|\\.)*+"?+'
@@ -22,7 +22,7 @@ def strip(text: str, profile: Profile) -> str:
     return text
 
 
-def _stripped(text: str, step: Strip) -> str:
+def _stripped(text: str, step: StripStep) -> str:
     for old, new in step.replace.items():
         text = text.replace(old, new.ljust(len(old))[: len(old)])
     if step.join:
@@ -42,7 +42,7 @@ def _comments(marks: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(f"{_STRING}|(?P<comment>{'|'.join(_COMMENTS[mark] for mark in marks)})", re.DOTALL)
 
 
-def _lines(step: Strip) -> re.Pattern[str] | None:
+def _lines(step: StripStep) -> re.Pattern[str] | None:
     """What a step that goes by lines takes out of them."""
     if step.cut:
         return re.compile(re.escape(step.cut) + r"[^\n]*+")

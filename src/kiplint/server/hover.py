@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lsprotocol import types
 
-from kiplint.compat.tree import Budget
+from kiplint.compat.tree import FieldBudget
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
@@ -91,7 +91,7 @@ def _message(message: Message) -> Iterator[str]:
         yield "\n".join(_table(("versions", f"{message.type} header"), rows))
     newest = message.valid.highest
     try:
-        Budget(message).spend(message)
+        FieldBudget(message).spend(message)
     except UsageError as error:
         yield f"What version {newest} has on the wire is not shown: {printable(str(error))}."
         return

@@ -12,7 +12,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set, take_apart
-from kiplint.fixes.fixers import mend
+from kiplint.fixes.fixers import make_fix
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -89,7 +89,7 @@ class Workspace:
         files = self._files(directory)
         inputs = [Input(path, data, path in self.buffers) for path, data in files.items()]
         rules = self._configuration(directory)[1]
-        return check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, fixer=mend)
+        return check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, fixer=make_fix)
 
     def rules(self, directory: str) -> list[Rule]:
         """The rules that run for a directory; raises UsageError where its configuration cannot be read."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.compat.since import Base, brought_about
+from kiplint.compat.since import BaseState, brought_about
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
@@ -17,13 +17,13 @@ from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
-    from kiplint.fixes.write import Change
+    from kiplint.fixes.write import FileChanges
 
 
 class Sparing:
     """Tells the findings to mend from those to leave alone, set by set: what one set uses up, the next has no more."""
 
-    def __init__(self, base: Base | None, recorded: Mapping[str, int]) -> None:
+    def __init__(self, base: BaseState | None, recorded: Mapping[str, int]) -> None:
         self._base = base
         self._recorded = Counter(recorded)
 
@@ -53,7 +53,7 @@ class Mending(msgspec.Struct, frozen=True):
     """What mending came to: what is found in the files now, the change, and what was mended."""
 
     results: tuple[Result, ...]
-    change: Change
+    change: FileChanges
     mended: tuple[Finding, ...]
 
     def told(self, left: Sequence[Finding], spared: int, *, written: bool, unsafe: bool) -> str:
@@ -78,7 +78,7 @@ def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, spar
 
     What `sparing` says to leave alone has no fix afterwards, and none of it is made.
     """
-    from kiplint.fixes.write import Change
+    from kiplint.fixes.write import FileChanges
 
     results: list[Result] = []
     before: dict[str, bytes] = {}
@@ -90,21 +90,21 @@ def mend_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, spar
         if not any(finding.fix for finding in check(files)):
             results.append(check.last(files))
             continue
-        from kiplint.fixes.apply import mend_set  # most sets have nothing to mend
+        from kiplint.fixes.apply import fix_set  # most sets have nothing to mend
 
-        found = mend_set(files, check, unsafe=unsafe)
+        found = fix_set(files, check, unsafe=unsafe)
         before |= found.before
         after |= found.after
         mended += found.mended
         results.append(check.last({**files, **found.after}))
-    return Mending(tuple(results), Change(before, after), tuple(mended))
+    return Mending(tuple(results), FileChanges(before, after), tuple(mended))
 
 
 def fixer(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
     """The fix of a broken rule. The fixers are imported with the first rule that has one."""
-    from kiplint.fixes.fixers import mend
+    from kiplint.fixes.fixers import make_fix
 
-    return mend(violation, pointer, files)
+    return make_fix(violation, pointer, files)
 
 
 class _Check:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kiplint.commands.check.baseline import Asked as BaselineOptions
     from kiplint.commands.check.fix import Mending
     from kiplint.commands.check.result import CheckDocument, StaleObject
-    from kiplint.compat.since import Base
+    from kiplint.compat.since import BaseState
     from kiplint.engine.place import FixFunction
 
 
@@ -133,9 +133,9 @@ def check_sets(parts: Sequence[Part], configuration: Configuration) -> CheckResu
     """
     options, names = parts[0].options, tuple(dict.fromkeys(name for part in parts for name in part.names))
     if options.mending == "fix":
-        from kiplint.fixes.write import refuse_what_is_fixed
+        from kiplint.fixes.write import refuse_unwritable
 
-        refuse_what_is_fixed(names)
+        refuse_unwritable(names)
     rules = configuration.rules()
     if options.readers or any(selector.partition("/")[0] == "readers" for selector in configuration.config.select):
         from kiplint.readers.outcome import readings_of
@@ -211,7 +211,7 @@ class _Run:
         return _Outcome(results, mended, everything, recent, sources)
 
     @cached_property
-    def base(self) -> Base | None:
+    def base(self) -> BaseState | None:
         """What was there in the revision, if one was named."""
         if self.options.changed_since is None:
             return None

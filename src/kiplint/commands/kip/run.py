@@ -16,7 +16,7 @@ from kiplint.commands.kip.reading import STDIN, Draft, Kip, read_kip
 from kiplint.commands.kip.result import DraftRow, KipReport, KipResult, Layouts
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, judge
-from kiplint.compat.tree import Budget, Tree, broken, load, make_tree
+from kiplint.compat.tree import FieldBudget, Tree, broken, load, make_tree
 from kiplint.engine.config import FailOn
 from kiplint.engine.configure import Chosen, Configuration, Path, configure
 from kiplint.engine.finding import Finding, Span
@@ -161,7 +161,7 @@ def _last(versions: VersionRange) -> VersionRange:
 def _intervals(message: Message) -> tuple[VersionRange, ...]:
     bearing = [one for container in (message, *message.structs) for one in ranges_of(container)]
     bearing += [entry.versions for entry in message.header_ranges]
-    Budget(message).spend(message, len(list(boundaries(bearing, message.valid))) or 1)
+    FieldBudget(message).spend(message, len(list(boundaries(bearing, message.valid))) or 1)
     return headed_intervals(message)
 
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from kiplint.commands.migrate.run import MigrationResult
 from kiplint.commands.migrate.text import STATES
-from kiplint.fixes.result import Row, State
+from kiplint.fixes.result import MigrationRow, State
 from kiplint.render.findings.json import EditObject
 from kiplint.text.show import encodable
 
@@ -82,7 +82,7 @@ def document(result: MigrationResult) -> MigrationDocument:
     )
 
 
-def _rpc(row: Row) -> RpcObject:
+def _rpc(row: MigrationRow) -> RpcObject:
     return RpcObject(
         name=row.name,
         api_key=row.api_key,

@@ -14,9 +14,9 @@ from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_rpc import BadName
 from kiplint.fixes.new_rpc import new_rpc as first_version
-from kiplint.fixes.new_version import BadField, NewField
-from kiplint.fixes.result import FileEdits, Migration, Row
-from kiplint.fixes.write import Change, create_files, refuse_what_is_fixed
+from kiplint.fixes.new_version import BadField, FieldToAdd
+from kiplint.fixes.result import FileEdits, Migration, MigrationRow
+from kiplint.fixes.write import FileChanges, create_files, refuse_unwritable
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -35,7 +35,7 @@ class MigrationResult(RunResult, frozen=True):
     """What a migration came to: the files with their edits, and a row for each RPC."""
 
     files: tuple[FileEdits, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[MigrationRow, ...] = ()
 
     command = "migrate"
     renderers: ClassVar[Mapping[str, str]] = {
@@ -46,9 +46,9 @@ class MigrationResult(RunResult, frozen=True):
     unread = "left as it is"
 
     @property
-    def change(self) -> Change:
+    def change(self) -> FileChanges:
         """The files before and after."""
-        return Change({one.path: one.before for one in self.files}, {one.path: one.after for one in self.files})
+        return FileChanges({one.path: one.before for one in self.files}, {one.path: one.after for one in self.files})
 
 
 def migrate_kip_1313(
@@ -82,7 +82,7 @@ def migrate_bump(
     Raises UsageError for a field or RPC that cannot be, and for files that cannot be written.
     """
     try:
-        wanted = [NewField.parse(one) for one in fields]
+        wanted = [FieldToAdd.parse(one) for one in fields]
         halves = [one.message or {*one.path[:1]} & {*map(_base, rpcs)} for one in wanted]
         loose = next((text for half, text in zip(halves, fields, strict=True) if not half), None)
         if loose is not None and len(set(rpcs)) > 1:
@@ -117,7 +117,7 @@ def new_rpc(
     Raises UsageError when several directories have RPCs, for a name or key that is taken, and for a file that is there.
     """
     where = os.fspath(schemas)
-    refuse_what_is_fixed([where])
+    refuse_unwritable([where])
     found = [(one, _schemas(one)[0]) for one in open_sets([where], configure(where).keeps)]
     with_rpcs = [(one, known) for one, known in found if _rpcs(known)] or found
     if len(with_rpcs) > 1:
@@ -138,7 +138,7 @@ def new_rpc(
 
 
 def _bumped(
-    rpcs: Sequence[Rpc], fields: Sequence[NewField], entities: Mapping[str, str], *, unstable: bool, note: str
+    rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], entities: Mapping[str, str], *, unstable: bool, note: str
 ) -> Migration:
     names = {rpc.name for rpc in rpcs}
     if vague := next((one for one in fields if one.path and not one.message and one.path[0] in names), None):
@@ -170,7 +170,7 @@ def _written(
 ) -> MigrationResult:
     places = [os.fspath(one) for one in sets]
     if not dry_run:
-        refuse_what_is_fixed(places)
+        refuse_unwritable(places)
     result = _each(open_sets(places, configure(places[0]).keeps), names, change)
     if not dry_run:
         result.change.write(places)
@@ -181,7 +181,7 @@ def _each(
     sets: Iterable[SchemaFiles], names: Sequence[str], change: Callable[[SchemaSet, Sequence[Rpc]], Migration]
 ) -> MigrationResult:
     files: list[FileEdits] = []
-    rows: list[Row] = []
+    rows: list[MigrationRow] = []
     broken: list[str] = []
     known: set[str] = set()
     for one in sets:

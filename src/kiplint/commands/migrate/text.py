@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, TextIO
 
 from kiplint.commands.migrate.run import MigrationResult
-from kiplint.fixes.result import Row
+from kiplint.fixes.result import MigrationRow
 from kiplint.render.table import DIM, fold, table, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
@@ -36,7 +36,7 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     out.write("".join(f"{line}\n" for line in [*lines, *([""] if lines else []), closing(rows, files)]))
 
 
-def closing(rows: Sequence[Row], files: int) -> str:
+def closing(rows: Sequence[MigrationRow], files: int) -> str:
     """`85 migrated, 1 exempt and 4 dead; 171 files changed.`"""
     counts = Counter(row.state for row in rows)
     parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
@@ -44,12 +44,12 @@ def closing(rows: Sequence[Row], files: int) -> str:
     return f"{listed(parts)}; {changed}." if parts else f"No RPCs; {changed}."
 
 
-def headers(row: Row) -> str:
+def headers(row: MigrationRow) -> str:
     """`0-1: 1, 2: 2, 3: 3`."""
     return ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
 
 
-def _cells(row: Row) -> list[tuple[str, str]]:
+def _cells(row: MigrationRow) -> list[tuple[str, str]]:
     versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
     return [
         (printable(row.name), ""),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, TextIO
 
 from kiplint.commands.negotiate.run import MatrixResult
-from kiplint.compat.negotiation.releases import Cell, ReleaseMatrix
+from kiplint.compat.negotiation.releases import ReleaseMatrix, RpcCell
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.render.page import Tally, set_title, write_page
@@ -71,7 +71,7 @@ def write(result: MatrixResult, out: TextIO, *, color: bool) -> None:
     )
 
 
-def _agreed(cells: Iterable[Cell]) -> int:
+def _agreed(cells: Iterable[RpcCell]) -> int:
     return Counter(one.status for one in cells)["agreed"]
 
 
@@ -84,7 +84,7 @@ def _data(matrix: ReleaseMatrix) -> dict[str, Any]:
     """What the script reads. Of each distinct row: a sign for the state of each RPC, and the version that is used."""
     rpcs = _rpcs(matrix)
     places = {rpc: at for at, rpc in enumerate(rpcs)}
-    rows: dict[tuple[Cell, ...], int] = {}
+    rows: dict[tuple[RpcCell, ...], int] = {}
     names = [one.name for one in matrix.releases]
     pairs = [
         rows.setdefault(matrix.pairs[client, broker], len(rows)) if matrix.has(client, broker) else -1
@@ -102,7 +102,7 @@ def _data(matrix: ReleaseMatrix) -> dict[str, Any]:
     }
 
 
-def _row(cells: Iterable[Cell], places: dict[Rpc, int]) -> str:
+def _row(cells: Iterable[RpcCell], places: dict[Rpc, int]) -> str:
     """The RPCs of a pair in one text: a sign and a version each, nothing for those that neither has."""
     parts = [""] * len(places)
     for one in cells:

@@ -6,7 +6,7 @@ from typing import NamedTuple, TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
 from kiplint.commands.rollout.text import closing
-from kiplint.compat.rollout import STATUSES, Row, summary
+from kiplint.compat.rollout import STATUSES, RolloutRow, summary
 from kiplint.render.page import Strip, Tally, anchors, set_title, strip, write_page
 from kiplint.versions import NONE, InvalidRange, VersionRange
 
@@ -17,7 +17,7 @@ MARKS = {"wrong": "error", "missing": "warning", "new": "good", "done": "good", 
 class RolloutLine(NamedTuple):
     """An RPC, the anchor that links to it, and its versions."""
 
-    rpc: Row
+    rpc: RolloutRow
     anchor: str
     versions: Strip
 
@@ -41,7 +41,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     )
 
 
-def _strip(row: Row, header: int) -> Strip:
+def _strip(row: RolloutRow, header: int) -> Strip:
     valid, released = _range(row.versions), _range(row.base_versions)
     headers = [(_range(versions), number) for versions, number in row.header_versions.items()]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from kiplint.compat.rollout import Adoption, Row, summary
+from kiplint.compat.rollout import Adoption, RolloutRow, summary
 
 
 class RolloutRpc(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,13 +54,13 @@ class RolloutDocument(msgspec.Struct, frozen=True):
 DOCUMENTS = {"rollout": RolloutDocument}
 
 
-def rollout_document(rows: Sequence[Row], header: int) -> RolloutDocument:
+def rollout_document(rows: Sequence[RolloutRow], header: int) -> RolloutDocument:
     """The document of a rollout to a request header."""
     counts = summary(rows)
     return RolloutDocument(1, header, tuple(map(_rpc, rows)), RolloutSummary(**counts))
 
 
-def _rpc(row: Row) -> RolloutRpc:
+def _rpc(row: RolloutRow) -> RolloutRpc:
     return RolloutRpc(
         name=row.name,
         api_key=row.api_key,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from kiplint.compat.rollout import Row, rollout_rules
+from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
 from kiplint.engine.configure import Path, configure
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class RolloutResult(Report, frozen=True):
     """The result of `rollout`: a row for each RPC, and a finding for each that violates a rule."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[RolloutRow, ...] = ()
     header: int = 3
 
     command = "rollout"
@@ -81,7 +81,7 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     )
 
 
-def _findings(rows: Iterable[Row], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
+def _findings(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
     """A finding for each RPC that violates a rule; findings with the same message at the same place are joined."""
     findings: dict[tuple[str, ...], Finding] = {}
     for finding in (_finding(row, sources) for row in rows if row.rule):
@@ -89,7 +89,7 @@ def _findings(rows: Iterable[Row], sources: Mapping[str, bytes]) -> tuple[Findin
     return tuple(findings.values())
 
 
-def _finding(row: Row, sources: Mapping[str, bytes]) -> Finding:
+def _finding(row: RolloutRow, sources: Mapping[str, bytes]) -> Finding:
     locator = Locator(decode_text(sources.get(row.file, b"")))
     pointer = f"/{row.wanted}" if locator.node(f"/{row.wanted}") is not locator.root else ""
     return Finding(

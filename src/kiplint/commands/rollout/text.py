@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
-from kiplint.compat.rollout import STATUSES, Row, summary
+from kiplint.compat.rollout import STATUSES, RolloutRow, summary
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import BOLD, DIM, paint, table, width_of
 from kiplint.text.words import listed
@@ -37,14 +37,14 @@ def write_markdown(result: RolloutResult, out: TextIO, *, color: bool) -> None:
         write_row((inline(cell) or " " for cell in cells), out)
 
 
-def closing(rows: Sequence[Row], header: int) -> str:
+def closing(rows: Sequence[RolloutRow], header: int) -> str:
     """`Request header 3: 70 done, 2 missing and 1 exempt.`"""
     counts = summary(rows)
     parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
     return f"Request header {header}: {listed(parts) if parts else 'no RPCs'}."
 
 
-def _rows(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+def _rows(rows: Sequence[RolloutRow]) -> Iterator[tuple[str, ...]]:
     """The cells of each RPC, the wrong ones first, then the missing ones."""
     for row in sorted(rows, key=lambda row: (row.status not in ("wrong", "missing"), row.status != "wrong", row.name)):
         headers = ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())

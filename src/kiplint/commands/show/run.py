@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
-from kiplint.compat.tree import Budget, broken, load
+from kiplint.compat.tree import FieldBudget, broken, load
 from kiplint.engine.configure import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.layout import headed_intervals, layout, lines, ranges_of
@@ -93,7 +93,7 @@ def show(wanted: str, source: Path = ".", *, repository: Path | None = None) -> 
 def _layouts(message: Message, only: VersionRange | None) -> LayoutResult:
     bearing = [one for container in (message, *message.structs) for one in ranges_of(container)]
     bearing += [entry.versions for entry in message.header_ranges]
-    Budget(message).spend(message, len(list(boundaries(bearing, message.valid))) or 1)
+    FieldBudget(message).spend(message, len(list(boundaries(bearing, message.valid))) or 1)
     ranges = tuple(one for one in headed_intervals(message) if only is None or one & only)
     return LayoutResult(message, ranges)
 

@@ -15,9 +15,9 @@ from kiplint.compat.negotiation.result import (
     FeatureRpc,
     FeatureUse,
     Negotiation,
+    NegotiationSummary,
     Outcome,
     RpcRow,
-    Summary,
 )
 from kiplint.compat.negotiation.sides import (
     API_VERSIONS,
@@ -322,10 +322,10 @@ def negotiate(
     )
 
 
-def _summary(rows: tuple[RpcRow, ...]) -> Summary:
+def _summary(rows: tuple[RpcRow, ...]) -> NegotiationSummary:
     ours = [row for row in rows if not row.between_nodes]
     counts = Counter(row.status for row in ours)
-    return Summary(
+    return NegotiationSummary(
         rpcs=len(rows),
         agreed=counts["agreed"],
         no_common_version=counts["no-common-version"],

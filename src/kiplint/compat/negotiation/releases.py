@@ -28,7 +28,7 @@ NAMED = 4
 Pair = tuple[str, str]
 
 
-class Cell(NamedTuple):
+class RpcCell(NamedTuple):
     """What a client and a broker make of one RPC; the status is one of `result.Outcome`."""
 
     api_key: int
@@ -37,7 +37,7 @@ class Cell(NamedTuple):
     chosen: int | None
 
 
-class Release(NamedTuple):
+class ReleaseOffers(NamedTuple):
     """The versions of each RPC that a release uses as a client, and offers as a broker, by API key."""
 
     name: str
@@ -48,8 +48,8 @@ class Release(NamedTuple):
 class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
     """The releases in their order, and for each pair, client and broker, the RPCs of either by API key."""
 
-    releases: tuple[Release, ...]
-    pairs: Mapping[Pair, tuple[Cell, ...]]
+    releases: tuple[ReleaseOffers, ...]
+    pairs: Mapping[Pair, tuple[RpcCell, ...]]
 
     @cached_property
     def trouble(self) -> dict[Pair, list[str]]:
@@ -99,8 +99,8 @@ def release_matrix(
         check_mode(name, schemas, mode)
     clients = [client_side(*one) for one in sets]
     brokers = [broker_side(*one, unstable=unstable, mode=mode) for one in sets]
-    known: dict[tuple[Any, Any], tuple[Cell, ...]] = {}
-    pairs: dict[Pair, tuple[Cell, ...]] = {}
+    known: dict[tuple[Any, Any], tuple[RpcCell, ...]] = {}
+    pairs: dict[Pair, tuple[RpcCell, ...]] = {}
     ours, theirs = ([(side, _likeness(side)) for side in some] for some in (clients, brokers))
     for client, one in ours:
         for broker, other in theirs:
@@ -108,23 +108,23 @@ def release_matrix(
                 known[one, other] = tuple(_cells(client, broker))
             pairs[client.name, broker.name] = known[one, other]
     releases = (
-        Release(client.name, _versions(client), _versions(broker))
+        ReleaseOffers(client.name, _versions(client), _versions(broker))
         for client, broker in zip(clients, brokers, strict=True)
     )
     return ReleaseMatrix(tuple(releases), pairs)
 
 
-def in_trouble(one: Cell) -> bool:
+def in_trouble(one: RpcCell) -> bool:
     """Whether both sides have an RPC of clients, and cannot use it."""
     return one.status in TROUBLE and not is_between_nodes(one.api_key, one.name)
 
 
-def _cells(client: Side, broker: Side) -> Iterator[Cell]:
+def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
     begun = exchange(client, broker)
     for key in sorted({*client.offers, *broker.offers}):
         agreed = agree(key, client, broker, begun)
         name = (client.offers.get(key) or broker.offers[key]).name
-        yield Cell(key, name, agreed.status, agreed.chosen)
+        yield RpcCell(key, name, agreed.status, agreed.chosen)
 
 
 def _likeness(side: Side) -> Any:

@@ -135,7 +135,7 @@ class FeatureUse(msgspec.Struct, frozen=True):
     rpcs: tuple[FeatureRpc, ...]
 
 
-class Summary(msgspec.Struct, frozen=True):
+class NegotiationSummary(msgspec.Struct, frozen=True):
     """How many RPCs there are, by status; `deprecated` ones are agreed too. Those between nodes count apart."""
 
     rpcs: int
@@ -161,7 +161,7 @@ class Negotiation(msgspec.Struct, frozen=True):
     telemetry: tuple[Telemetry, ...]
     rpcs: tuple[RpcRow, ...]
     features: tuple[FeatureUse, ...]
-    summary: Summary
+    summary: NegotiationSummary
     modes: Annotated[tuple[BrokerMode, ...], Meta(description="The mode of each broker, in the order given.")] = ()
 
     @property

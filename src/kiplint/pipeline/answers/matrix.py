@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from kiplint.compat.negotiation.releases import Cell, ReleaseMatrix
-from kiplint.compat.negotiation.releases import Release as Side
+from kiplint.compat.negotiation.releases import ReleaseMatrix, RpcCell
+from kiplint.compat.negotiation.releases import ReleaseOffers as Side
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
@@ -82,10 +82,10 @@ def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
     """The matrix that the lake holds; with `sides` also which versions each release has as client and as broker."""
     reader.require(Matrix, Sets)
     called = _names(reader)
-    cells: dict[tuple[str, str], list[Cell]] = {}
-    known: dict[Cell, Cell] = {}
+    cells: dict[tuple[str, str], list[RpcCell]] = {}
+    known: dict[RpcCell, RpcCell] = {}
     for row in reader.duck.rows(f"SELECT {_PAIR}, api_key, name, status, chosen FROM matrix"):
-        cell = Cell(row["api_key"], row["name"], row["status"], row["chosen"])
+        cell = RpcCell(row["api_key"], row["name"], row["status"], row["chosen"])
         client, broker = _pair_of(row)
         cells.setdefault((called[client], called[broker]), []).append(known.setdefault(cell, cell))
     offers = _offers(reader) if sides else {}

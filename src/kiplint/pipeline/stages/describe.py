@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kiplint.compat.tree import Budget
+from kiplint.compat.tree import FieldBudget
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.model.headers import header_map
@@ -85,7 +85,7 @@ def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 def describe(message: Message) -> tuple[Mapping[str, Any], list[Mapping[str, Any]], list[Mapping[str, Any]]]:
     """A message, its fields and its layouts as rows; raises UsageError when its structs unfold without end."""
-    Budget(message).spend(message, 1 + len(list(ranges_of(message))))
+    FieldBudget(message).spend(message, 1 + len(list(ranges_of(message))))
     return _message(message), list(_fields(message)), [_layout(message, one) for one in intervals(message)]
 
 
