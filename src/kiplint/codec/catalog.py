@@ -99,6 +99,7 @@ class Catalog:
         self._keyed: dict[tuple[str, int], list[Message]] = {}
         self._homes: dict[int, Definitions | Messages] = {}
         self._codecs: dict[tuple[int, int], Codec] = {}
+        self._headers: dict[tuple[int, int], tuple[int, Codec | None]] = {}
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Catalog:
@@ -150,12 +151,17 @@ class Catalog:
 
     def header(self, message: Message, version: int) -> tuple[int, Codec | None]:
         """The header version in front of a version of a request or response, and its codec, None where unknown."""
+        key = (id(message), version)
+        if key not in self._headers:
+            self._headers[key] = self._header(message, version)
+        return self._headers[key]
+
+    def _header(self, message: Message, version: int) -> tuple[int, Codec | None]:
         number, name = header_of(message, version), HEADERS[message.type]
         home = self._homes.get(id(message))
-        for one in [*(home.named(name) if home else ()), *self.named(name)]:
-            if one.type == "header" and number in one.valid:
-                return number, self.codec(one, number)
-        return number, None
+        headers = [*(home.named(name) if home else ()), *self.named(name)]
+        header = having((one for one in headers if one.type == "header"), number)
+        return number, self.codec(header, number) if header else None
 
     def _at_home(self, home: Definitions | Messages, messages: list[Message]) -> list[Message]:
         for message in messages:
