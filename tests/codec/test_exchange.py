@@ -13,10 +13,10 @@ from codec.support import catalog
 from codec.test_capture import echo
 from conftest import ROOT
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.exchange import BadInput, Wanted, document, encode_object, finished, read_object
+from kiplint.codec.exchange import Additions, BadInput, document, encode_object, finished, read_object
 from tools import field, message
 
-PLAIN = Wanted()
+PLAIN = Additions()
 
 
 def simple() -> Catalog:
@@ -24,7 +24,7 @@ def simple() -> Catalog:
     return Catalog.of([message(field("Name", "string"), tagged)])
 
 
-def decode_object(known: Catalog, given: Any, wanted: Wanted) -> dict[str, Any]:
+def decode_object(known: Catalog, given: Any, wanted: Additions) -> dict[str, Any]:
     frame, _ = read_object(known, json.dumps(given).encode(), spans=wanted.records)
     return document(finished(known, frame, wanted))
 
@@ -44,7 +44,7 @@ def test_a_body() -> None:
 
 def test_defaults_are_added_when_asked_for() -> None:
     given = {"message": "XRequest", "version": 3, "hex": "026100"}
-    assert decode_object(simple(), given, Wanted(defaults=True))["value"] == {"name": "a", "tagged": 7}
+    assert decode_object(simple(), given, Additions(defaults=True))["value"] == {"name": "a", "tagged": 7}
 
 
 def test_frames_go_both_ways() -> None:

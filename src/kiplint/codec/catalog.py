@@ -58,8 +58,8 @@ class Definitions:
         return found
 
 
-class Messages:
-    """Messages that are at hand."""
+class LoadedMessages:
+    """LoadedMessages that are at hand."""
 
     def __init__(self, messages: Iterable[Message]) -> None:
         self._messages = tuple(messages)
@@ -92,19 +92,19 @@ class Catalog:
     The files in `context` were not asked for: they lie beside one that was.
     """
 
-    def __init__(self, sets: Sequence[Definitions | Messages], context: frozenset[str] = frozenset()) -> None:
+    def __init__(self, sets: Sequence[Definitions | LoadedMessages], context: frozenset[str] = frozenset()) -> None:
         self._sets = sets
         self.context = context
         self._named: dict[str, list[Message]] = {}
         self._keyed: dict[tuple[str, int], list[Message]] = {}
-        self._homes: dict[int, Definitions | Messages] = {}
+        self._homes: dict[int, Definitions | LoadedMessages] = {}
         self._codecs: dict[tuple[int, int], Codec] = {}
         self._headers: dict[tuple[int, int], tuple[int, Codec | None]] = {}
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Catalog:
         """The catalog of messages that are at hand."""
-        return cls([Messages(messages)])
+        return cls([LoadedMessages(messages)])
 
     @property
     def broken(self) -> list[str]:
@@ -163,7 +163,7 @@ class Catalog:
         header = having((one for one in headers if one.type == "header"), number)
         return number, self.codec(header, number) if header else None
 
-    def _at_home(self, home: Definitions | Messages, messages: list[Message]) -> list[Message]:
+    def _at_home(self, home: Definitions | LoadedMessages, messages: list[Message]) -> list[Message]:
         for message in messages:
             self._homes[id(message)] = home
         return messages

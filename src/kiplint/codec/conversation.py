@@ -114,7 +114,7 @@ class SegmentStream:
         return [Run(offset, bytes(data), tuple(times)) for offset, data, times in runs]
 
 
-class Connection:
+class CapturedConnection:
     """Both directions between two addresses, told by who is first seen to send."""
 
     def __init__(self, one: Address, other: Address) -> None:
@@ -126,17 +126,17 @@ class Connection:
         self.directions[segment.source != self.ends[0]].add(segment)
 
 
-def connections(segments: list[Segment]) -> list[Connection]:
+def connections(segments: list[Segment]) -> list[CapturedConnection]:
     """The connections that segments belong to, in the order of their first segments."""
-    current: dict[frozenset[Address], Connection] = {}
-    found: list[Connection] = []
+    current: dict[frozenset[Address], CapturedConnection] = {}
+    found: list[CapturedConnection] = []
     for segment in segments:
         key = frozenset((segment.source, segment.target))
         known = current.get(key)
         if known is None or (
             segment.flags & SYN and known.directions[segment.source != known.ends[0]].opens_again(segment)
         ):
-            known = current[key] = Connection(segment.source, segment.target)
+            known = current[key] = CapturedConnection(segment.source, segment.target)
             found.append(known)
         known.add(segment)
     return found
@@ -275,7 +275,7 @@ class Captured(msgspec.Struct, frozen=True):
         return decode_response(catalog, self.api_key, self.api_version, self.data, spans=spans)
 
 
-class _Sides(NamedTuple):
+class _Roles(NamedTuple):
     client: Address
     server: Address
     requests: list[Run]
@@ -294,7 +294,7 @@ class Conversation(NamedTuple):
     unpaired: int
 
 
-def conversation(catalog: Catalog, number: int, connection: Connection) -> Conversation | None:
+def conversation(catalog: Catalog, number: int, connection: CapturedConnection) -> Conversation | None:
     """What the two ends of a connection say; None when it is not Kafka's protocol."""
     sign = request_sign(catalog.api_keys)
     sides = _sides(connection, sign)
@@ -306,7 +306,7 @@ def conversation(catalog: Catalog, number: int, connection: Connection) -> Conve
     return _paired(sides, number, requests, responses)
 
 
-def _sides(connection: Connection, sign: Sign) -> _Sides | None:
+def _sides(connection: CapturedConnection, sign: Sign) -> _Roles | None:
     """Which end is the client: the one whose first frames look like requests."""
     runs = [direction.runs() for direction in connection.directions]
     known = [direction.synchronized for direction in connection.directions]
@@ -315,7 +315,7 @@ def _sides(connection: Connection, sign: Sign) -> _Sides | None:
         return None
     client = 0 if scores[0] >= scores[1] else 1
     ends, server = connection.ends, 1 - client
-    return _Sides(ends[client], ends[server], runs[client], runs[server], (known[client], known[server]))
+    return _Roles(ends[client], ends[server], runs[client], runs[server], (known[client], known[server]))
 
 
 def _score(runs: list[Run], synchronized: bool, sign: Sign) -> int:
@@ -325,7 +325,7 @@ def _score(runs: list[Run], synchronized: bool, sign: Sign) -> int:
     return sum(itertools.takewhile(bool, looks))
 
 
-def _requests(sides: _Sides, number: int, sign: Sign) -> Iterator[Captured]:
+def _requests(sides: _Roles, number: int, sign: Sign) -> Iterator[Captured]:
     tokens = False
     for one in cut(sides.requests, sign, synchronized=sides.synchronized[0]):
         if tokens and not sign.test(one.data, 0, len(one.data)):
@@ -335,7 +335,7 @@ def _requests(sides: _Sides, number: int, sign: Sign) -> Iterator[Captured]:
         yield _captured(sides, number, "request", one, (key, version, correlation))
 
 
-def _paired(sides: _Sides, number: int, requests: list[Captured], responses: list[Cut]) -> Conversation:
+def _paired(sides: _Roles, number: int, requests: list[Captured], responses: list[Cut]) -> Conversation:
     """Each response beside the oldest request with its correlation id that is not answered yet."""
     waiting: dict[int, deque[int]] = {}
     for place, request in enumerate(requests):
@@ -357,7 +357,7 @@ def _paired(sides: _Sides, number: int, requests: list[Captured], responses: lis
     return Conversation([*requests, *found], unpaired)
 
 
-def _captured(sides: _Sides, number: int, direction: Direction, one: Cut, named: tuple[int, int, int]) -> Captured:
+def _captured(sides: _Roles, number: int, direction: Direction, one: Cut, named: tuple[int, int, int]) -> Captured:
     return Captured(
         number, sides.client, sides.server, direction, one.time, one.offset, *named, one.data, one.whole,
         problem=one.problem,

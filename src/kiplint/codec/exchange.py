@@ -17,7 +17,7 @@ class BadInput(Exception):  # noqa: N818
     """The object cannot be understood; the text says why."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class Additions(msgspec.Struct, frozen=True):
     """What to add to what the bytes have: the defaults of absent tagged fields, the record batches in records."""
 
     defaults: bool = False
@@ -33,7 +33,7 @@ def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, b
     return _read(catalog, given, spans=spans)
 
 
-def finished(catalog: Catalog, frame: Frame, wanted: Wanted) -> Frame:
+def finished(catalog: Catalog, frame: Frame, wanted: Additions) -> Frame:
     """The frame with what was asked for in its value; records need a frame with spans."""
     message = having(catalog.named(frame.message), frame.version)
     if frame.value is None or message is None or not (wanted.defaults or wanted.records):

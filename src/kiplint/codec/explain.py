@@ -10,7 +10,7 @@ from typing import Any
 
 from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.wire import MOST_EMPTY, Decoded, Span, base64_text, float_json, uuid_text
+from kiplint.codec.wire import MOST_EMPTY, Decoded, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.types import WIDTHS
 from kiplint.text.words import in_bytes
@@ -34,7 +34,7 @@ class Cursor:
         self.pos = pos
         self.end = len(data)
         self.inside = ""
-        self.spans: list[Span] = []
+        self.spans: list[ValueSpan] = []
         self.problems: list[ByteProblem] = []
         self._keep = spans
 
@@ -53,7 +53,7 @@ class Cursor:
     def row(self, offset: int, depth: int, path: str, kind: str, value: Any) -> None:
         """Keep where a value stands, from `offset` to the present position; of more than enough only records."""
         if self._keep and (len(self.spans) < MOST_SPANS or "records" in kind):
-            self.spans.append(Span(offset, self.pos - offset, depth, path, kind, value))
+            self.spans.append(ValueSpan(offset, self.pos - offset, depth, path, kind, value))
 
     @property
     def left(self) -> int:

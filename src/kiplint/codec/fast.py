@@ -28,7 +28,7 @@ DEEPEST = 12
 """How deep blocks are nested before the rest goes into a function of its own; Python has a limit of 20 loops."""
 
 
-class Source:
+class SourceCode:
     """One module in the making. Names of schemas enter it as string literals only."""
 
     def __init__(self, names: dict[str, Any]) -> None:
@@ -204,7 +204,7 @@ class _ReaderSource:
     """Methods add what reads one part, and give the expression that has its value once `flush` has been called."""
 
     def __init__(self) -> None:
-        self.out = Source(
+        self.out = SourceCode(
             {
                 "Malformed": Malformed,
                 "TRUTH": TRUTH,
@@ -416,7 +416,7 @@ class _WriterSource:
     """Methods add what writes one part; values of fixed width wait in a run until `flush`."""
 
     def __init__(self) -> None:
-        self.out = Source(
+        self.out = SourceCode(
             {
                 "Malformed": Malformed,
                 "varint": varint,

@@ -11,7 +11,7 @@ import msgspec
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.wire import MOST_BYTES, Span
+from kiplint.codec.wire import MOST_BYTES, ValueSpan
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean, in_bytes
 from kiplint.versions import VersionRange
@@ -35,7 +35,7 @@ class Frame(msgspec.Struct, frozen=True):
     length: int
     problems: tuple[ByteProblem, ...]
     body_start: int = 0
-    spans: tuple[Span, ...] = ()
+    spans: tuple[ValueSpan, ...] = ()
 
 
 def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans: bool = False) -> Frame:
@@ -142,7 +142,7 @@ def _unknown_version(messages: list[Message], version: int, offset: int) -> Byte
     return ByteProblem("codec/unknown-version", offset, text)
 
 
-class Piece(NamedTuple):
+class StreamFrame(NamedTuple):
     """One frame of a stream: where its length stands, its bytes without that, and what is wrong with its length."""
 
     offset: int
@@ -150,7 +150,7 @@ class Piece(NamedTuple):
     problem: ByteProblem | None = None
 
 
-def split(data: bytes, start: int = 0) -> Iterator[Piece]:
+def split(data: bytes, start: int = 0) -> Iterator[StreamFrame]:
     """The frames of a stream from a position on; one whose length cannot be is the last."""
     pos = start
     while pos < len(data):
@@ -158,17 +158,17 @@ def split(data: bytes, start: int = 0) -> Iterator[Piece]:
         left = len(data) - pos - 4
         if left < 0:
             text = f"the stream ends inside the length of a frame: {left + 4} of 4 bytes"
-            yield Piece(pos, b"", ByteProblem("codec/truncated", pos, text))
+            yield StreamFrame(pos, b"", ByteProblem("codec/truncated", pos, text))
         elif size < 0:
-            yield Piece(pos, b"", ByteProblem("codec/length-negative", pos, f"the length of the frame is {size}"))
+            yield StreamFrame(pos, b"", ByteProblem("codec/length-negative", pos, f"the length of the frame is {size}"))
         elif size > MOST_BYTES:
             text = f"the length of the frame is {size}; {MOST_BYTES} bytes are the most"
-            yield Piece(pos, b"", ByteProblem("codec/too-large", pos, text))
+            yield StreamFrame(pos, b"", ByteProblem("codec/too-large", pos, text))
         elif size > left:
             text = f"the length of the frame is {size}, {in_bytes(left, 'is', 'are')} left"
-            yield Piece(pos, data[pos + 4 :], ByteProblem("codec/length-beyond-end", pos, text))
+            yield StreamFrame(pos, data[pos + 4 :], ByteProblem("codec/length-beyond-end", pos, text))
         else:
-            yield Piece(pos, data[pos + 4 : pos + 4 + size])
+            yield StreamFrame(pos, data[pos + 4 : pos + 4 + size])
             pos += 4 + size
             continue
         return

@@ -11,7 +11,7 @@ from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.fast import key_of
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.records import read_batches
-from kiplint.codec.wire import Span, read_varint
+from kiplint.codec.wire import ValueSpan, read_varint
 from kiplint.model.layout import Layout
 from kiplint.model.message import Message
 
@@ -125,7 +125,7 @@ TOPIC_NAMES = ("topic", "name", "topicId", "topicName")
 
 
 def with_records(
-    catalog: Catalog, body: Layout, value: dict[str, Any], spans: tuple[Span, ...]
+    catalog: Catalog, body: Layout, value: dict[str, Any], spans: tuple[ValueSpan, ...]
 ) -> tuple[dict[str, Any], tuple[ByteProblem, ...]]:
     """The value with each `records` field, where it is not null, as a list of batches, and what is wrong in them.
 

@@ -13,7 +13,7 @@ import msgspec
 from kiplint.codec.problems import ByteProblem, Malformed
 
 
-class Span(msgspec.Struct, frozen=True):
+class ValueSpan(msgspec.Struct, frozen=True):
     """One row of an explained message: a value, or the length, count or marker in front of others.
 
     `offset` and `length` count bytes from the start of what was given; `depth` is how deep the field lies; `path` has
@@ -37,7 +37,7 @@ class Decoded(msgspec.Struct, frozen=True):
     value: dict[str, Any]
     end: int
     problems: tuple[ByteProblem, ...] = ()
-    spans: tuple[Span, ...] = ()
+    spans: tuple[ValueSpan, ...] = ()
 
 
 MOST_BYTES = 100 * 2**20

@@ -14,7 +14,7 @@ import msgspec
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.fast import UNKNOWN_TAGS, key_of
 from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
-from kiplint.codec.wire import Decoded, Span
+from kiplint.codec.wire import Decoded, ValueSpan
 from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded
@@ -34,8 +34,8 @@ class Difference(NamedTuple):
     """Where two readings part: what each has there, None where it has nothing."""
 
     offset: int
-    one: Span | None
-    other: Span | None
+    one: ValueSpan | None
+    other: ValueSpan | None
 
 
 def first_difference(one: Reading, other: Reading, *, on_disk: bool) -> Difference | None:
@@ -60,11 +60,11 @@ def first_difference(one: Reading, other: Reading, *, on_disk: bool) -> Differen
     return None
 
 
-def _values(reading: Reading) -> list[Span]:
+def _values(reading: Reading) -> list[ValueSpan]:
     return [span for span in reading.decoded.spans if span.length]
 
 
-def _is_other(one: Span, other: Span, *, on_disk: bool) -> bool:
+def _is_other(one: ValueSpan, other: ValueSpan, *, on_disk: bool) -> bool:
     if (one.offset, one.length) != (other.offset, other.length):
         return True
     kinds = {_kind(one), _kind(other)}
@@ -73,7 +73,7 @@ def _is_other(one: Span, other: Span, *, on_disk: bool) -> bool:
     return len(kinds) > 1 or (_plain(one.value) != _plain(other.value))
 
 
-def _kind(span: Span) -> str:
+def _kind(span: ValueSpan) -> str:
     """The encoding without what the bytes say themselves: compact or not, nullable or not, elements by their own."""
     words = [word for word in span.type.split() if word not in ("compact", "nullable")]
     if words[:2] == ["array", "of"]:
@@ -85,7 +85,7 @@ def _plain(value: Any) -> Any:
     return None if value == {} else value
 
 
-def _pass_over(left: deque[Span], right: deque[Span], one: Reading, other: Reading) -> Difference | None:
+def _pass_over(left: deque[ValueSpan], right: deque[ValueSpan], one: Reading, other: Reading) -> Difference | None:
     """Take away a tag that one side does not know; gives what the other loses by that."""
     if left[0].type == UNKNOWN and right[0].type == UNKNOWN:
         left.popleft()
@@ -263,7 +263,7 @@ def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes)
     )  # fmt: skip
 
 
-def _at(spans: tuple[Span, ...], offset: int) -> Span | None:
+def _at(spans: tuple[ValueSpan, ...], offset: int) -> ValueSpan | None:
     """The value that stands at an offset."""
     return next((span for span in spans if span.offset <= offset < span.offset + span.length), None)
 

@@ -21,11 +21,11 @@ Int32 = Annotated[int, Meta(ge=-2147483648, le=2147483647)]
 _Text = str | None | UnsetType
 
 
-class _Shape(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
+class _SpecBase(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
     pass
 
 
-class FieldSpec(_Shape, kw_only=True):
+class FieldSpec(_SpecBase, kw_only=True):
     """One field of a message or struct."""
 
     name: Annotated[str, Meta(description="The field's name, in camel case.")]
@@ -62,7 +62,7 @@ class FieldSpec(_Shape, kw_only=True):
     ] = UNSET
 
 
-class StructSpec(_Shape, kw_only=True):
+class StructSpec(_SpecBase, kw_only=True):
     """One struct under commonStructs, shared by several fields."""
 
     name: Annotated[str, Meta(description="The struct's name, beginning with a capital letter.")]
@@ -71,7 +71,7 @@ class StructSpec(_Shape, kw_only=True):
     fields: Annotated[list[FieldSpec] | UnsetType | None, Meta(description="The struct's fields, in order.")] = UNSET
 
 
-class MessageSpec(_Shape, kw_only=True):
+class MessageSpec(_SpecBase, kw_only=True):
     """One definition file: a request, response, header or record."""
 
     name: Annotated[str, Meta(description="The message's name, as its file is called.")]

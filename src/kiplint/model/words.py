@@ -301,7 +301,7 @@ _TEXTS: Final = rb'//[^\r\n]*|"(?:about|name)"\s*:\s*("(?:[^"\\\r\n]|\\.)*")'
 _DOUBLED: Final = rb"(?<![\w.<\[-])([A-Za-z]{2,})((?:[ \t]+|[ \t]*\r?\n[ \t]*//[ \t]*))(?=\1(?![\w\]>-]|\.\w))(\1)"
 
 
-class Found(NamedTuple):
+class WordPlace(NamedTuple):
     """Where a word stands in the file's bytes, and the word in lower case."""
 
     word: str
@@ -313,7 +313,7 @@ class Found(NamedTuple):
 class Word(Spoken):
     """A word that is rare in its set and nearly another, or that stands twice in a row."""
 
-    def __init__(self, found: Found, message: Message) -> None:
+    def __init__(self, found: WordPlace, message: Message) -> None:
         super().__init__(message, found.start, found.end)
         self.found = found
 
@@ -365,16 +365,16 @@ def odd_words(message: Message, rare: bool, doubled: bool) -> Iterator[Word]:
         yield Word(one, message)
 
 
-def _rare(message: Message) -> Iterator[Found]:
+def _rare(message: Message) -> Iterator[WordPlace]:
     data, vocabulary = message.data, message.schemas.vocabulary
     for text in re.compile(_TEXTS).finditer(data, body_start(data)):
         begin, said = (text.start(1), text[1]) if text[1] else (text.start(), text[0])
         for match in re.finditer(WORD, said.decode("latin-1")):  # a character a byte, so that offsets stay
             word = match[0].lower()
             if word in vocabulary.near or word in vocabulary.corrections:
-                yield Found(word, begin + match.start(), begin + match.end())
+                yield WordPlace(word, begin + match.start(), begin + match.end())
 
 
-def _twice(message: Message) -> Iterator[Found]:
+def _twice(message: Message) -> Iterator[WordPlace]:
     for match in re.compile(_DOUBLED, re.IGNORECASE).finditer(message.data, body_start(message.data)):
-        yield Found(match[1].decode().lower(), match.start(3), match.end(3), doubled=True)
+        yield WordPlace(match[1].decode().lower(), match.start(3), match.end(3), doubled=True)

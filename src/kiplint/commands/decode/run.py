@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import msgspec
 
 from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open_catalog
-from kiplint.codec.exchange import BadInput, Wanted, finished, read_object
+from kiplint.codec.exchange import Additions, BadInput, finished, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split
 from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import read_together
@@ -182,7 +182,7 @@ class _How(NamedTuple):
     catalog: Catalog
     response: tuple[int, int] | None
     body: tuple[str, int] | None
-    wanted: Wanted
+    wanted: Additions
     topic: str
     spans: bool
 
@@ -213,7 +213,7 @@ def decode(
         catalog,
         chosen_response(catalog, response) if response else None,
         (message[0].name, message[1]) if message else None,
-        Wanted(defaults, records),
+        Additions(defaults, records),
         topic,
         spans,
     )

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from kiplint.codec.wire import Span
+from kiplint.codec.wire import ValueSpan
 from kiplint.commands.decode.run import DecodeResult, Entry
 from kiplint.render.table import BOLD, DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
 from kiplint.text.words import in_bytes, plural
@@ -52,16 +52,16 @@ def _origin(entry: Entry) -> str:
     return f", line {entry.line}" if entry.line else ""
 
 
-def _spans(entry: Entry) -> list[Span]:
+def _spans(entry: Entry) -> list[ValueSpan]:
     """The values, and the bytes that nothing was read from."""
     spans = [*entry.frame.spans]
     end = max((span.offset + span.length for span in spans), default=0)
     if entry.frame.problems and end < len(entry.data):
-        spans.append(Span(end, len(entry.data) - end, 0, "", "not read", None))
+        spans.append(ValueSpan(end, len(entry.data) - end, 0, "", "not read", None))
     return spans
 
 
-def _row(entry: Entry, span: Span, wrong: set[int]) -> list[tuple[str, str]]:
+def _row(entry: Entry, span: ValueSpan, wrong: set[int]) -> list[tuple[str, str]]:
     data = entry.data[span.offset : span.offset + span.length]
     shown = data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
     hit = SEVERITY["error"] if any(span.offset <= place < span.offset + span.length for place in wrong) else ""
@@ -74,7 +74,7 @@ def _row(entry: Entry, span: Span, wrong: set[int]) -> list[tuple[str, str]]:
     ]
 
 
-def _value(span: Span) -> str:
+def _value(span: ValueSpan) -> str:
     if span.type in ("not read", "tag section") or span.type.startswith("tag "):
         return "" if span.value is None else in_bytes(span.value) if span.type != "tag section" else str(span.value)
     if "array" in span.type.split() and span.value is not None:
