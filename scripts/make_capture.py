@@ -45,9 +45,9 @@ def main(path: Path) -> None:
 def _frame(catalog: Catalog, direction: str, key: int, version: int, value: object, correlation: int) -> bytes:
     header = {"correlationId": correlation, **({"clientId": "my-proxy"} if direction == "request" else {})}
     given = {"direction": direction, "api_key": key, "api_version": version, "header": header, "value": value}
-    made = encode_object(catalog, given)
-    assert not made["problems"], made["problems"]
-    return bytes.fromhex(made["hex"])
+    encoded = encode_object(catalog, given)
+    assert encoded.hex is not None, encoded.problems
+    return bytes.fromhex(encoded.hex)
 
 
 def _packet(source: tuple[bytes, int], target: tuple[bytes, int], sequence: int, payload: bytes) -> bytes:

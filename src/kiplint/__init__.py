@@ -9,19 +9,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckResult as CheckResult
     from kiplint.commands.check.run import check as check
-    from kiplint.commands.decode.run import DecodeResult as DecodeResult
+    from kiplint.commands.decode.result import DecodeResult as DecodeResult
     from kiplint.commands.decode.run import decode as decode
     from kiplint.commands.diff.run import DiffResult as DiffResult
     from kiplint.commands.diff.run import diff as diff
-    from kiplint.commands.encode.run import EncodeResult as EncodeResult
+    from kiplint.commands.encode.result import EncodeResult as EncodeResult
     from kiplint.commands.encode.run import encode as encode
-    from kiplint.commands.encode.run import vectors as vectors
-    from kiplint.commands.migrate.run import MigrationResult as MigrationResult
+    from kiplint.commands.migrate.result import MigrationResult as MigrationResult
     from kiplint.commands.migrate.run import migrate_bump as migrate_bump
     from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
-    from kiplint.commands.migrate.run import new_rpc as new_rpc
-    from kiplint.commands.negotiate.run import NegotiationResult as NegotiationResult
+    from kiplint.commands.negotiate.result import NegotiationResult as NegotiationResult
     from kiplint.commands.negotiate.run import negotiate as negotiate
+    from kiplint.commands.new.result import NewResult as NewResult
+    from kiplint.commands.new.run import new_rpc as new_rpc
     from kiplint.commands.rollout.run import RolloutResult as RolloutResult
     from kiplint.commands.rollout.run import rollout as rollout
     from kiplint.commands.show.run import LayoutResult as LayoutResult
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kiplint.commands.show.run import show_all as show_all
     from kiplint.commands.upgrade_path.run import UpgradeResult as UpgradeResult
     from kiplint.commands.upgrade_path.run import upgrade_path as upgrade_path
+    from kiplint.commands.vectors.run import vectors as vectors
     from kiplint.compat.tree import Tree as Tree
     from kiplint.compat.tree import load as load
     from kiplint.engine.errors import UsageError as UsageError
@@ -40,14 +41,21 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "commands.check.run": ("check", "CheckResult"),
-    "commands.decode.run": ("decode", "DecodeResult"),
+    "commands.decode.result": ("DecodeResult",),
+    "commands.decode.run": ("decode",),
     "commands.diff.run": ("diff", "DiffResult"),
-    "commands.encode.run": ("encode", "vectors", "EncodeResult"),
-    "commands.migrate.run": ("migrate_bump", "migrate_kip_1313", "new_rpc", "MigrationResult"),
-    "commands.negotiate.run": ("negotiate", "NegotiationResult"),
+    "commands.encode.result": ("EncodeResult",),
+    "commands.encode.run": ("encode",),
+    "commands.migrate.result": ("MigrationResult",),
+    "commands.migrate.run": ("migrate_bump", "migrate_kip_1313"),
+    "commands.negotiate.result": ("NegotiationResult",),
+    "commands.negotiate.run": ("negotiate",),
+    "commands.new.result": ("NewResult",),
+    "commands.new.run": ("new_rpc",),
     "commands.rollout.run": ("rollout", "RolloutResult"),
     "commands.show.run": ("show", "show_all", "LayoutResult", "LayoutsResult"),
     "commands.upgrade_path.run": ("upgrade_path", "UpgradeResult"),
+    "commands.vectors.run": ("vectors",),
     "compat.tree": ("load", "Tree"),
     "engine.errors": ("UsageError",),
     "engine.finding": ("Finding",),

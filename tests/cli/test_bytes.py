@@ -115,14 +115,14 @@ def test_responses_and_bodies_are_told_what_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nowhere.bin"], "nowhere.bin is no file, and not hexadecimal or base64"),
+        (["nowhere.bin"], "nowhere.bin is not a file, and not hexadecimal or base64"),
         (["--response", "Metadata", "00"], "Metadata is not KEY@VERSION, such as Metadata@12 or 3@12"),
         (["--response", "Metdata@1", "00"], "no set has Metdata"),
         (["--response", "Metadata@99", "00"], "MetadataResponse has no version 99; its valid versions are 0-13"),
         (["--body", "MetadataRequst@1", "00"], "no set has MetadataRequst; did you mean MetadataRequest?"),
-        (["--body", "X@1", "--response", "3@1", "00"], "--response and --body exclude each other"),
+        (["--body", "X@1", "--response", "3@1", "00"], "response and body exclude each other: a body has no header"),
         (["--input-format", "capture", "plain.txt"], "plain.txt: no capture that dpkt can read"),
-        (["."], ". is no file"),
+        (["."], ". is not a file"),
     ],
 )
 def test_what_cannot_be_understood(tmp_path: Path, words: list[str], said: str) -> None:

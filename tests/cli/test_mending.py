@@ -142,7 +142,7 @@ def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
         (("migrate", "kip-1313", "nothing"), "no such file or directory: nothing"),
         (("migrate", "kip-1313", ".", "--only", "Fetsch"), "there is no RPC Fetsch"),
         (("migrate", "bump", "Nothing"), "there is no RPC Nothing"),
-        (("migrate", "kip-1313", ".", "--only", ""), "--only names no RPC; leave it out for all of them"),
+        (("migrate", "kip-1313", ".", "--only", ""), "--only names no RPC; leave the option out to change all RPCs"),
         (("migrate", "kip-1313", "XData.json"), "there are no RPCs: name the directory that has"),
     ],
 )
@@ -218,7 +218,7 @@ def test_several_directories_are_told_apart(broker: Path) -> None:
     before = contents(broker)
     ran = kiplint("migrate", "bump", "Metadata", cwd=broker)
     assert (ran.code, ran.err) == (
-        2, "error: Metadata is in clients and in fork: say by --schemas which is to change\n",
+        2, "error: Metadata is in clients and in fork: name the directory that is to change\n",
     )  # fmt: skip
     ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--only", "Metadata", cwd=broker)
     assert [line for line in ran.out.splitlines() if not line.startswith(" ")] == [
@@ -237,8 +237,8 @@ def test_fields_that_do_not_go_together(broker: Path) -> None:
     words = ("migrate", "bump", "Metadata", "DeleteGroups", "--schemas", "clients", "--add-field")
     x = "X:int8:The x."
     for fields, said_of_it in (
-        ((x,), "'X:int8:The x.' does not say which RPC it is for: write 'MetadataRequest.X:int8:The x.'"),
-        ((f"Metadata.{x}",), "Metadata has two halves: write MetadataRequest.X or MetadataResponse.X"),
+        ((x,), "'X:int8:The x.' names no RPC: write 'MetadataRequest.X:int8:The x.'"),
+        ((f"Metadata.{x}",), "Metadata has a request and a response: write MetadataRequest.X or MetadataResponse.X"),
         ((f"MetadataResponse.{x}", "--add-field", f"MetadataResponse.{x}"), "X is to be added twice"),
     ):
         ran = kiplint(*words, *fields, cwd=broker)

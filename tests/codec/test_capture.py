@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import dpkt
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,7 +86,7 @@ def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     wanted = json.loads((shared_bytes / "capture.json").read_text())
     capture = read_capture(known, (shared_bytes / wanted["file"]).read_bytes())
-    found = summarize(known, capture, [one.decode(known) for one in capture.frames])
+    found = msgspec.to_builtins(summarize(known, capture, [frame.decode(known) for frame in capture.frames]))
     for name in ("by_api", "problems"):
         keys = [key for key in wanted[name][0] if key not in ("at_fault", "detail", "verdict")]
         rows = [{key: one[key] for key in keys} for one in found[name]]

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import kiplint
@@ -13,7 +14,7 @@ from codec.support import catalog
 from codec.test_capture import echo
 from conftest import ROOT
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.exchange import Additions, BadInput, document, encode_object, finished, read_object
+from kiplint.codec.exchange import Additions, BadInput, complete, encode_object, frame_object, read_object
 from tools import field, message
 
 PLAIN = Additions()
@@ -24,9 +25,9 @@ def simple() -> Catalog:
     return Catalog.of([message(field("Name", "string"), tagged)])
 
 
-def decode_object(known: Catalog, given: Any, wanted: Additions) -> dict[str, Any]:
-    frame, _ = read_object(known, json.dumps(given).encode(), spans=wanted.records)
-    return document(finished(known, frame, wanted))
+def decode_object(known: Catalog, given: Any, additions: Additions) -> dict[str, Any]:
+    frame, _ = read_object(known, json.dumps(given).encode(), spans=additions.records)
+    return dict(msgspec.json.decode(msgspec.json.encode(frame_object(complete(known, frame, additions)))))
 
 
 def test_a_body() -> None:
@@ -53,7 +54,7 @@ def test_frames_go_both_ways() -> None:
     header = {"requestApiKey": 7, "requestApiVersion": 1, "correlationId": 5, "clientId": "me!"}
     assert (found["message"], found["header_version"], found["header"]) == ("EchoRequest", 1, header)
     for given in (found, {**frame, "header": found["header"], "value": {}}):
-        assert encode_object(echo(), given)["hex"] == "000700010000000500036d6521"
+        assert encode_object(echo(), given).hex == "000700010000000500036d6521"
 
 
 @pytest.mark.parametrize(
@@ -119,15 +120,15 @@ def test_what_cannot_be_read(given: Any, rule: str, offset: int, text: str) -> N
     ],
 )
 def test_what_cannot_be_written(given: Any, text: str) -> None:
-    found = encode_object(simple(), given)
-    assert ([one["message"] for one in found["problems"]], found["hex"]) == ([text], None)
+    encoded = encode_object(simple(), given)
+    assert ([problem.message for problem in encoded.problems], encoded.hex) == ([text], None)
 
 
 def test_real_frames_come_back(corpus: Path, shared_bytes: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     lines = (json.loads(line) for line in (shared_bytes / "traffic.jsonl").read_text().splitlines())
     rows = [row for row in lines if (row["schema"], row["verdict"]) == ("trunk", "ok")]
-    again = [encode_object(known, decode_object(known, row, PLAIN))["hex"] == row["hex"] for row in rows]
+    again = [encode_object(known, decode_object(known, row, PLAIN)).hex == row["hex"] for row in rows]
     assert again.count(False) == 2  # tagged fields that were written with their defaults
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from benchmarks.clients import kafka_python, kio
 
-from kiplint.commands.encode.run import Vector, vectors
+from kiplint.commands.vectors.result import Vector
+from kiplint.commands.vectors.run import vectors
 
 
 @pytest.fixture(scope="module")

@@ -53,5 +53,5 @@ def test_the_command() -> None:
 def test_what_it_refuses() -> None:
     ran = run("negotiate", "--matrix", "refused/client", "refused/broker", "--sasl", cwd=NEGOTIATE)
     assert (ran.code, ran.err) == (2, "error: --matrix goes with neither --feature nor --sasl\n")
-    with pytest.raises(UsageError, match="is given twice"):
+    with pytest.raises(UsageError, match="is named twice"):
         negotiate_all(NEGOTIATE / "refused/client", NEGOTIATE / "refused/client")

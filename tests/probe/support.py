@@ -11,7 +11,7 @@ from typing import Any
 from codec.support import catalog
 from conftest import ROOT
 from kiplint.codec.frames import decode_request
-from kiplint.commands.probe.broker import Broker
+from kiplint.commands.probe.result import ProbedBroker
 from kiplint.commands.probe.run import probe
 
 SET = ROOT / "fixtures" / "sets" / "broker" / "clients"
@@ -65,7 +65,7 @@ def framed(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-def ask(address: str, **others: object) -> Broker:
+def ask(address: str, **others: object) -> ProbedBroker:
     """What a broker answers, however slow the machine is; who is told to be silent is given less time."""
     return probe(address, **{"client": SET, "timeout": 60.0, **others}).brokers[0]  # type: ignore[arg-type]
 

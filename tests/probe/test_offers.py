@@ -50,7 +50,7 @@ def test_an_offer_that_cannot_be() -> None:
     rows = ((18, 0, 4), (3, 5, 2), (17, 0, 1), (17, 0, 0), (36, -1, 2))
     with server(one_broker(offer(*rows))) as address:
         found = ask(address)
-    assert [(one.rule, one.path) for one in found.problems] == [
+    assert [(problem.rule, problem.field) for problem in found.problems] == [
         ("codec/versions-inverted", "apiKeys[1].minVersion"),
         ("codec/api-key-twice", "apiKeys[3].apiKey"),
         ("codec/versions-inverted", "apiKeys[4].minVersion"),

@@ -93,7 +93,7 @@ def test_the_way_back_to_version_0() -> None:
 def test_a_server_that_asks_for_odd_work(count: str) -> None:
     talk = Sasl("SCRAM-SHA-256", "u", "p").talk()
     nonce = next(talk).decode().partition("r=")[2]
-    with pytest.raises(ProbeError, match="first SCRAM message is not right"):
+    with pytest.raises(ProbeError, match="first SCRAM message is invalid"):
         talk.send(f"r={nonce}x,s=AAAA,i={count}".encode())
 
 

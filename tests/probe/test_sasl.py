@@ -97,7 +97,7 @@ def test_a_wrong_password(schemas: Path, mechanism: Mechanism) -> None:
 def test_another_mechanism(schemas: Path) -> None:
     with server(speaking(Guarded("PLAIN"), str(schemas))) as address:
         said = ask(address, client=schemas, sasl=Sasl("SCRAM-SHA-512", USER, PASSWORD)).error
-    assert said == "the broker does not take SCRAM-SHA-512; it has PLAIN"
+    assert said == "the broker does not support SCRAM-SHA-512; it supports PLAIN"
 
 
 def test_without_a_password(schemas: Path) -> None:

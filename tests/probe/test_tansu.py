@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.commands.probe.broker import Broker
+from kiplint.commands.probe.result import ProbedBroker
 from ports import free_port
 from probe.support import ask
 from tools import environment
@@ -32,7 +32,7 @@ def tansu() -> Iterator[str]:
         running.wait()
 
 
-def once_it_listens(address: str, **others: object) -> Broker:
+def once_it_listens(address: str, **others: object) -> ProbedBroker:
     end = time.monotonic() + 120
     while (found := ask(address, timeout=10.0, **others)).error and time.monotonic() < end:
         time.sleep(0.1)

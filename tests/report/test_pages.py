@@ -14,7 +14,8 @@ from playwright.sync_api import Browser
 
 import kiplint
 from conftest import ROOT
-from kiplint.commands.negotiate.run import MatrixResult, negotiate_all
+from kiplint.commands.negotiate.result import MatrixResult
+from kiplint.commands.negotiate.run import negotiate_all
 from kiplint.commands.show.run import show_all
 from kiplint.compat.judge import BREAKS
 from kiplint.pipeline.answers.newest import LakeReport

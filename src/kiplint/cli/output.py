@@ -23,7 +23,6 @@ from kiplint.text.words import did_you_mean, plural
 
 if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckResult
-    from kiplint.commands.migrate.run import MigrationResult
     from kiplint.render.report import Report, RunResult
 
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
@@ -93,11 +92,9 @@ def report_patch(asked: Reporting, work: Callable[[], CheckResult], found: Calla
     return FINDINGS if result.patch else CLEAN
 
 
-def present_change(result: MigrationResult, form: str, color: str, *, as_patch: bool) -> int:
-    """Write what a migration did, or its patch."""
-    if not as_patch:
-        return present(result, form, color)
-    write_bytes(result.change.patch())
+def present_patch(result: RunResult, patch: bytes) -> int:
+    """Write a patch to standard output in place of the result."""
+    write_bytes(patch)
     return finish(result)
 
 

@@ -6,9 +6,10 @@ import io
 import socket
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.conversation import Captured, Segment, connections, conversation
@@ -110,85 +111,137 @@ def _network(dpkt: Any, link: int, packet: bytes) -> Any:
     return dpkt.ip6.IP6(inner) if inner[0] >> 4 == 6 else dpkt.ip.IP(inner)
 
 
-def summarize(catalog: Catalog, capture: Capture, frames: Sequence[Frame]) -> dict[str, Any]:
-    """The summary in JSON's terms; `frames` are the capture's, decoded, in their order."""
+class ApiTraffic(msgspec.Struct, frozen=True):
+    """The frames of one version of an RPC."""
+
+    api_key: int
+    api_version: int
+    name: Annotated[str, Meta(description="Empty where no set has the RPC.")]
+    requests: int
+    responses: int
+    request_bytes: int
+    response_bytes: int
+
+
+class UnansweredRequest(msgspec.Struct, frozen=True):
+    """A request without a captured response."""
+
+    api_key: int
+    api_version: int
+    client_port: int
+    correlation_id: int
+
+
+class BrokenFrame(UnansweredRequest, frozen=True):
+    """The first problem of a frame."""
+
+    direction: str
+    stream_offset: Annotated[int, Meta(description="In bytes from the start of the direction's stream.")]
+    rule: str
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame.")]
+    message: str
+
+
+class CaptureSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """The contents of a capture."""
+
+    packets: int
+    payload_bytes: int
+    retransmitted_segments: int
+    seconds: float
+    tcp_connections: int
+    other_connections: Annotated[int, Meta(description="TCP connections of other protocols.")]
+    server: Annotated[str | None, Meta(description="HOST:PORT, null unless there is exactly one.")]
+    servers: list[str]
+    frames: int
+    requests: int
+    responses: int
+    unpaired_responses: Annotated[int, Meta(description="Responses without a captured request.")]
+    incomplete: Annotated[int, Meta(description="Frames that were not captured to their end.")]
+    by_api: list[ApiTraffic]
+    client_ids: Annotated[dict[str, int], Meta(description="The number of requests by client id.")]
+    unanswered: list[UnansweredRequest]
+    problems: list[BrokenFrame]
+
+
+def summarize(catalog: Catalog, capture: Capture, frames: Sequence[Frame]) -> CaptureSummary:
+    """The summary of a capture; `frames` are its frames, decoded, in their order."""
     pairs = list(zip(capture.frames, frames, strict=True))
-    requests = sum(one.direction == "request" for one in capture.frames)
-    servers = sorted({f"{one.server[0]}:{one.server[1]}" for one in capture.frames})
-    return {
-        "packets": capture.packets,
-        "payload_bytes": capture.payload,
-        "retransmitted_segments": capture.repeated,
-        "seconds": round(capture.seconds, 1),
-        "tcp_connections": capture.connections,
-        "other_connections": capture.others,
-        "server": servers[0] if len(servers) == 1 else None,
-        "servers": servers,
-        "frames": len(capture.frames),
-        "requests": requests,
-        "responses": len(capture.frames) - requests,
-        "unpaired_responses": capture.unpaired,
-        "incomplete": sum(not one.whole for one in capture.frames),
-        "by_api": _by_api(catalog, pairs),
-        "client_ids": _client_ids(pairs),
-        "unanswered": [_place(one) for one in _in_order(capture.frames) if _is_unanswered(one)],
-        "problems": [_problem(one, frame) for one, frame in pairs if frame.problems and one.whole],
-    }
+    requests = sum(captured.direction == "request" for captured in capture.frames)
+    servers = sorted({f"{captured.server[0]}:{captured.server[1]}" for captured in capture.frames})
+    return CaptureSummary(
+        packets=capture.packets,
+        payload_bytes=capture.payload,
+        retransmitted_segments=capture.repeated,
+        seconds=round(capture.seconds, 1),
+        tcp_connections=capture.connections,
+        other_connections=capture.others,
+        server=servers[0] if len(servers) == 1 else None,
+        servers=servers,
+        frames=len(capture.frames),
+        requests=requests,
+        responses=len(capture.frames) - requests,
+        unpaired_responses=capture.unpaired,
+        incomplete=sum(not captured.whole for captured in capture.frames),
+        by_api=_by_api(catalog, pairs),
+        client_ids=_client_ids(pairs),
+        unanswered=[_unanswered(captured) for captured in _in_order(capture.frames) if _is_unanswered(captured)],
+        problems=[_broken(captured, frame) for captured, frame in pairs if frame.problems and captured.whole],
+    )
 
 
-def _by_api(catalog: Catalog, pairs: Sequence[tuple[Captured, Frame]]) -> list[dict[str, Any]]:
+def _by_api(catalog: Catalog, pairs: Sequence[tuple[Captured, Frame]]) -> list[ApiTraffic]:
     counts: Counter[tuple[int, int, str]] = Counter()
     sizes: Counter[tuple[int, int, str]] = Counter()
-    for one, _ in pairs:
-        counts[one.api_key, one.api_version, one.direction] += 1
-        sizes[one.api_key, one.api_version, one.direction] += len(one.data) + 4
-    found = []
-    for key, version in sorted({(key, version) for key, version, _ in counts}):
-        known = catalog.keyed("request", key)
-        found.append(
-            {
-                "api_key": key,
-                "api_version": version,
-                "name": known[0].base_name if known else "",
-                "requests": counts[key, version, "request"],
-                "responses": counts[key, version, "response"],
-                "request_bytes": sizes[key, version, "request"],
-                "response_bytes": sizes[key, version, "response"],
-            }
+    for captured, _ in pairs:
+        key = captured.api_key, captured.api_version, captured.direction
+        counts[key] += 1
+        sizes[key] += len(captured.data) + 4
+    traffic = []
+    for api_key, version in sorted({(api_key, version) for api_key, version, _ in counts}):
+        requests = catalog.keyed("request", api_key)
+        traffic.append(
+            ApiTraffic(
+                api_key=api_key,
+                api_version=version,
+                name=requests[0].base_name if requests else "",
+                requests=counts[api_key, version, "request"],
+                responses=counts[api_key, version, "response"],
+                request_bytes=sizes[api_key, version, "request"],
+                response_bytes=sizes[api_key, version, "response"],
+            )
         )
-    return found
+    return traffic
 
 
 def _client_ids(pairs: Sequence[tuple[Captured, Frame]]) -> dict[str, int]:
-    headers = [frame.header for one, frame in pairs if one.direction == "request" and frame.header]
+    headers = [frame.header for captured, frame in pairs if captured.direction == "request" and frame.header]
     counts = Counter(header["clientId"] for header in headers if header.get("clientId") is not None)
     return dict(sorted(counts.items()))
 
 
-def _is_unanswered(one: Captured) -> bool:
-    return one.direction == "request" and not one.answered
+def _is_unanswered(captured: Captured) -> bool:
+    return captured.direction == "request" and not captured.answered
 
 
 def _in_order(frames: Sequence[Captured]) -> list[Captured]:
-    return sorted(frames, key=lambda one: (one.api_key, one.api_version, one.time))
+    return sorted(frames, key=lambda captured: (captured.api_key, captured.api_version, captured.time))
 
 
-def _place(one: Captured) -> dict[str, Any]:
-    return {
-        "api_key": one.api_key,
-        "api_version": one.api_version,
-        "client_port": one.client[1],
-        "correlation_id": one.correlation_id,
-    }
+def _unanswered(captured: Captured) -> UnansweredRequest:
+    return UnansweredRequest(captured.api_key, captured.api_version, captured.client[1], captured.correlation_id)
 
 
-def _problem(one: Captured, frame: Frame) -> dict[str, Any]:
-    first = frame.problems[0]
-    return {
-        **_place(one),
-        "direction": one.direction,
-        "stream_offset": one.stream_offset,
-        "rule": first.rule,
-        "offset": first.offset,
-        "message": first.message,
-    }
+def _broken(captured: Captured, frame: Frame) -> BrokenFrame:
+    problem = frame.problems[0]
+    return BrokenFrame(
+        captured.api_key,
+        captured.api_version,
+        captured.client[1],
+        captured.correlation_id,
+        captured.direction,
+        captured.stream_offset,
+        problem.rule,
+        problem.offset,
+        problem.message,
+    )

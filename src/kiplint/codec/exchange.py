@@ -1,10 +1,12 @@
-"""The JSON of bytes: an object with hexadecimal bytes for one with values, and back."""
+"""The JSON of bytes: objects with hexadecimal bytes, objects with values, and each from the other."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import UnusableLayout, filled
@@ -14,11 +16,11 @@ from kiplint.model.message import Message
 
 
 class BadInput(Exception):  # noqa: N818
-    """The object cannot be understood; the text says why."""
+    """The object is invalid; the message states the reason."""
 
 
 class Additions(msgspec.Struct, frozen=True):
-    """What to add to what the bytes have: the defaults of absent tagged fields, the record batches in records."""
+    """What to add to decoded values: the defaults of absent tagged fields, and the contents of record batches."""
 
     defaults: bool = False
     records: bool = False
@@ -27,85 +29,119 @@ class Additions(msgspec.Struct, frozen=True):
 def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, bytes]:
     """The frame or body of one line of JSON, and its bytes. Raises BadInput."""
     try:
-        given = msgspec.json.decode(line)
+        values = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"the line is not JSON: {error}") from None
-    return _read(catalog, given, spans=spans)
+    return _read(catalog, values, spans=spans)
 
 
-def finished(catalog: Catalog, frame: Frame, wanted: Additions) -> Frame:
-    """The frame with what was asked for in its value; records need a frame with spans."""
+def complete(catalog: Catalog, frame: Frame, additions: Additions) -> Frame:
+    """The frame with the additions in its value; records need a frame with spans."""
     message = having(catalog.named(frame.message), frame.version)
-    if frame.value is None or message is None or not (wanted.defaults or wanted.records):
+    if frame.value is None or message is None or not (additions.defaults or additions.records):
         return frame
     body = catalog.codec(message, frame.version).body
     value, problems = frame.value, frame.problems
-    if wanted.records:
+    if additions.records:
         from kiplint.codec.topics import with_records
 
         value, more = with_records(catalog, body, value, frame.spans)
         problems = (*problems, *more)
-    value = filled(body, value) if wanted.defaults else value
+    value = filled(body, value) if additions.defaults else value
     return msgspec.structs.replace(frame, value=value, problems=problems)
 
 
-def document(frame: Frame) -> dict[str, Any]:
+class ProblemObject(msgspec.Struct, frozen=True):
+    """A problem of a frame or of values, as JSON has it."""
+
+    rule: str
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
+    message: str
+    field: Annotated[str | None, Meta(description="The path of the field, null outside of fields.")]
+
+
+class FrameObject(msgspec.Struct, frozen=True, kw_only=True):
+    """A decoded frame or body, as JSON has it."""
+
+    message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
+    version: int | None
+    header_version: Annotated[int | None, Meta(description="Null for a body without a header.")]
+    header: dict[str, Any] | None
+    value: Annotated[dict[str, Any] | None, Meta(description="Null where nothing could be decoded.")]
+    length: Annotated[int, Meta(description="In bytes.")]
+    problems: tuple[ProblemObject, ...]
+
+
+class EncodedObject(msgspec.Struct, frozen=True, kw_only=True):
+    """An encoded message, as JSON has it."""
+
+    message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
+    version: int | None
+    header_version: Annotated[int | None, Meta(description="Null for a body without a header.")]
+    hex: Annotated[str | None, Meta(description="The bytes, null where there are problems.")]
+    length: Annotated[int, Meta(description="In bytes; 0 where there are problems.")]
+    problems: tuple[ProblemObject, ...]
+
+
+def frame_object(frame: Frame) -> FrameObject:
     """A frame as JSON has it."""
-    return {
-        "message": frame.message or None,
-        "version": frame.version if frame.version >= 0 else None,
-        "header_version": frame.header_version,
-        "header": frame.header,
-        "value": frame.value,
-        "length": frame.length,
-        "problems": problem_rows(frame.problems),
-    }
+    return FrameObject(
+        message=frame.message or None,
+        version=frame.version if frame.version >= 0 else None,
+        header_version=frame.header_version,
+        header=frame.header,
+        value=frame.value,
+        length=frame.length,
+        problems=problem_objects(frame.problems),
+    )
 
 
-def problem_rows(problems: tuple[ByteProblem, ...]) -> list[dict[str, Any]]:
+def problem_objects(problems: Iterable[ByteProblem]) -> tuple[ProblemObject, ...]:
     """Problems as JSON has them."""
-    return [{"rule": p.rule, "offset": p.offset, "message": p.message, "field": p.path or None} for p in problems]
+    return tuple(
+        ProblemObject(problem.rule, problem.offset, problem.message, problem.path or None) for problem in problems
+    )
 
 
-def _read(catalog: Catalog, given: Any, *, spans: bool) -> tuple[Frame, bytes]:
-    if not isinstance(given, dict):
+def _read(catalog: Catalog, values: Any, *, spans: bool) -> tuple[Frame, bytes]:
+    if not isinstance(values, dict):
         raise BadInput("a line has to be a JSON object")
-    data = hex_bytes(given.get("hex"))
-    if given.get("direction") is None:
-        frame = decode_body(catalog, _text(given, "message"), _number(given, "version"), data, spans=spans)
-    elif given["direction"] == "request":
+    data = hex_bytes(values.get("hex"))
+    if values.get("direction") is None:
+        frame = decode_body(catalog, _text(values, "message"), _number(values, "version"), data, spans=spans)
+    elif values["direction"] == "request":
         frame = decode_request(catalog, data, spans=spans)
-    elif given["direction"] == "response":
-        key, version = _number(given, "api_key"), _number(given, "api_version")
+    elif values["direction"] == "response":
+        key, version = _number(values, "api_key"), _number(values, "api_version")
         frame = decode_response(catalog, key, version, data, spans=spans)
     else:
         raise BadInput('"direction" has to be "request" or "response"')
     return frame, data
 
 
-def encode_line(catalog: Catalog, line: bytes) -> dict[str, Any]:
-    """The answer to one line of JSON, as `encode_object` gives it."""
+def encode_line(catalog: Catalog, line: bytes) -> EncodedObject:
+    """The bytes of a line of JSON; see `encode_object`."""
     try:
-        given = msgspec.json.decode(line)
+        values = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
         return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, f"the line is not JSON: {error}"),))
-    return encode_object(catalog, given)
+    return encode_object(catalog, values)
 
 
-def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
-    """The answer to the same objects with `value`, and for frames `header`, in place of `hex`.
+def encode_object(catalog: Catalog, values: Any) -> EncodedObject:
+    """The bytes of an object with `value`, and for frames `header`, in place of `hex`.
 
     A response to ApiVersions with UNSUPPORTED_VERSION is written in version 0, in which it is read (KIP-511).
     """
     try:
-        message, version = _chosen(catalog, given)
+        message, version = _chosen(catalog, values)
     except BadInput as error:
         return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, str(error)),))
     try:
-        body, problems = catalog.codec(message, version).encode(given.get("value"))
+        body, problems = catalog.codec(message, version).encode(values.get("value"))
     except UnusableLayout as error:
         return _encoded(message.name, version, None, b"", (ByteProblem("codec/layout-unusable", 0, str(error)),))
-    if given.get("direction") is None and not isinstance(given.get("header"), dict):
+    if values.get("direction") is None and not isinstance(values.get("header"), dict):
         return _encoded(message.name, version, None, body, problems)
     number, header = catalog.header(message, version)
     if header is None:
@@ -113,36 +149,36 @@ def encode_object(catalog: Catalog, given: Any) -> dict[str, Any]:
             message.name, version, number, b"", (ByteProblem("codec/header-unknown", 0, "no set has its header"),)
         )
     named = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
-    front, more = header.encode({**named, **(given.get("header") or {})})
-    moved = tuple(msgspec.structs.replace(one, offset=one.offset + len(front)) for one in problems)
+    front, more = header.encode({**named, **(values.get("header") or {})})
+    moved = tuple(msgspec.structs.replace(problem, offset=problem.offset + len(front)) for problem in problems)
     return _encoded(message.name, version, number, front + body, (*more, *moved))
 
 
 def _encoded(
     name: str, version: int, header: int | None, data: bytes, problems: tuple[ByteProblem, ...]
-) -> dict[str, Any]:
-    return {
-        "message": name or None,
-        "version": version if version >= 0 else None,
-        "header_version": header,
-        "hex": None if problems else data.hex(),
-        "length": 0 if problems else len(data),
-        "problems": problem_rows(problems),
-    }
+) -> EncodedObject:
+    return EncodedObject(
+        message=name or None,
+        version=version if version >= 0 else None,
+        header_version=header,
+        hex=None if problems else data.hex(),
+        length=0 if problems else len(data),
+        problems=problem_objects(problems),
+    )
 
 
-def _chosen(catalog: Catalog, given: Any) -> tuple[Message, int]:
-    if not isinstance(given, dict):
+def _chosen(catalog: Catalog, values: Any) -> tuple[Message, int]:
+    if not isinstance(values, dict):
         raise BadInput("a line has to be a JSON object")
-    if given.get("direction") is not None:
-        if given["direction"] not in ("request", "response"):
+    if values.get("direction") is not None:
+        if values["direction"] not in ("request", "response"):
             raise BadInput('"direction" has to be "request" or "response"')
-        key, version = _number(given, "api_key"), _number(given, "api_version")
-        version = 0 if _falls_back(given) else version
-        messages = catalog.keyed(given["direction"], key)
-        what = f"{given['direction']} with the API key {key}"
+        key, version = _number(values, "api_key"), _number(values, "api_version")
+        version = 0 if _falls_back(values) else version
+        messages = catalog.keyed(values["direction"], key)
+        what = f"{values['direction']} with the API key {key}"
     else:
-        name, version = _text(given, "message"), _number(given, "version")
+        name, version = _text(values, "message"), _number(values, "version")
         messages = catalog.named(name)
         what = name
     message = having(messages, version)
@@ -151,14 +187,14 @@ def _chosen(catalog: Catalog, given: Any) -> tuple[Message, int]:
     return message, version
 
 
-def _falls_back(given: dict[str, Any]) -> bool:
-    value = given.get("value")
+def _falls_back(values: dict[str, Any]) -> bool:
+    value = values.get("value")
     unsupported = isinstance(value, dict) and value.get("errorCode") == UNSUPPORTED_VERSION
-    return given["direction"] == "response" and given["api_key"] == API_VERSIONS and unsupported
+    return values["direction"] == "response" and values["api_key"] == API_VERSIONS and unsupported
 
 
 def hex_bytes(text: Any) -> bytes:
-    """The bytes of hexadecimal digits, blanks between them allowed. Raises BadInput."""
+    """The bytes of hexadecimal digits, which blanks may separate. Raises BadInput."""
     if not isinstance(text, str):
         raise BadInput('"hex" has to be text')
     try:
@@ -167,14 +203,14 @@ def hex_bytes(text: Any) -> bytes:
         raise BadInput('"hex" has to be pairs of hexadecimal digits') from None
 
 
-def _text(given: dict[str, Any], key: str) -> str:
-    if not isinstance(given.get(key), str):
+def _text(values: dict[str, Any], key: str) -> str:
+    if not isinstance(values.get(key), str):
         raise BadInput(f'"{key}" has to be text')
-    return str(given[key])
+    return str(values[key])
 
 
-def _number(given: dict[str, Any], key: str) -> int:
-    value = given.get(key)
+def _number(values: dict[str, Any], key: str) -> int:
+    value = values.get(key)
     if not isinstance(value, int) or isinstance(value, bool):
         raise BadInput(f'"{key}" has to be a number')
     return value

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from kiplint.fixes.draft import Draft
 from kiplint.text.edit import Edit
 
 State = Literal["migrated", "declared", "unchanged", "exempt", "dead", "left"]
-"""`left` is an RPC that a person has to see to; `unchanged` one that is as it should be already."""
+"""`left` is an RPC that a person has to change; `unchanged` is one that needs no change."""
 
 
 class FileEdits(msgspec.Struct, frozen=True):
@@ -22,18 +23,23 @@ class FileEdits(msgspec.Struct, frozen=True):
     after: bytes
 
 
+Versions = Annotated[str, Meta(description="Of the request; `none` for no version, empty where there is no header.")]
+
+
 class MigrationRow(msgspec.Struct, frozen=True):
-    """What was done to one RPC of a directory (or to the request header), and what a person has to look at."""
+    """What a migration did to one RPC, or to the request header, whose API key is -1."""
 
     name: str
     api_key: int
-    state: State
-    base_versions: str
-    versions: str
-    header_versions: dict[str, int] = {}
-    done: tuple[str, ...] = ()
-    look: tuple[str, ...] = ()
-    directory: str = ""
+    state: Annotated[State, Meta(description="`left` is for a person to do; `unchanged` needs no change.")]
+    base_versions: Versions
+    versions: Versions
+    header_versions: Annotated[
+        dict[str, int], Meta(description="The request header version by range of the request's versions.")
+    ] = {}
+    done: Annotated[tuple[str, ...], Meta(description="What was done beyond the new version.")] = ()
+    look: Annotated[tuple[str, ...], Meta(description="What a person has to review.")] = ()
+    directory: Annotated[str, Meta(description="The directory of the definitions.")] = ""
 
 
 class Migration(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ EPILOG = (
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint decode`."""
 
     inputs: Annotated[
         tuple[str, ...],
@@ -27,12 +27,14 @@ class Options(Group, frozen=True):
     input_format: Annotated[
         Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"],
         Option(
-            "What the input is: text with a frame a line (hex, base64), one binary frame, a stream of frames behind "
+            "The form of the input: text with a frame a line (hex, base64), a binary frame, a stream of frames with "
             "their lengths, a capture (pcap, pcapng), record batches of a log, or a JSON object a line."
         ),
     ] = "auto"
     defaults: Annotated[bool, Option("Show absent tagged fields with their defaults.")] = False
-    records: Annotated[bool, Option("Read the record batches, and what Kafka's own topics keep in them.")] = False
+    records: Annotated[
+        bool, Option("Decode the record batches, and the messages in them for Kafka's internal topics.")
+    ] = False
     topic: Annotated[
         str | None, Option("For --input-format records: the topic, such as __consumer_offsets.", "TOPIC")
     ] = None
@@ -41,16 +43,17 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Decode bytes of Kafka's protocol, and say what is wrong with them.
+    """Decode bytes of Kafka's protocol, and report what is wrong with them.
 
-    Requests name themselves. Responses do not: in a capture they are paired with their requests, else --response says
-    what they answer. Of a capture the summary is shown, and the frames that have problems.
+    Requests state their API key and version. Responses do not: in a capture they are paired with their requests, else
+    --response states the request that they answer. Of a capture the summary and the frames with problems are shown.
     """
     from kiplint.cli.output import report
-    from kiplint.commands.decode.run import DecodeResult, decode
+    from kiplint.commands.decode.result import DecodeResult
+    from kiplint.commands.decode.run import decode
 
     def work() -> DecodeResult:
-        forms = [one.partition("=")[0] for one in options.reporting.output_format] or ["text"]
+        formats = [output.partition("=")[0] for output in options.reporting.output_format] or ["text"]
         return decode(
             *options.inputs,
             sets=options.set or (".",),
@@ -61,7 +64,7 @@ def run(options: Options) -> int:
             defaults=options.defaults,
             records=options.records,
             topic=options.topic or "",
-            spans="text" in forms,
+            spans="text" in formats,
         )
 
     return report("decode", options.reporting, work)

@@ -1,26 +1,56 @@
-"""One frame as a table: where each value stands, its bytes, its field, how it is encoded, and what it is."""
+"""Decoded bytes for people: each frame as a table of its values, the summary of a capture; and Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 import msgspec
 
+from kiplint.codec.capture import ApiTraffic, CaptureSummary
 from kiplint.codec.wire import ValueSpan
-from kiplint.commands.decode.run import DecodeResult, Entry
+from kiplint.commands.decode.result import DecodedFrame, DecodeResult
+from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import BOLD, DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
 from kiplint.text.words import in_bytes, plural
 
 MOST_BYTES, MOST_TEXT = 16, 60
-"""How many bytes of a value are shown, and how many characters."""
+"""The number of bytes of a value that are shown, and of characters."""
 MOST_ROWS = 10_000
-"""How many values of a frame are shown: more than anyone reads."""
+"""The number of values of a frame that are shown."""
 ROW_HEAD = ("offset", "bytes", "field", "encoding", "value")
+CAPTURE_HEAD = ("API", "version", "requests", "responses", "bytes")
 
 
-def frame_lines(entry: Entry, color: bool, width: int | None = None) -> Iterator[str]:
-    """The lines of one frame: a title, the table, and what is wrong."""
+def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
+    """Write the frames; of a capture first what is in it."""
+    width = width_of(out)
+    parts = [[*_summary(result.capture, color, width)]] if result.capture is not None else []
+    drawn = (entry for entry in result.entries if entry.captured is None or entry.frame.problems)
+    parts += [[*_frame_lines(entry, color, width)] for entry in drawn]
+    out.write("\n\n".join("\n".join(part) for part in parts) + "\n" if parts else "")
+
+
+def write_markdown(result: DecodeResult, out: TextIO, *, color: bool) -> None:
+    """Write the numbers of frames, of a capture its RPCs, and the problems."""
+    problems = [(entry, problem) for entry in result.entries for problem in entry.frame.problems]
+    out.write(f"### {plural(len(result.entries), 'frame')}, {plural(len(problems), 'problem')}\n\n")
+    if result.capture is not None:
+        write_row(CAPTURE_HEAD[:-1], out)
+        write_row(["---"] * 4, out)
+        for api in result.capture.by_api:
+            write_row((inline(api.name), *map(str, (api.api_version, api.requests, api.responses))), out)
+        out.write("\n")
+    if problems:
+        write_row(("rule", "message", "byte", "field", "what"), out)
+        write_row(["---"] * 5, out)
+    for entry, problem in problems:
+        name = f"{entry.frame.message} {entry.frame.version}"
+        write_row(map(inline, (problem.rule, name, str(problem.offset), problem.path, problem.message)), out)
+
+
+def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> Iterator[str]:
+    """The lines of a frame: a title, the table of its values, and its problems."""
     frame = entry.frame
     name = f"{frame.message} {frame.version}" if frame.message else "unknown frame"
     header = f", header {frame.header_version}" if frame.header_version is not None else ""
@@ -41,19 +71,20 @@ def frame_lines(entry: Entry, color: bool, width: int | None = None) -> Iterator
         yield from more
 
 
-def _origin(entry: Entry) -> str:
-    one = entry.captured
-    if one is not None:
-        arrow = ("from", "to") if one.direction == "request" else ("to", "from")
-        ends = f"{arrow[0]} {one.client[0]}:{one.client[1]} {arrow[1]} {one.server[0]}:{one.server[1]}"
-        return f", {ends}, byte {one.stream_offset} of its stream"
+def _origin(entry: DecodedFrame) -> str:
+    captured = entry.captured
+    if captured is not None:
+        prepositions = ("from", "to") if captured.direction == "request" else ("to", "from")
+        client, server = (f"{host}:{port}" for host, port in (captured.client, captured.server))
+        ends = f"{prepositions[0]} {client} {prepositions[1]} {server}"
+        return f", {ends}, byte {captured.stream_offset} of its stream"
     if entry.start > 4:
         return f", at byte {entry.start}"
     return f", line {entry.line}" if entry.line else ""
 
 
-def _spans(entry: Entry) -> list[ValueSpan]:
-    """The values, and the bytes that nothing was read from."""
+def _spans(entry: DecodedFrame) -> list[ValueSpan]:
+    """The values, and the bytes at the end that were not decoded."""
     spans = [*entry.frame.spans]
     end = max((span.offset + span.length for span in spans), default=0)
     if entry.frame.problems and end < len(entry.data):
@@ -61,7 +92,7 @@ def _spans(entry: Entry) -> list[ValueSpan]:
     return spans
 
 
-def _row(entry: Entry, span: ValueSpan, wrong: set[int]) -> list[tuple[str, str]]:
+def _row(entry: DecodedFrame, span: ValueSpan, wrong: set[int]) -> list[tuple[str, str]]:
     data = entry.data[span.offset : span.offset + span.length]
     shown = data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
     hit = SEVERITY["error"] if any(span.offset <= place < span.offset + span.length for place in wrong) else ""
@@ -89,47 +120,37 @@ def _short(value: Any) -> str:
     return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."
 
 
-HEAD = ("API", "version", "requests", "responses", "bytes")
-
-
-def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
-    """Write the frames; of a capture first what is in it."""
-    width = width_of(out)
-    parts = [[*_summary(result.capture, color, width)]] if result.capture is not None else []
-    drawn = (entry for entry in result.entries if entry.captured is None or entry.frame.problems)
-    parts += [[*frame_lines(entry, color, width)] for entry in drawn]
-    out.write("\n\n".join("\n".join(part) for part in parts) + "\n" if parts else "")
-
-
-def _summary(found: Mapping[str, Any], color: bool, width: int | None) -> Iterator[str]:
-    to = f" to {', '.join(found['servers'])}" if found["servers"] else ""
+def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterator[str]:
+    to = f" to {', '.join(summary.servers)}" if summary.servers else ""
     yield from fold(
-        f"{plural(found['frames'], 'frame')} in {plural(found['tcp_connections'], 'connection')}{to}: "
-        f"{plural(found['requests'], 'request')}, {plural(found['responses'], 'response')}, {found['seconds']} s",
+        f"{plural(summary.frames, 'frame')} in {plural(summary.tcp_connections, 'connection')}{to}: "
+        f"{plural(summary.requests, 'request')}, {plural(summary.responses, 'response')}, {summary.seconds} s",
         width,
         color,
         BOLD,
     )
     others = (
-        f", {plural(found['other_connections'], 'connection')} of other protocols" if found["other_connections"] else ""
+        f", {plural(summary.other_connections, 'connection')} of other protocols" if summary.other_connections else ""
     )
-    lost = f", {plural(found['incomplete'], 'frame')} not captured to the end" if found["incomplete"] else ""
-    unpaired = found["unpaired_responses"]
+    lost = f", {plural(summary.incomplete, 'frame')} not captured to the end" if summary.incomplete else ""
+    unpaired = summary.unpaired_responses
     alone = f", {plural(unpaired, 'response')} without a captured request" if unpaired else ""
-    said = f"{plural(found['packets'], 'packet')}, {found['payload_bytes']} bytes of payload{others}{lost}{alone}"
-    yield from fold(f"  {said}", width)
-    yield from table(HEAD, [_api(one) for one in found["by_api"]], color, width)
-    clients = [f"{name} ({count})" for name, count in found["client_ids"].items()]
+    details = f"{plural(summary.packets, 'packet')}, {summary.payload_bytes} bytes of payload{others}{lost}{alone}"
+    yield from fold(f"  {details}", width)
+    yield from table(CAPTURE_HEAD, [_api(api) for api in summary.by_api], color, width)
+    clients = [f"{name} ({count})" for name, count in summary.client_ids.items()]
     yield from _list("clients", clients, width)
-    missing = [f"{one['api_key']}@{one['api_version']} from port {one['client_port']}" for one in found["unanswered"]]
+    missing = [
+        f"{request.api_key}@{request.api_version} from port {request.client_port}" for request in summary.unanswered
+    ]
     yield from _list("not answered", missing, width)
-    wrong = f"{plural(len(found['problems']), 'frame')} with problems"
-    yield title(wrong, color) if not found["problems"] else _alarm(wrong, color)
+    broken = f"{plural(len(summary.problems), 'frame')} with problems"
+    yield paint(broken, SEVERITY["error"], color) if summary.problems else title(broken, color)
 
 
-def _api(one: Mapping[str, Any]) -> list[tuple[str, str]]:
-    size = one["request_bytes"] + one["response_bytes"]
-    cells = (one["name"] or f"key {one['api_key']}", one["api_version"], one["requests"], one["responses"], size)
+def _api(api: ApiTraffic) -> list[tuple[str, str]]:
+    size = api.request_bytes + api.response_bytes
+    cells = (api.name or f"key {api.api_key}", api.api_version, api.requests, api.responses, size)
     return [(str(cell), "") for cell in cells]
 
 
@@ -137,9 +158,3 @@ def _list(label: str, items: list[str], width: int | None) -> Iterator[str]:
     if items:
         yield f"  {label}:"
         yield from paragraph(items, "    ", width)
-
-
-def _alarm(text: str, color: bool) -> str:
-    from kiplint.render.table import paint
-
-    return paint(text, SEVERITY["error"], color)

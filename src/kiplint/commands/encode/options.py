@@ -14,7 +14,7 @@ EPILOG = (
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint encode`."""
 
     message: Annotated[
         str | None,
@@ -26,10 +26,12 @@ class Options(Group, frozen=True):
     ] = None
     set: SetsOption = ()
     json: Annotated[str | None, Option("The values as a JSON object, or a file with one.", "JSON|FILE")] = None
-    value: Annotated[tuple[str, ...], Option("A top-level field: JSON, or else text. Repeatable.", "FIELD=VALUE")] = ()
-    header: Annotated[bool, Option("Put the header in front.")] = False
-    header_json: Annotated[str | None, Option("The values of the header in front.", "JSON")] = None
-    length: Annotated[bool, Option("Put the length of the frame in front of all.")] = False
+    value: Annotated[
+        tuple[str, ...], Option("The value of a top-level field: JSON, else text. Repeatable.", "FIELD=VALUE")
+    ] = ()
+    header: Annotated[bool, Option("Put the header before the body.")] = False
+    header_json: Annotated[str | None, Option("The values of the header; puts it before the body.", "JSON")] = None
+    length: Annotated[bool, Option("Put the length of the frame before all.")] = False
     input_format: Annotated[
         Literal["auto", "jsonl"], Option("jsonl: the argument is a file of JSON lines, whatever its name.")
     ] = "auto"
@@ -41,16 +43,70 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Write the bytes of a message from values in the terms of Kafka's JSON converters.
+    """Write the bytes of a message from values in the form of Kafka's JSON converters.
 
-    Fields that are left out get their defaults. With a file, or -, every line of it is an object with `message`,
-    `version` and `value`, or with `direction`, `api_key`, `api_version`, `header` and `value`; a line with `hex`
-    is written for each. Exit codes: 0 all written, 1 a value has no bytes, 2 something could not be read or understood.
+    Fields without a value get their defaults. In a file, or in standard input for -, each line is an object with
+    `message`, `version` and `value`, or with `direction`, `api_key`, `api_version`, `header` and `value`; for each line
+    an object with `hex` is written. Exit codes: 0 all encoded, 1 a value cannot be encoded, 2 something could not be
+    read or understood.
     """
     import os
 
-    from kiplint.commands.encode.run import encode_lines, encode_one
+    message = options.message
+    if options.input_format == "jsonl" or message in (None, "-") or os.path.isfile(message or ""):
+        return _encode_lines(options)
+    return _encode_message(options)
 
-    given = options.message
-    in_lines = options.input_format == "jsonl" or given in (None, "-") or os.path.isfile(given or "")
-    return encode_lines(options) if in_lines else encode_one(options)
+
+def _encode_message(options: Options) -> int:
+    import base64
+    import sys
+
+    from kiplint.cli.output import finish
+    from kiplint.cli.process import label
+    from kiplint.commands.encode.run import encode
+    from kiplint.commands.encode.values import parse_object, parse_values
+    from kiplint.render.findings.json import encoded, pretty
+    from kiplint.text.show import printable
+
+    result = encode(
+        options.message or "",
+        parse_values(options.json, options.value),
+        sets=options.set or (".",),
+        repository=options.repo,
+        header=parse_object(options.header_json, "--header-json") if options.header_json else None,
+        with_header=options.header,
+        with_length=options.length,
+    )
+    if options.output_format in ("json", "jsonl"):
+        print(pretty(result.document) if options.output_format == "json" else encoded(result.document))
+        return finish(result)
+    for problem in result.problems:
+        print(f"{label('error')}[{problem.rule}]: {printable(problem.message)}", file=sys.stderr)
+    if not result.problems and options.output_format == "binary":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(result.data)
+    elif not result.problems:
+        print(base64.b64encode(result.data).decode() if options.output_format == "base64" else result.data.hex())
+    return finish(result)
+
+
+def _encode_lines(options: Options) -> int:
+    from kiplint.cli.output import finish
+    from kiplint.commands.encode.run import encode_lines
+    from kiplint.commands.encode.values import open_lines
+    from kiplint.engine.errors import UsageError
+    from kiplint.render.findings.json import encoded
+    from kiplint.render.report import RunResult
+
+    if options.output_format not in (None, "jsonl"):
+        raise UsageError("JSON lines are answered in JSON lines: leave --output-format out")
+    if options.json or options.value or options.header or options.header_json or options.length:
+        raise UsageError("--json, --value, --header, --header-json and --length are for one message, not for lines")
+    broken: list[str] = []
+    has_problems = False
+    with open_lines(options.message or "-") as lines:
+        for result in encode_lines(lines, sets=options.set or (".",), repository=options.repo, broken=broken):
+            has_problems = has_problems or bool(result.problems)
+            print(encoded(result))
+    return finish(RunResult(status="error" if broken else "findings" if has_problems else "ok", broken=tuple(broken)))

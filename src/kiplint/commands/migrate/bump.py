@@ -15,24 +15,22 @@ EPILOG = (
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint migrate bump`."""
 
     rpcs: Annotated[tuple[str, ...], Argument("The RPCs to give a new version.", "RPC", complete=completion.rpcs)]
-    schemas: Annotated[str, Option("The directory that they are in.", "SET")] = "."
+    schemas: Annotated[str, Option("The directory of their definitions.", "SET")] = "."
     add_field: Annotated[
         tuple[str, ...],
         Option(
-            "A field that the version brings: Name:type:about. In front of the name, with dots, the fields that lead "
-            "to it, and the response, if it is not for the request. Repeatable.",
+            "A field of the new version: Name:type:about. Before the name, with dots, the fields that contain it, and "
+            "the response if the field is not for the request. Repeatable.",
             "FIELD",
         ),
     ] = ()
-    unstable: Annotated[bool, Option("Say that the new version may still change.")] = False
-    note: Annotated[
-        str, Option("What the comment says of the version, after its number.", "TEXT", usual="the fields")
-    ] = ""
-    dry_run: Annotated[bool, Option("Write nothing; say what would be done.")] = False
-    diff: Annotated[bool, Option("Write nothing; print the change as a patch.")] = False
+    unstable: Annotated[bool, Option("Mark the new version as unstable: it may still change.")] = False
+    note: Annotated[str, Option("The comment on the version, after its number.", "TEXT", usual="the fields")] = ""
+    dry_run: Annotated[bool, Option("Write nothing; report the changes.")] = False
+    diff: Annotated[bool, Option("Write nothing; print the changes as a patch.")] = False
     output_format: AnswerFormOption = "text"
     color: ColorOption = "auto"
 
@@ -40,13 +38,13 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Give RPCs a new version, of the request and the response together.
 
-    validVersions, headerVersions and the comment are led on; what ended with the latest version goes on. New fields
-    come last, from the new version on, and writers may leave them out of older ones.
+    validVersions, headerVersions and the comment get the new version, and ranges that end with the latest version
+    include it. New fields come last, from the new version on; they are ignorable in older versions.
     """
-    from kiplint.cli.output import present_change
+    from kiplint.cli.output import present, present_patch
     from kiplint.commands.migrate.run import migrate_bump
 
-    found = migrate_bump(
+    result = migrate_bump(
         *options.rpcs,
         schemas=options.schemas,
         fields=options.add_field,
@@ -54,4 +52,6 @@ def run(options: Options) -> int:
         note=options.note,
         dry_run=options.dry_run or options.diff,
     )
-    return present_change(found, options.output_format, options.color, as_patch=options.diff)
+    if options.diff:
+        return present_patch(result, result.change.patch())
+    return present(result, options.output_format, options.color)

@@ -15,43 +15,48 @@ EPILOG = (
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint migrate kip-1313`."""
 
     paths: Annotated[
-        tuple[str, ...], Argument("Directories (walked), or files, whose other halves change too.", "PATH")
+        tuple[str, ...],
+        Argument("Directories (with all below), or files; the request and response of an RPC change together.", "PATH"),
     ]
     only: Annotated[
-        tuple[str, ...], Option("Change only these, as Fetch,Produce. Repeatable.", "RPC", complete=completion.rpcs)
+        tuple[str, ...],
+        Option("Change only these RPCs, such as Fetch,Produce. Repeatable.", "RPC", complete=completion.rpcs),
     ] = ()
-    only_declare: Annotated[bool, Option("Add headerVersions as flexibleVersions implies them, and no version.")] = (
-        False
-    )
+    only_declare: Annotated[
+        bool, Option("Add headerVersions as flexibleVersions implies them, and no new version.")
+    ] = False
     tagged: Annotated[bool, Option("Make the client instance id in the header a tagged field.")] = False
-    dry_run: Annotated[bool, Option("Write nothing; say what would be done.")] = False
-    diff: Annotated[bool, Option("Write nothing; print the change as a patch.")] = False
+    dry_run: Annotated[bool, Option("Write nothing; report the changes.")] = False
+    diff: Annotated[bool, Option("Write nothing; print the changes as a patch.")] = False
     output_format: AnswerFormOption = "text"
     color: ColorOption = "auto"
 
 
 def run(options: Options) -> int:
-    """Bring all RPCs to header versions and request header 3 (KIP-1313).
+    """Migrate all RPCs to header versions and request header 3 (KIP-1313).
 
-    Requests and responses get headerVersions and a new version, behind request header 3; RequestHeader gets version 3
+    Requests and responses get headerVersions and a new version with request header 3; RequestHeader gets version 3
     with ClientInstanceId. SaslHandshake keeps its versions, OffsetDelete becomes flexible, and the telemetry RPCs lose
-    the id that the header now has. A second run changes nothing. The exit code is 1 while a person has to help.
+    the id that the header now has. A second run changes nothing. The exit code is 1 while a person has to change
+    something.
     """
-    from kiplint.cli.output import present_change
+    from kiplint.cli.output import present, present_patch
     from kiplint.commands.migrate.run import migrate_kip_1313
     from kiplint.engine.errors import UsageError
 
     only = split(options.only)
     if options.only and not only:
-        raise UsageError("--only names no RPC; leave it out for all of them")
-    found = migrate_kip_1313(
+        raise UsageError("--only names no RPC; leave the option out to change all RPCs")
+    result = migrate_kip_1313(
         *options.paths,
         only=only,
         only_declare=options.only_declare,
         tagged=options.tagged,
         dry_run=options.dry_run or options.diff,
     )
-    return present_change(found, options.output_format, options.color, as_patch=options.diff)
+    if options.diff:
+        return present_patch(result, result.change.patch())
+    return present(result, options.output_format, options.color)

@@ -1,39 +1,23 @@
-"""The JSON documents of `kiplint migrate` and `kiplint new`; fields are stable, and only ever added to."""
+"""The result of `kiplint migrate`, and its JSON document."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from kiplint.commands.migrate.run import MigrationResult
-from kiplint.commands.migrate.text import STATES
-from kiplint.fixes.result import MigrationRow, State
-from kiplint.render.findings.json import EditObject
+from kiplint.engine.finding import FileEdit
+from kiplint.fixes.result import FileEdits, MigrationRow
+from kiplint.fixes.write import FileChanges
+from kiplint.render.report import RunResult
 from kiplint.text.show import encodable
-
-Versions = Annotated[str, Meta(description="Of the request; `none` for no version, empty where there is no header.")]
-
-
-class RpcObject(msgspec.Struct, frozen=True):
-    """What was done to one RPC, or to the request header, whose key is -1."""
-
-    name: str
-    api_key: int
-    state: Annotated[State, Meta(description="`left` is for a person to do; `unchanged` is as it should be.")]
-    base_versions: Versions
-    versions: Versions
-    header_versions: Annotated[dict[str, int], Meta(description="The request's header by range of its versions.")]
-    done: Annotated[tuple[str, ...], Meta(description="What was done beyond the new version.")]
-    look: Annotated[tuple[str, ...], Meta(description="What a person has to look at.")]
-    directory: Annotated[str, Meta(description="The directory that it is in.")]
 
 
 class MigrationSummary(msgspec.Struct, frozen=True):
-    """How many files changed, and how many RPCs there are of each state, the request header counted as one."""
+    """How many files changed, and how many RPCs there are of each state; the request header counts as an RPC."""
 
     files: int
     migrated: int
@@ -48,54 +32,57 @@ class MigrationDocument(msgspec.Struct, frozen=True):
     """What `kiplint migrate ... --output-format json` writes."""
 
     version: Literal[1]
-    rpcs: tuple[RpcObject, ...]
-    edits: tuple[EditObject, ...]
+    rpcs: tuple[MigrationRow, ...]
+    edits: Annotated[tuple[FileEdit, ...], Meta(description="Offsets are in bytes of the files before the migration.")]
     summary: MigrationSummary
 
 
-class FileObject(msgspec.Struct, frozen=True):
-    """One new file."""
-
-    path: str
-    text: str
+DOCUMENTS: Final = {"migrate": MigrationDocument}
 
 
-class NewDocument(msgspec.Struct, frozen=True):
-    """What `kiplint new ... --output-format json` writes."""
+class MigrationResult(RunResult, frozen=True):
+    """The changed files with their edits, and a row for each RPC.
 
-    version: Literal[1]
-    files: tuple[FileObject, ...]
+    `status` is `findings` while a row is left to a person.
+    """
 
+    files: tuple[FileEdits, ...] = ()
+    rows: tuple[MigrationRow, ...] = ()
 
-DOCUMENTS = {"migrate": MigrationDocument, "new": NewDocument}
+    command = "migrate"
+    renderers: ClassVar[Mapping[str, str]] = {
+        "text": "kiplint.commands.migrate.text:write",
+        "markdown": "kiplint.commands.migrate.text:write_markdown",
+    }
+    unread = "left as it is"
 
+    @property
+    def change(self) -> FileChanges:
+        """The files before and after."""
+        return FileChanges(
+            {file.path: file.before for file in self.files}, {file.path: file.after for file in self.files}
+        )
 
-def document(result: MigrationResult) -> MigrationDocument:
-    """What `kiplint migrate ... --output-format json` writes; offsets of edits are in bytes of the files before."""
-    counts: Counter[Any] = Counter(row.state for row in result.rows)
-    edits = (
-        EditObject(encodable(one.path), edit.start, edit.end, edit.text) for one in result.files for edit in one.edits
-    )
-    numbers = {state: counts[state] for state in STATES}
-    return MigrationDocument(
-        1, tuple(map(_rpc, result.rows)), tuple(edits), MigrationSummary(len(result.files), **numbers)
-    )
-
-
-def _rpc(row: MigrationRow) -> RpcObject:
-    return RpcObject(
-        name=row.name,
-        api_key=row.api_key,
-        state=row.state,
-        base_versions=row.base_versions,
-        versions=row.versions,
-        header_versions=row.header_versions,
-        done=row.done,
-        look=row.look,
-        directory=encodable(row.directory),
-    )
-
-
-def new_document(files: Mapping[str, bytes]) -> NewDocument:
-    """What `kiplint new ... --output-format json` writes of the new files, by path."""
-    return NewDocument(1, tuple(FileObject(encodable(path), data.decode()) for path, data in files.items()))
+    @property
+    def document(self) -> MigrationDocument:
+        """The JSON document."""
+        counts = Counter[str](row.state for row in self.rows)
+        edits = (
+            FileEdit(encodable(file.path), edit.start, edit.end, edit.text)
+            for file in self.files
+            for edit in file.edits
+        )
+        return MigrationDocument(
+            version=1,
+            rpcs=self.rows,
+            edits=tuple(edits),
+            summary=MigrationSummary(
+                files=len(self.files),
+                migrated=counts["migrated"],
+                declared=counts["declared"],
+                unchanged=counts["unchanged"],
+                exempt=counts["exempt"],
+                dead=counts["dead"],
+                left=counts["left"],
+            ),
+        )

@@ -1,60 +1,74 @@
-"""A migration as a table of text: what was done to each RPC, then what a person has to look at."""
+"""A migration for people: what was done to each RPC, then what a person has to review; as text and as Markdown."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Final, TextIO
+from typing import Final, TextIO, get_args
 
-from kiplint.commands.migrate.run import MigrationResult
-from kiplint.fixes.result import MigrationRow
-from kiplint.render.table import DIM, fold, table, title, width_of
+from kiplint.commands.migrate.result import MigrationResult
+from kiplint.fixes.result import MigrationRow, State
+from kiplint.render.markdown import inline, write_row
+from kiplint.render.table import DIM, Cell, fold, table, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
 
-STATES: Final = ("migrated", "declared", "unchanged", "exempt", "dead", "left")
 COLORS: Final = {"migrated": "32", "declared": "32", "unchanged": DIM, "exempt": DIM, "dead": DIM, "left": "1;31"}
 COLUMNS: Final = ("RPC", "", "versions", "request headers", "")
+MARKDOWN_COLUMNS: Final = ("RPC", "state", "before", "versions", "request headers", "done", "to look at")
 _QUIET: Final = ("unchanged", "dead")
 
 
 def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
-    """Write the rows, but for those of which there is nothing to tell, then what to look at, and how many."""
-    rows, files = result.rows, len(result.files)
+    """Write the rows that changed, then what to review, and a line with the counts."""
+    rows = result.rows
     shown = [row for row in rows if row.state not in _QUIET or row.look]
     lines: list[str] = []
     width = width_of(out)
-    several = len({row.directory for row in rows}) > 1
+    several = _has_several_directories(rows)
     for directory, group in groupby(shown, key=lambda row: row.directory):
         lines += [*([""] if lines else []), title(printable(directory), color)] if several else []
         lines += table(COLUMNS, [_cells(row) for row in group], color, width)
-    looks = [(f"{row.directory}: {row.name}" if several else row.name, one) for row in rows for one in row.look]
-    if looks:
+    notes = [(_name(row, several), note) for row in rows for note in row.look]
+    if notes:
         lines += ["", title("To look at", color)]
-        lines += [line for name, one in looks for line in fold(f"  {name}: {one}", width)]
-    out.write("".join(f"{line}\n" for line in [*lines, *([""] if lines else []), closing(rows, files)]))
+        lines += [line for name, note in notes for line in fold(f"  {name}: {note}", width)]
+    out.write("".join(f"{line}\n" for line in [*lines, *([""] if lines else []), _summary(result)]))
 
 
-def closing(rows: Sequence[MigrationRow], files: int) -> str:
+def write_markdown(result: MigrationResult, out: TextIO, *, color: bool) -> None:
+    """Write the counts as a heading, then a row for each RPC."""
+    out.write(f"### {_summary(result)}\n\n")
+    several = _has_several_directories(result.rows)
+    write_row(MARKDOWN_COLUMNS, out)
+    write_row(["---"] * len(MARKDOWN_COLUMNS), out)
+    for row in result.rows:
+        cells = (_name(row, several), row.state, row.base_versions, row.versions, _headers(row), "; ".join(row.done))
+        write_row((inline(cell) or " " for cell in (*cells, "; ".join(row.look))), out)
+
+
+def _summary(result: MigrationResult) -> str:
     """`85 migrated, 1 exempt and 4 dead; 171 files changed.`"""
-    counts = Counter(row.state for row in rows)
-    parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    changed = f"{plural(files, 'file')} changed"
-    return f"{listed(parts)}; {changed}." if parts else f"No RPCs; {changed}."
+    counts = Counter(row.state for row in result.rows)
+    parts = [f"{counts[state]} {state}" for state in get_args(State) if counts[state]]
+    return f"{listed(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} changed."
 
 
-def headers(row: MigrationRow) -> str:
+def _has_several_directories(rows: Sequence[MigrationRow]) -> bool:
+    return len({row.directory for row in rows}) > 1
+
+
+def _name(row: MigrationRow, with_directory: bool) -> str:
+    return f"{row.directory}: {row.name}" if with_directory else row.name
+
+
+def _headers(row: MigrationRow) -> str:
     """`0-1: 1, 2: 2, 3: 3`."""
     return ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
 
 
-def _cells(row: MigrationRow) -> list[tuple[str, str]]:
+def _cells(row: MigrationRow) -> list[Cell]:
     versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
-    return [
-        (printable(row.name), ""),
-        (row.state, COLORS[row.state]),
-        (versions, ""),
-        (headers(row), ""),
-        (printable(", ".join(row.done)), ""),
-    ]
+    done = printable(", ".join(row.done))
+    return [(printable(row.name), ""), (row.state, COLORS[row.state]), (versions, ""), (_headers(row), ""), (done, "")]

@@ -1,18 +1,18 @@
-"""A negotiation as a page of HTML: how each connection begins, and what becomes of each RPC."""
+"""Pages of HTML: a negotiation with the state of each RPC, and the grid of a matrix of releases."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TextIO
 
-import msgspec
-
-from kiplint.commands.negotiate.result import document
-from kiplint.commands.negotiate.run import NegotiationResult
+from kiplint.commands.negotiate.result import MatrixResult, NegotiationResult
 from kiplint.commands.negotiate.text import steps
-from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.compat.negotiation.releases import ReleaseMatrix, RpcCell
+from kiplint.compat.negotiation.result import TROUBLE, RpcRow
+from kiplint.compat.roles import is_between_nodes
 from kiplint.render.page import Tally, anchors, set_title, write_page
+from kiplint.text.show import printable
 
 TITLES = {
     "no-common-version": "no common version",
@@ -26,67 +26,167 @@ TITLES = {
     "not-offered": "not offered",
     "between-nodes": "between brokers",
 }
-"""The states of RPCs in the order to show them, and in words: those of the JSON, and two of its other facts."""
+"""The states of RPCs in the order to show them, with their titles: the statuses, `deprecated` and `between-nodes`."""
 
 MARKS: dict[str, str] = {"not-everywhere": "warning", "deprecated": "warning", "agreed": "good"}
 MARKS |= dict.fromkeys(TROUBLE, "error")
 
 
-class Line(NamedTuple):
-    """An RPC as the JSON has it, the name by which it can be linked, and its state."""
+class RpcLine(NamedTuple):
+    """An RPC, its anchor in the page, and its state."""
 
-    rpc: Mapping[str, Any]
+    rpc: RpcRow
     anchor: str
     state: str
 
 
-class Connection(NamedTuple):
-    """How the connection to a broker begins: labels, each with what it says."""
+class ConnectionCard(NamedTuple):
+    """How the connection to a broker begins: labels, each with its sentences."""
 
     broker: str
     steps: list[tuple[str, list[str]]]
 
 
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
-    """Write the page, what cannot be used first."""
-    found = document(result)
-    rpcs = msgspec.to_builtins(found.rpcs)
-    states = [state_of(rpc) for rpc in rpcs]
+    """Write the page of a negotiation, RPCs that cannot be used first."""
+    negotiation = result.negotiation
+    states = [_state(rpc) for rpc in negotiation.rpcs]
     order = list(TITLES)
-    names = anchors([rpc["name"] for rpc in rpcs])
-    lines = [Line(*one) for one in zip(rpcs, names, states, strict=True)]
+    names = anchors([rpc.name for rpc in negotiation.rpcs])
+    lines = [RpcLine(*line) for line in zip(negotiation.rpcs, names, states, strict=True)]
     counts = Counter(states)
     tallies = [Tally(state, title, counts[state], MARKS.get(state, "")) for state, title in TITLES.items()]
     write_page(
         "commands/negotiate/page.html",
         out,
-        client=set_title(found.client),
-        brokers=list(map(set_title, found.brokers)),
-        summary=[Tally("", "RPCs", found.summary.rpcs), *(one for one in tallies if one.number)],
+        client=set_title(negotiation.client),
+        brokers=list(map(set_title, negotiation.brokers)),
+        summary=[Tally("", "RPCs", negotiation.summary.rpcs), *(tally for tally in tallies if tally.number)],
         connections=[
-            Connection(set_title(begun.broker), _grouped(steps(begun, ids, mode)))
-            for begun, ids, mode in zip(found.exchanges, found.telemetry, found.modes, strict=True)
+            ConnectionCard(set_title(exchange.broker), _grouped(steps(exchange, ids, mode)))
+            for exchange, ids, mode in zip(negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True)
         ],
-        lines=sorted(lines, key=lambda line: (order.index(line.state), line.rpc["api_key"])),
+        lines=sorted(lines, key=lambda line: (order.index(line.state), line.rpc.api_key)),
         states=tallies,
         titles=TITLES,
         marks=MARKS,
-        features=found.features,
+        features=negotiation.features,
         broken=result.broken,
     )
 
 
-def state_of(rpc: Mapping[str, Any]) -> str:
-    """The status, unless something else is to be known first."""
-    if rpc["between_nodes"]:
+def _state(rpc: RpcRow) -> str:
+    if rpc.between_nodes:
         return "between-nodes"
-    return "deprecated" if rpc["deprecated"] and rpc["status"] not in TROUBLE else str(rpc["status"])
+    return "deprecated" if rpc.deprecated and rpc.status not in TROUBLE else rpc.status
 
 
-def _grouped(pairs: Any) -> list[tuple[str, list[str]]]:
-    found: list[tuple[str, list[str]]] = []
+def _grouped(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """The texts by label; a text with an empty label belongs to the label before it."""
+    groups: list[tuple[str, list[str]]] = []
     for label, text in pairs:
-        if label or not found:
-            found.append((label, []))
-        found[-1][1].append(text)
-    return found
+        if label or not groups:
+            groups.append((label, []))
+        groups[-1][1].append(text)
+    return groups
+
+
+STATUSES = {
+    "agreed": "Can be used",
+    "no-common-version": "No version in common",
+    "header-differs": "Headers differ: neither can read the other",
+    "refused": "Refused with INVALID_REQUEST",
+    "client-only": "Only the client has it",
+    "broker-only": "Unknown to the client",
+    "not-offered": "Not offered to clients: other listeners, or unstable",
+}
+CODES = {status: "ABCDEFGH"[index] for index, status in enumerate(STATUSES)}
+"""One letter for each status, which the page's script reads."""
+
+LEVELS = 5
+"""How many tints there are from the fewest RPCs to the most."""
+
+RpcKey = tuple[int, str]
+"""The API key and the name of an RPC."""
+
+
+class Square(NamedTuple):
+    """A pair in the grid: the number of its usable RPCs, its tint, and whether other RPCs are in trouble."""
+
+    number: int
+    level: int
+    trouble: bool
+
+
+def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
+    """Write the page of a matrix."""
+    matrix = result.matrix
+    names = [release.name for release in matrix.releases]
+    agreed = {pair: _count_agreed(cells) for pair, cells in matrix.pairs.items()}
+    least, most = min(agreed.values(), default=0), max(agreed.values(), default=0)
+
+    def square(client: str, broker: str) -> Square | None:
+        if not matrix.has(client, broker):
+            return None
+        number = agreed[client, broker]
+        level = (number - least) * (LEVELS - 1) // max(1, most - least)
+        return Square(number, level, (client, broker) in matrix.trouble)
+
+    write_page(
+        "commands/negotiate/matrix.html",
+        out,
+        scripts=("commands/negotiate/matrix.js",),
+        data=_script_data(matrix),
+        releases=list(map(set_title, names)),
+        rows=[(set_title(client), [square(client, broker) for broker in names]) for client in names],
+        note=matrix.note,
+        trouble=len(matrix.trouble),
+        pairs=len(matrix.pairs),
+        tallies=[
+            Tally("releases", "releases", len(names)),
+            Tally("pairs", "pairs", len(matrix.pairs)),
+            Tally("trouble", "in trouble", len(matrix.trouble), "warning"),
+        ],
+        rpcs=[(str(index), f"{name} ({key})") for index, (key, name) in enumerate(_rpc_keys(matrix))],
+        broken=result.broken,
+    )
+
+
+def _count_agreed(cells: Iterable[RpcCell]) -> int:
+    return sum(cell.status == "agreed" for cell in cells)
+
+
+def _rpc_keys(matrix: ReleaseMatrix) -> list[RpcKey]:
+    """Every RPC under every name that it has, by API key."""
+    return sorted({(cell.api_key, cell.name) for cells in set(matrix.pairs.values()) for cell in cells})
+
+
+def _script_data(matrix: ReleaseMatrix) -> dict[str, Any]:
+    """The data of the page's script; pairs that are alike share a row."""
+    rpcs = _rpc_keys(matrix)
+    columns = {rpc: column for column, rpc in enumerate(rpcs)}
+    rows: dict[tuple[RpcCell, ...], int] = {}
+    names = [release.name for release in matrix.releases]
+    pairs = [
+        rows.setdefault(matrix.pairs[client, broker], len(rows)) if matrix.has(client, broker) else -1
+        for client in names
+        for broker in names
+    ]
+    return {
+        "releases": list(map(set_title, names)),
+        "rpcs": [[key, printable(name), is_between_nodes(key, name)] for key, name in rpcs],
+        "codes": {code: [STATUSES[status], status, status in TROUBLE] for status, code in CODES.items()},
+        "rows": [_row(cells, columns) for cells in rows],
+        "pairs": pairs,
+        "client": [[release.client.get(key, "") for key, _ in rpcs] for release in matrix.releases],
+        "broker": [[release.broker.get(key, "") for key, _ in rpcs] for release in matrix.releases],
+    }
+
+
+def _row(cells: Iterable[RpcCell], columns: dict[RpcKey, int]) -> str:
+    """The RPCs of a pair, separated by commas: the letter of the status and the version; empty where neither has it."""
+    parts = [""] * len(columns)
+    for cell in cells:
+        version = "" if cell.chosen is None else str(cell.chosen)
+        parts[columns[cell.api_key, cell.name]] = CODES[cell.status] + version
+    return ",".join(parts)

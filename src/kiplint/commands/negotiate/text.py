@@ -1,11 +1,11 @@
-"""The beginning of a connection for people: the ApiVersions exchange, what it carries, and the client instance id."""
+"""Negotiations for people: how each connection begins, what needs attention, and all RPCs; and matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from kiplint.commands.negotiate.run import NegotiationResult
+from kiplint.commands.negotiate.result import MatrixResult, NegotiationResult
 from kiplint.compat.negotiation.result import (
     TROUBLE,
     BrokerMode,
@@ -23,22 +23,63 @@ from kiplint.text.show import printable
 from kiplint.text.words import plural
 
 _LABEL = 11
+"""The width of the labels' column."""
+
+MATRIX_COLUMNS = ("client", "brokers", "RPCs", "without a common version, or refused")
+
+_GRAVE: Final[dict[Outcome, str]] = {
+    "no-common-version": "No version in common",
+    "header-differs": "Headers differ: client and broker cannot read each other",
+    "refused": "Refused with INVALID_REQUEST",
+}
+_WAYS: Final[dict[Outcome, str]] = {
+    "not-everywhere": "Not offered by every broker",
+    "client-only": "Only the client has",
+    "broker-only": "Unknown to the client",
+    "not-offered": "Not offered to clients (other listeners, or unstable)",
+}
+_RED, _YELLOW = SEVERITY["error"], SEVERITY["warning"]
 
 
-def connection(begun: Exchange, ids: Telemetry, mode: BrokerMode, color: bool, width: int | None) -> Iterator[str]:
-    """The lines that tell how the connection to one broker begins."""
-    yield title(f"Connection to {begun.broker}", color)
-    for label, text in steps(begun, ids, mode):
+def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
+    """Write the negotiation."""
+    negotiation = result.negotiation
+    width = width_of(out)
+    sections = [
+        [title(f"{negotiation.client} as the client of {', '.join(negotiation.brokers)}", color)],
+        *(
+            list(_connection(*broker, color, width))
+            for broker in zip(negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True)
+        ),
+        *_attention(negotiation, color, width),
+        *([_features(negotiation.features, color)] if negotiation.features else []),
+        _all(negotiation, color, width),
+        [_summary(negotiation, color)],
+    ]
+    out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
+
+
+def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
+    """Write the pairs in trouble, and how many are not."""
+    rows = [[(cell, "") for cell in row] for row in result.matrix.runs()]
+    lines = [title("Pairs in trouble", color), *table(MATRIX_COLUMNS, rows, color, width_of(out))]
+    out.write("\n".join([*lines, paint(f"  {printable(result.matrix.note)}", DIM, color)]) + "\n")
+
+
+def _connection(exchange: Exchange, ids: Telemetry, mode: BrokerMode, color: bool, width: int | None) -> Iterator[str]:
+    """How the connection to a broker begins."""
+    yield title(f"Connection to {exchange.broker}", color)
+    for label, text in steps(exchange, ids, mode):
         yield from wrapped(label, text, _LABEL, color, width)
 
 
-def steps(begun: Exchange, ids: Telemetry, mode: BrokerMode) -> Iterator[tuple[str, str]]:
-    """The same as pairs of a label and what it says; without a label it goes on with the last one."""
-    yield from (*_mode(mode), *_exchange(begun), *_telemetry(ids))
+def steps(exchange: Exchange, ids: Telemetry, mode: BrokerMode) -> Iterator[tuple[str, str]]:
+    """How a connection begins: pairs of a label and a sentence; an empty label repeats the last one."""
+    yield from (*_mode(mode), *_exchange(exchange), *_telemetry(ids))
 
 
 def _mode(mode: BrokerMode) -> Iterator[tuple[str, str]]:
-    """The mode; where the set has both, also what the choice decides."""
+    """The mode, and the RPCs that only one of the two modes serves."""
     other: Mode = "zookeeper" if mode.mode == "kraft" else "kraft"
     ask = f"; for {TITLES[other]} mode: --mode {other}" if mode.assumed else ""
     yield "mode", f"{TITLES[mode.mode]}{ask}"
@@ -48,39 +89,39 @@ def _mode(mode: BrokerMode) -> Iterator[tuple[str, str]]:
         yield "", f"only {TITLES[mode.mode]} mode serves {', '.join(mode.only)}"
 
 
-def _exchange(begun: Exchange) -> Iterator[tuple[str, str]]:
-    if begun.sasl is not None:
-        yield "SASL", f"first ApiVersions {begun.sasl} (request header 1), then SaslHandshake; once authenticated:"
-    if begun.tried is not None:
-        yield "ApiVersions", f"the client tries version {begun.tried} (request header {begun.tried_header})"
-    if begun.answer is not None:
-        yield "", f"the broker answers in version {begun.answer}{_error(begun)}"
-    if begun.used is not None:
-        yield "", f"in use: version {begun.used} (request header {begun.request_header}, response header 0)"
-    for note in begun.notes:
+def _exchange(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    if exchange.sasl is not None:
+        yield "SASL", f"first ApiVersions {exchange.sasl} (request header 1), then SaslHandshake; once authenticated:"
+    if exchange.tried is not None:
+        yield "ApiVersions", f"the client tries version {exchange.tried} (request header {exchange.tried_header})"
+    if exchange.answer is not None:
+        yield "", f"the broker answers in version {exchange.answer}{_error(exchange)}"
+    if exchange.used is not None:
+        yield "", f"in use: version {exchange.used} (request header {exchange.request_header}, response header 0)"
+    for note in exchange.notes:
         yield "note", note
-    if begun.used is None:
+    if exchange.used is None:
         return
     for label, sent in (("sent", True), ("not sent", False)):
-        fields = _fields(begun, sent=sent)
+        fields = _fields(exchange, sent=sent)
         if fields:
             yield label, fields
-    if begun.checked:
+    if exchange.checked:
         yield "instance id", "every request must carry it in header 3; SaslHandshake is exempt (KIP-1313)"
 
 
-def _error(begun: Exchange) -> str:
-    if not begun.error:
+def _error(exchange: Exchange) -> str:
+    if not exchange.error:
         return ""
-    named = f", naming {begun.supported} as its range (KIP-511)" if begun.supported else ""
-    return f" with {begun.error}{named}"
+    named = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
+    return f" with {exchange.error}{named}"
 
 
-def _fields(begun: Exchange, *, sent: bool) -> str:
+def _fields(exchange: Exchange, *, sent: bool) -> str:
     parts = []
-    if begun.client_software is sent:
+    if exchange.client_software is sent:
         parts.append("ClientSoftwareName and ClientSoftwareVersion (KIP-511)")
-    both = [name for name, there in (("ClusterId", begun.cluster_id), ("NodeId", begun.node_id)) if there is sent]
+    both = [name for name, there in (("ClusterId", exchange.cluster_id), ("NodeId", exchange.node_id)) if there is sent]
     if both:
         known = ", once bootstrapped" if sent else ""
         parts.append(f"{' and '.join(both)} (KIP-1242{known})")
@@ -101,45 +142,13 @@ def _telemetry(ids: Telemetry) -> Iterator[tuple[str, str]]:
         yield "", f"later: {_ids(ids.later)}"
 
 
-def _ids(one: Ids) -> str:
-    places = (("header", one.header), ("request", one.request), ("response", one.response))
+def _ids(ids: Ids) -> str:
+    places = (("header", ids.header), ("request", ids.request), ("response", ids.response))
     return ", ".join(f"{place}.ClientInstanceId={value}" for place, value in places if value is not None)
 
 
-_GRAVE: Final[dict[Outcome, str]] = {
-    "no-common-version": "No version in common",
-    "header-differs": "Headers differ: client and broker cannot read each other",
-    "refused": "Refused with INVALID_REQUEST",
-}
-_WAYS: Final[dict[Outcome, str]] = {
-    "not-everywhere": "Not offered by every broker",
-    "client-only": "Only the client has",
-    "broker-only": "Unknown to the client",
-    "not-offered": "Not offered to clients (other listeners, or unstable)",
-}
-_RED, _YELLOW = SEVERITY["error"], SEVERITY["warning"]
-
-
-def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
-    """Write the negotiation."""
-    found = result.negotiation
-    width = width_of(out)
-    sections = [
-        [title(f"{found.client} as the client of {', '.join(found.brokers)}", color)],
-        *(
-            list(connection(*three, color, width))
-            for three in zip(found.exchanges, found.telemetry, found.modes, strict=True)
-        ),
-        *_attention(found, color, width),
-        *([_features(found.features, color)] if found.features else []),
-        _all(found, color, width),
-        [_summary(found, color)],
-    ]
-    out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
-
-
-def _attention(found: Negotiation, color: bool, width: int | None) -> Iterator[list[str]]:
-    ours = [row for row in found.rpcs if not row.between_nodes]
+def _attention(negotiation: Negotiation, color: bool, width: int | None) -> Iterator[list[str]]:
+    ours = [row for row in negotiation.rpcs if not row.between_nodes]
     for status, heading in _GRAVE.items():
         rows = [row for row in ours if row.status == status]
         if rows:
@@ -152,12 +161,12 @@ def _attention(found: Negotiation, color: bool, width: int | None) -> Iterator[l
         rows = [row for row in ours if row.status == status]
         if rows:
             yield [title(f"{heading} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
-    apart = [row for row in found.rpcs if row.between_nodes]
+    apart = [row for row in negotiation.rpcs if row.between_nodes]
     if apart:
-        told = (f"{_brief(row)}{_apart(row)}" for row in apart)
+        briefs = (f"{_brief(row)}{_apart(row)}" for row in apart)
         yield [
             title(f"Between brokers and controllers, not for clients ({len(apart)})", color),
-            *paragraph(told, width=width),
+            *paragraph(briefs, width=width),
         ]
 
 
@@ -168,7 +177,7 @@ def _messages(rows: list[RpcRow], color: bool, width: int | None) -> list[str]:
 def _brief(row: RpcRow) -> str:
     if row.client is not None:
         return f"{row.name} {row.client}"
-    return f"{row.name} {'/'.join(dict.fromkeys(one.versions for one in row.brokers if one.versions))}"
+    return f"{row.name} {'/'.join(dict.fromkeys(broker.versions for broker in row.brokers if broker.versions))}"
 
 
 def _apart(row: RpcRow) -> str:
@@ -180,24 +189,24 @@ def _features(features: tuple[FeatureUse, ...], color: bool) -> list[str]:
     for feature in features:
         verdict = "can be used" if feature.usable else paint("cannot be used", _RED, color)
         lines.append(f"  {paint(printable(feature.name), BOLD, color)}  {verdict}")
-        for one in feature.rpcs:
-            result = f"version {one.version}" if one.version is not None else one.message
-            lines.append(f"    {printable(f'{one.rpc} {one.needed}')}  {printable(result)}")
+        for rpc in feature.rpcs:
+            outcome = f"version {rpc.version}" if rpc.version is not None else rpc.message
+            lines.append(f"    {printable(f'{rpc.rpc} {rpc.needed}')}  {printable(outcome)}")
     return lines
 
 
-def _all(found: Negotiation, color: bool, width: int | None) -> list[str]:
-    several = len(found.brokers) > 1
-    head = ("key", "RPC", "client", *found.brokers, *(("usable",) if several else ()), "version", "headers", "")
+def _all(negotiation: Negotiation, color: bool, width: int | None) -> list[str]:
+    several = len(negotiation.brokers) > 1
+    head = ("key", "RPC", "client", *negotiation.brokers, *(("usable",) if several else ()), "version", "headers", "")
     if not several:
         head = ("key", "RPC", "client", "broker", "version", "headers", "")
-    lines = table(head, (_cells(row, several) for row in found.rpcs), color, width)
+    lines = table(head, (_cells(row, several) for row in negotiation.rpcs), color, width)
     key = fold("  headers: of request and response; +id where the request carries ClientInstanceId", width, color, DIM)
     return [title("All RPCs", color), *lines, *key] if lines else []
 
 
 def _cells(row: RpcRow, several: bool) -> list[tuple[str, str]]:
-    versions = [(one.versions or "-", "") for one in row.brokers]
+    versions = [(broker.versions or "-", "") for broker in row.brokers]
     header = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"
     remark = "" if row.status == "agreed" else row.status.replace("-", " ")
     if row.between_nodes:
@@ -217,8 +226,8 @@ def _cells(row: RpcRow, several: bool) -> list[tuple[str, str]]:
     ]
 
 
-def _summary(found: Negotiation, color: bool) -> str:
-    counts = found.summary
+def _summary(negotiation: Negotiation, color: bool) -> str:
+    counts = negotiation.summary
     parts = [f"{counts.agreed} agreed"]
     if counts.deprecated:
         parts.append(paint(f"{counts.deprecated} on a deprecated version", _YELLOW, color))

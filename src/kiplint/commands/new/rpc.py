@@ -11,32 +11,27 @@ EPILOG = "Example:  kiplint new rpc DescribeRacks --schemas clients/src/main/res
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint new rpc`."""
 
     name: Annotated[str, Argument("The name, without Request or Response.", "NAME")]
-    schemas: Annotated[str, Option("The directory that it is for.", "SET")] = "."
-    api_key: Annotated[
-        int | None, Option("Its API key.", "KEY", usual="the next that is free", least=0, most=32767)
-    ] = None
+    schemas: Annotated[str, Option("The directory for the definitions.", "SET")] = "."
+    api_key: Annotated[int | None, Option("Its API key.", "KEY", usual="the next free key", least=0, most=32767)] = None
     listener: Annotated[tuple[str, ...], Option("A listener that serves it. Repeatable.", "NAME", usual="broker")] = ()
-    unstable: Annotated[bool, Option("Say that the version may still change.")] = False
+    unstable: Annotated[bool, Option("Mark the version as unstable: it may still change.")] = False
     dry_run: Annotated[bool, Option("Write nothing; print the two definitions.")] = False
-    output_format: Annotated[Literal["text", "json"], Option("How to say what was written.")] = "text"
+    output_format: Annotated[Literal["text", "json"], Option("The format of the output.")] = "text"
 
 
 def run(options: Options) -> int:
-    """Write a request and a response for a new RPC, which pass `kiplint check` as they are.
+    """Write a request and a response for a new RPC that pass `kiplint check`.
 
-    Licence, line ends and header versions are as in the definitions beside them.
+    Licence, line ends and header versions are those of the other definitions in the directory.
     """
-    import sys
-
-    from kiplint.cli.output import write_bytes
-    from kiplint.cli.process import CLEAN
-    from kiplint.commands.migrate.run import new_rpc
+    from kiplint.cli.output import finish, present, write_bytes
+    from kiplint.commands.new.run import new_rpc
     from kiplint.text.show import printable
 
-    files = new_rpc(
+    result = new_rpc(
         options.name,
         options.schemas,
         api_key=options.api_key,
@@ -45,11 +40,7 @@ def run(options: Options) -> int:
         dry_run=options.dry_run,
     )
     if options.output_format == "json":
-        from kiplint.commands.migrate.result import new_document
-        from kiplint.render.findings.json import write_document
-
-        write_document(new_document(files), sys.stdout)
-        return CLEAN
-    for path, data in files.items():
+        return present(result, "json", "never")
+    for path, data in result.files.items():
         write_bytes(data if options.dry_run else f"{printable(path)}\n".encode())
-    return CLEAN
+    return finish(result)

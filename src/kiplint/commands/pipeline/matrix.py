@@ -43,7 +43,7 @@ def run(options: Options) -> int:
 
     if as_page:
         from kiplint.cli.output import present
-        from kiplint.commands.negotiate.run import MatrixResult
+        from kiplint.commands.negotiate.result import MatrixResult
 
         found = MatrixResult(release_matrix(reader, sides=True))
         return present(found, "html", options.color, opened=options.open)

@@ -1,4 +1,4 @@
-"""A connection to a broker: frames with their lengths, within a deadline, and one clear line for what goes wrong."""
+"""A connection to a broker: frames with their lengths, TLS and SASL, within a deadline."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from collections.abc import Generator
 from typing import Literal, NamedTuple
 
 MOST_ANSWER = 2**20
-"""The longest answer that is read, in bytes; those of the handshake have some kilobytes.
+"""The longest answer that is read, in bytes; normal answers have some kilobytes.
 
-What is read of it takes two hundred times as much memory where its author means it to.
+A hostile answer takes two hundred times as much memory when it is decoded.
 """
 
 
 class ProbeError(Exception):
-    """The broker could not be asked; the text says why, in one line."""
+    """The broker could not be asked; the message is one line."""
 
 
 class ClosedError(ProbeError):
-    """The broker closed the connection in place of an answer, as old ones do on versions that they do not know."""
+    """The broker closed the connection in place of an answer, as old brokers do on unknown versions."""
 
 
 class Tls(NamedTuple):
-    """How to speak TLS: files of the CA that is trusted, of a client certificate and its key; or trust anyone."""
+    """How to use TLS: files of the trusted CA, a client certificate and its key; `insecure` trusts any certificate."""
 
     ca: str | None = None
     certificate: str | None = None
@@ -50,8 +50,8 @@ class Tls(NamedTuple):
         return made
 
 
-class Connection:
-    """An open connection; every call fails with ProbeError once the deadline has passed."""
+class BrokerConnection:
+    """An open connection; every call raises ProbeError once the deadline has passed."""
 
     def __init__(self, host: str, port: int, seconds: float, tls: Tls | None) -> None:
         self._deadline = time.monotonic() + seconds
@@ -85,7 +85,7 @@ class Connection:
         self._socket.close()
 
     def ask(self, frame: bytes) -> bytes:
-        """Send a frame, and give the next one that comes, both without their lengths."""
+        """Send a frame and receive a frame, both without their lengths."""
         try:
             self._wait()
             self._socket.sendall(len(frame).to_bytes(4, "big") + frame)
@@ -100,20 +100,20 @@ class Connection:
             raise ClosedError(f"the connection broke before an answer: {error.strerror or error}") from None
 
     def _read(self, size: int, before: bytes) -> bytes:
-        found = bytearray()
-        while len(found) < size:
+        data = bytearray()
+        while len(data) < size:
             self._wait()
-            chunk = self._socket.recv(min(size - len(found), 2**16))
-            if not chunk and not found and not before:
+            chunk = self._socket.recv(min(size - len(data), 2**16))
+            if not chunk and not data and not before:
                 raise ClosedError("the connection was closed without an answer; the port may want TLS or SASL")
             if not chunk:
-                whole = f"{len(before) + len(found)} of {len(before) + size} bytes" if before else "inside a length"
+                whole = f"{len(before) + len(data)} of {len(before) + size} bytes" if before else "inside a length"
                 raise ClosedError(f"the connection was closed in the middle of an answer ({whole})")
-            found += chunk
-        return bytes(found)
+            data += chunk
+        return bytes(data)
 
     def _peek(self) -> bytes:
-        """A little more of what is no frame, to say what it is."""
+        """A few more bytes of an answer that is not a frame, to name its protocol."""
         try:
             self._socket.settimeout(0.2)
             return self._socket.recv(64)
@@ -121,10 +121,10 @@ class Connection:
             return b""
 
     def _wait(self) -> None:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError
-        self._socket.settimeout(left)
+        self._socket.settimeout(remaining)
 
 
 def _no_frame(data: bytes) -> str:
@@ -140,21 +140,21 @@ def _no_frame(data: bytes) -> str:
 
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 MOST_ITERATIONS = 1_000_000
-"""The most work that a server may ask for; Kafka's default is 4,096."""
+"""The largest number of iterations that a server may request; Kafka's default is 4,096."""
 
 Talk = Generator[bytes, bytes, None]
-"""Gives what to send, and takes what comes back."""
+"""Yields the messages to send, and receives the answers."""
 
 
 class Sasl(NamedTuple):
-    """Who to be, and how to prove it."""
+    """The SASL mechanism, the user, and the password."""
 
     mechanism: Mechanism
     user: str
     password: str
 
     def talk(self) -> Talk:
-        """The messages of the mechanism. Raises ProbeError for a server that is not what it says."""
+        """The messages of the mechanism. Raises ProbeError for a server that does not prove its identity."""
         if self.mechanism == "PLAIN":
             return _plain(self)
         return _scram(self, secrets.token_urlsafe(18))
@@ -168,21 +168,21 @@ def _scram(sasl: Sasl, nonce: str) -> Talk:
     name = sasl.mechanism.removeprefix("SCRAM-").lower().replace("-", "")
     bare = f"n={sasl.user.replace('=', '=3D').replace(',', '=2C')},r={nonce}"
     first = (yield f"n,,{bare}".encode()).decode("utf-8", "replace")
-    said = _attributes(first)
-    count = int(said["i"]) if re.fullmatch(r"[0-9]{1,7}", said.get("i", "")) else 0
-    if not said.get("r", "").startswith(nonce) or "s" not in said or not 0 < count <= MOST_ITERATIONS:
-        raise ProbeError("the server's first SCRAM message is not right")
-    salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decoded(said["s"]), count)
+    challenge = _attributes(first)
+    count = int(challenge["i"]) if re.fullmatch(r"[0-9]{1,7}", challenge.get("i", "")) else 0
+    if not challenge.get("r", "").startswith(nonce) or "s" not in challenge or not 0 < count <= MOST_ITERATIONS:
+        raise ProbeError("the server's first SCRAM message is invalid")
+    salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decoded(challenge["s"]), count)
     client = hmac.digest(salted, b"Client Key", name)
-    without_proof = f"c=biws,r={said['r']}"
+    without_proof = f"c=biws,r={challenge['r']}"
     signed = f"{bare},{first},{without_proof}".encode()
     signature = hmac.digest(hashlib.new(name, client).digest(), signed, name)
     proof = base64.b64encode(bytes(a ^ b for a, b in zip(client, signature, strict=True))).decode()
     last = _attributes((yield f"{without_proof},p={proof}".encode()).decode("utf-8", "replace"))
-    wanted = hmac.digest(hmac.digest(salted, b"Server Key", name), signed, name)
+    expected = hmac.digest(hmac.digest(salted, b"Server Key", name), signed, name)
     if "e" in last:
         raise ProbeError(f"the server refuses the password: {last['e']}")
-    if not hmac.compare_digest(_decoded(last.get("v", "")), wanted):
+    if not hmac.compare_digest(_decoded(last.get("v", "")), expected):
         raise ProbeError("the server does not know the password: its SCRAM signature is wrong")
 
 

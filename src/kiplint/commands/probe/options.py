@@ -20,14 +20,14 @@ PASSWORD = "KIPLINT_SASL_PASSWORD"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint probe`."""
 
-    brokers: Annotated[tuple[str, ...], Argument("The brokers, asked all at once.", "HOST:PORT...")]
-    client: Annotated[str, Option("The schema set of the client that asks.", "SET")] = "."
+    brokers: Annotated[tuple[str, ...], Argument("The brokers; all are asked at the same time.", "HOST:PORT...")]
+    client: Annotated[str, Option("The schema set of the client.", "SET")] = "."
     also: Annotated[tuple[str, ...], Option("Another set whose versions are known too. Repeatable.", "SET")] = ()
     repo: RepositoryOption = None
-    timeout: Annotated[int, Option("How many seconds a broker has.", "SECONDS", least=1, most=600)] = 10
-    tls: Annotated[bool, Option("Speak TLS.")] = False
+    timeout: Annotated[int, Option("The seconds that each broker has.", "SECONDS", least=1, most=600)] = 10
+    tls: Annotated[bool, Option("Use TLS.")] = False
     tls_ca: Annotated[str | None, Option("With --tls: the certificates to trust, else the system's.", "FILE")] = None
     tls_certificate: Annotated[str | None, Option("With --tls: the client's certificate.", "FILE")] = None
     tls_key: Annotated[str | None, Option("With --tls: the key of the client's certificate.", "FILE")] = None
@@ -36,10 +36,10 @@ class Options(Group, frozen=True):
         Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None, Option("Authenticate with this mechanism.")
     ] = None
     user: Annotated[str | None, Option("With --sasl: the user.", "NAME")] = None
-    expect_cluster: Annotated[str | None, Option("The id of the cluster that should answer.", "ID")] = None
+    expect_cluster: Annotated[str | None, Option("The expected id of the cluster.", "ID")] = None
     expect_node: Annotated[
         int | None,
-        Option("With --expect-cluster: the node that should answer (KIP-1242).", "ID", least=0, most=2147483647),
+        Option("With --expect-cluster: the expected node (KIP-1242).", "ID", least=0, most=2147483647),
     ] = None
     output_format: FormOption = "text"
     color: ColorOption = "auto"
@@ -48,17 +48,17 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Ask live brokers which versions they offer, as a client with these schemas would.
 
-    ApiVersions is asked at the highest version of the set, and again at the one that the broker names where it does
-    not know that (KIP-511); then Metadata of no topic, for the cluster's id (KIP-78). Says for each RPC what the client
-    would use, which offered versions no known set has, which RPCs a KIP-1313 broker would refuse, and what is wrong
-    with the answers. The JSON output is a broker for `kiplint negotiate`.
+    Sends ApiVersions in the highest version of the set, and again in the version that the broker names where it does
+    not know the first (KIP-511); then Metadata of no topic, for the cluster's id (KIP-78). Reports for each RPC the
+    version that the client would use, the offered versions that no known set has, whether a KIP-1313 broker would
+    refuse it, and errors in the answers. `kiplint negotiate` takes the JSON output as brokers.
     """
     from kiplint.cli.output import present
     from kiplint.commands.probe.connection import Tls
     from kiplint.commands.probe.run import probe
 
     tls = Tls(options.tls_ca, options.tls_certificate, options.tls_key, options.tls_insecure) if options.tls else None
-    found = probe(
+    result = probe(
         *options.brokers,
         client=options.client,
         also=options.also,
@@ -69,7 +69,7 @@ def run(options: Options) -> int:
         expect_cluster=options.expect_cluster,
         expect_node=options.expect_node,
     )
-    return present(found, options.output_format, options.color)
+    return present(result, options.output_format, options.color)
 
 
 def _sasl(options: Options) -> Sasl | None:
@@ -81,5 +81,5 @@ def _sasl(options: Options) -> Sasl | None:
     if options.sasl is None:
         return None
     if not options.user or PASSWORD not in os.environ:
-        raise UsageError(f"--sasl takes --user, and the password from the environment variable {PASSWORD}")
+        raise UsageError(f"--sasl needs --user, and the password in the environment variable {PASSWORD}")
     return Sasl(options.sasl, options.user, os.environ[PASSWORD])

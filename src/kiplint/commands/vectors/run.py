@@ -1,0 +1,85 @@
+"""Golden bytes of the messages of whole schema sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from kiplint.codec.catalog import Catalog, open_catalog
+from kiplint.codec.codec import UnusableLayout
+from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
+from kiplint.commands.vectors.result import Vector
+from kiplint.engine.configure import Path
+from kiplint.engine.errors import UsageError
+from kiplint.model.message import Message
+from kiplint.text.words import did_you_mean
+
+MOST_VERSIONS: Final = 1001
+"""The number of versions of an interval that get vectors."""
+
+
+def vectors(
+    *sets: Path, repository: Path | None = None, messages: Sequence[str] = (), broken: list[str] | None = None
+) -> Iterator[Vector]:
+    """Golden bytes of every message and version of the sets, the same at every run; of `messages` only, if any.
+
+    For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich.
+    The siblings of a file in `sets` get vectors only if they are in `messages`. The paths of files that cannot be read
+    are appended to `broken`. Raises UsageError for a message that no set has, and SourceError for a set that cannot be
+    opened.
+    """
+    catalog = open_catalog(sets or (".",), repository)
+    unread = [] if broken is None else broken
+    for name in messages:
+        if name not in catalog.names:
+            raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
+    for name in sorted({*messages} or catalog.names):
+        for message in catalog.named(name)[:1]:
+            if message.file in catalog.context and not messages:
+                continue
+            try:
+                for low, high in message.valid.intervals:
+                    for version in range(low, min(high + 1, low + MOST_VERSIONS)):
+                        yield from _vectors(catalog, message, version)
+            except UnusableLayout:
+                unread.append(message.file)
+    unread += catalog.broken
+
+
+def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vector]:
+    codec = catalog.codec(message, version)
+    header_version, header, header_hex = None, None, None
+    if message.is_rpc:
+        header_version, header_codec = catalog.header(message, version)
+        if header_codec:
+            own = {"requestApiKey": message.api_key, "requestApiVersion": version}
+            header = rich(header_codec.body)
+            if message.type == "request":
+                header |= {name: value for name, value in own.items() if name in header}
+            header_hex = header_codec.write(header).hex()
+    known: set[bytes] = set()
+    for kind, field, value in _kinds(codec.body):
+        data, problems = codec.encode(value)
+        if problems or data in known:
+            continue
+        known.add(data)
+        yield Vector(
+            message=message.name,
+            type=message.type,
+            api_key=message.api_key,
+            version=version,
+            header_version=header_version,
+            kind=kind,
+            field=field,
+            value=codec.read(data),
+            hex=data.hex(),
+            header=header,
+            header_hex=header_hex,
+        )
+
+
+def _kinds(body: Any) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
+    yield "minimal", None, minimal(body)
+    for kind, variants in (("rich-field", each_rich), ("null", each_null), ("tag", each_tag)):
+        yield from ((kind, field, value) for field, value in variants(body))
+    yield "rich", None, rich(body)
