@@ -23,7 +23,7 @@ def config(rule: str, **params: Any) -> Config:
 
 
 def told(names: list[str], rule: str, **params: Any) -> list[str]:
-    return [one.told for one in misnamed(make_ruleset(config(rule, **params), RULES).known, names)]
+    return [name.detail for name in misnamed(make_ruleset(config(rule, **params), RULES).known, names)]
 
 
 @pytest.mark.parametrize(

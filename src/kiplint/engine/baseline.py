@@ -50,7 +50,7 @@ class Baseline(msgspec.Struct, frozen=True):
     @property
     def total(self) -> int:
         """How many findings are put up with."""
-        return sum(one.count for one in self.findings)
+        return sum(entry.count for entry in self.findings)
 
 
 class Stale(NamedTuple):
@@ -94,8 +94,8 @@ def parse(data: bytes, name: str) -> Baseline:
 
 def render(baseline: Baseline) -> bytes:
     """The file of a baseline: sorted, one entry a line, so that its history shows what was paid and what came."""
-    checked = (msgspec.json.encode(one).decode() for one in baseline.checked)
-    findings = (_line(one) for one in baseline.findings)
+    checked = (msgspec.json.encode(name).decode() for name in baseline.checked)
+    findings = (_line(entry) for entry in baseline.findings)
     text = f'{{\n  "version": {VERSION},\n  "checked": {_block(checked)},\n  "findings": {_block(findings)}\n}}\n'
     return text.encode()
 
@@ -106,27 +106,27 @@ def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable
     Of equal findings the first are those put up with. `is_judged` says whether this run would have found what an entry
     records; any other is not stale.
     """
-    left = Counter({one.fingerprint: one.count for one in baseline.findings})
+    remaining = Counter({entry.fingerprint: entry.count for entry in baseline.findings})
     new = []
     for finding in findings:
         fingerprint = finding.fingerprint
-        if left[fingerprint]:
-            left[fingerprint] -= 1
+        if remaining[fingerprint]:
+            remaining[fingerprint] -= 1
         else:
             new.append(finding)
     stale = (
-        Stale(one, one.count - left[one.fingerprint])
-        for one in baseline.findings
-        if left[one.fingerprint] and is_judged(one)
+        Stale(entry, entry.count - remaining[entry.fingerprint])
+        for entry in baseline.findings
+        if remaining[entry.fingerprint] and is_judged(entry)
     )
     return Verdict(tuple(new), tuple(stale))
 
 
 def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:
     """The baseline with what is left of its stale entries."""
-    left = {one.entry.fingerprint: one.left for one in stale}
-    counted = ((one, left.get(one.fingerprint, one.count)) for one in baseline.findings)
-    return _make(baseline.checked, (replace(one, count=count) for one, count in counted if count))
+    remaining = {item.entry.fingerprint: item.left for item in stale}
+    counted = ((entry, remaining.get(entry.fingerprint, entry.count)) for entry in baseline.findings)
+    return _make(baseline.checked, (replace(entry, count=count) for entry, count in counted if count))
 
 
 def extended(baseline: Baseline, new: Iterable[Finding], checked: Iterable[str]) -> Baseline:
@@ -136,11 +136,15 @@ def extended(baseline: Baseline, new: Iterable[Finding], checked: Iterable[str])
 
 def _make(checked: Iterable[str], entries: Iterable[Entry]) -> Baseline:
     by_fingerprint: dict[str, Entry] = {}
-    for one in entries:
-        known = by_fingerprint.get(one.fingerprint)
-        by_fingerprint[one.fingerprint] = replace(known, count=known.count + one.count) if known else one
-    ordered = sorted(by_fingerprint.values(), key=lambda one: (one.message_name, one.rule, one.place, one.fingerprint))
+    for entry in entries:
+        known = by_fingerprint.get(entry.fingerprint)
+        by_fingerprint[entry.fingerprint] = replace(known, count=known.count + entry.count) if known else entry
+    ordered = sorted(by_fingerprint.values(), key=_order)
     return Baseline(tuple(sorted(set(checked))), tuple(ordered))
+
+
+def _order(entry: Entry) -> tuple[str, str, str, str]:
+    return entry.message_name, entry.rule, entry.place, entry.fingerprint
 
 
 def _entry(finding: Finding) -> Entry:

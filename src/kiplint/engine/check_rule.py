@@ -160,10 +160,10 @@ def _expression(text: str, words: Words) -> None:
 
 
 def _template(text: str, words: Words) -> None:
-    found = list(pieces(text))
-    if len(found) > MOST_HOLES:
+    parts = list(pieces(text))
+    if len(parts) > MOST_HOLES:
         raise ExpressionError(f"a text has at most {MOST_HOLES} holes")
-    for piece in found:
+    for piece in parts:
         if piece.expression or piece.words:
             _hole(piece, words)
 
@@ -194,18 +194,19 @@ def _place(text: str, words: Words) -> None:
 
 def _demands(fields: object) -> Iterator[Mistake]:
     """The types and ranges that `fields` gives, at every depth."""
-    wanted = list(fields.values()) if isinstance(fields, dict) else fields
-    assert isinstance(wanted, list)
-    for one in wanted:
-        assert isinstance(one, Wanted)
-        if wrong := _no_type(one.type):
-            yield "fields", one.type, wrong
-        for text in filter(None, (one.versions, one.nullable, one.tagged.replace("either", "none"))):
+    requirements = list(fields.values()) if isinstance(fields, dict) else fields
+    assert isinstance(requirements, list)
+    for requirement in requirements:
+        assert isinstance(requirement, Wanted)
+        if wrong := _no_type(requirement.type):
+            yield "fields", requirement.type, wrong
+        ranges = (requirement.versions, requirement.nullable, requirement.tagged.replace("either", "none"))
+        for text in filter(None, ranges):
             try:
                 VersionRange.parse(text)
             except InvalidRange as error:
                 yield "fields", text, f'"{printable(text)}" {error}'
-        yield from _demands(one.fields)
+        yield from _demands(requirement.fields)
 
 
 def _no_type(text: str) -> str:
@@ -231,8 +232,8 @@ def line_of(text: str, *landmarks: str) -> int:
     offset = 0
     for landmark in landmarks:
         quoted = msgspec.json.encode(landmark).decode()[1:-1]
-        places = [found for found in (text.find(one, offset) for one in (quoted, landmark)) if found >= 0]
-        offset = min(places, default=offset)
+        places = (text.find(quoted, offset), text.find(landmark, offset))
+        offset = min((place for place in places if place >= 0), default=offset)
     return text.count("\n", 0, offset) + 1
 
 
@@ -269,18 +270,19 @@ def _plainer(error: str) -> str:
 def _shapes(names: list[str]) -> tuple[type[msgspec.Struct], ...]:
     """The shapes that the object at the end of a path may have."""
     inner: dict[str, tuple[type[msgspec.Struct], ...]] = {"says": (Case,), "levels": (Softer,), "fields": (Wanted,)}
-    found = [inner[name] for name in names if name in inner]
-    return found[-1] if found else (RuleSpec, PackSpec)
+    nodes = [inner[name] for name in names if name in inner]
+    return nodes[-1] if nodes else (RuleSpec, PackSpec)
 
 
 def _choices(name: str) -> list[str]:
     """The words that a property takes, in every shape that has it."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for shape in _SHAPES:
         hint = get_type_hints(shape).get(name)
-        found |= dict.fromkeys(_words(hint))
-    return list(found)
+        words |= dict.fromkeys(_words(hint))
+    return list(words)
 
 
 def _words(hint: Any) -> list[str]:
-    return [word for one in get_args(hint) for word in ([one] if isinstance(one, str) else _words(one))]
+    arguments = get_args(hint)
+    return [word for item in arguments for word in ([item] if isinstance(item, str) else _words(item))]

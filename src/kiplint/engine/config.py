@@ -48,17 +48,17 @@ def _joined(base: Values, values: Values) -> Values:
 
 
 def _moved(values: Values, folder: str, here: str) -> Values:
-    found = dict(values)
+    moved = dict(values)
     for name in LISTS:
-        if name in found:
-            found[name] = [_path(one, folder, here) for one in found[name]]
-    if found.get("baseline"):
-        found["baseline"] = _path(found["baseline"], folder, here)
-    if "per-file-ignores" in found:
-        found["per-file-ignores"] = {
-            _path(one, folder, here): names for one, names in found["per-file-ignores"].items()
+        if name in moved:
+            moved[name] = [_path(path, folder, here) for path in moved[name]]
+    if moved.get("baseline"):
+        moved["baseline"] = _path(moved["baseline"], folder, here)
+    if "per-file-ignores" in moved:
+        moved["per-file-ignores"] = {
+            _path(path, folder, here): names for path, names in moved["per-file-ignores"].items()
         }
-    return found
+    return moved
 
 
 def _path(path: str, folder: str, here: str) -> str:
@@ -105,7 +105,7 @@ class Misnamed(NamedTuple):
     rule: str
     param: str
     word: str
-    told: str
+    detail: str
 
 
 def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
@@ -134,8 +134,8 @@ def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed
             of_rpcs = param in OF_RPCS
             there = {_base(name) for name in names} if of_rpcs else {*names}
             for word in _keys(rule.params[param]):
-                if word not in there and word not in usual and (told := _told(word, there, usual, of_rpcs=of_rpcs)):
-                    yield Misnamed(rule.id, param, word, told)
+                if word not in there and word not in usual and (detail := _told(word, there, usual, of_rpcs=of_rpcs)):
+                    yield Misnamed(rule.id, param, word, detail)
 
 
 def _told(word: str, there: Collection[str], usual: Collection[str], *, of_rpcs: bool) -> str:
@@ -155,17 +155,17 @@ def _slip(word: str, known: Collection[str]) -> str:
     """The known word that differs by one slip, or in case; empty where the word is itself known."""
     if word in known:
         return ""
-    return next((one for one in sorted(known) if one.lower() == word.lower() or is_one_edit(word, one)), "")
+    return next((near for near in sorted(known) if near.lower() == word.lower() or is_one_edit(word, near)), "")
 
 
 def _keys(value: Any) -> list[str]:
     """The words of a list, or those that a table tells of."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, (list, dict)) else []
+    return [word for word in value if isinstance(word, str)] if isinstance(value, (list, dict)) else []
 
 
 def _values(value: Any) -> list[str]:
     """The words that a table gives."""
-    return [one for one in value.values() if isinstance(one, str)] if isinstance(value, dict) else []
+    return [word for word in value.values() if isinstance(word, str)] if isinstance(value, dict) else []
 
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
@@ -276,13 +276,13 @@ def _read(file: str) -> dict[str, Any]:
         tool = values.get("tool")
         values = tool.get("kiplint", {}) if isinstance(tool, dict) else {}
     try:
-        found = msgspec.convert(values, Config)
+        config = msgspec.convert(values, Config)
     except RecursionError:
         raise UsageError(f"{file}: values stand too deep inside one another") from None
     except msgspec.ValidationError as error:
         raise UsageError(_explain(file, text, str(error))) from None
-    named = {"baseline": [found.baseline], "extend": [found.extend], "rule-packs": found.rule_packs}
-    for name, paths in {**named, "exclude": found.exclude, "per-file-ignores": [*found.per_file_ignores]}.items():
+    named = {"baseline": [config.baseline], "extend": [config.extend], "rule-packs": config.rule_packs}
+    for name, paths in {**named, "exclude": config.exclude, "per-file-ignores": [*config.per_file_ignores]}.items():
         if any("\0" in path for path in paths):
             raise UsageError(f"{file}:{_line(text, name)}: {name}: no path holds a NUL")
     return dict(values)
@@ -292,7 +292,7 @@ def _is_deep(value: object) -> bool:
     """Whether values stand deeper inside one another than those of a definition may."""
     row = [value]
     for _ in range(MAX_DEPTH):
-        parts = (one.values() if isinstance(one, dict) else one for one in row if isinstance(one, (dict, list)))
+        parts = (part.values() if isinstance(part, dict) else part for part in row if isinstance(part, (dict, list)))
         row = [part for several in parts for part in several]
     return bool(row)
 

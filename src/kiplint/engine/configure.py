@@ -51,7 +51,7 @@ class Configuration(msgspec.Struct, frozen=True):
         known = self.known()
         ignores = self.config.per_file_ignores
         try:
-            for selector in dict.fromkeys(one for several in ignores.values() for one in several):
+            for selector in dict.fromkeys(selector for selectors in ignores.values() for selector in selectors):
                 check_selector(selector, known)
             made = make_ruleset(self.config, known)
             return RuleSet(made.rules, made.known, self._spared()) if ignores else made
@@ -67,8 +67,8 @@ class Configuration(msgspec.Struct, frozen=True):
         from kiplint.engine.config import misnamed
 
         return tuple(
-            printable(f"warning: {self._place(one.word)}the parameter {one.param} of {one.rule}: {one.told}")
-            for one in misnamed(rules.known, names)
+            printable(f"warning: {self._place(name.word)}the parameter {name.param} of {name.rule}: {name.detail}")
+            for name in misnamed(rules.known, names)
         )
 
     def _place(self, word: str) -> str:
@@ -113,12 +113,13 @@ def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
     for name in ("select", "ignore"):
         if isinstance(chosen.get(name), str):
             raise TypeError(f"{name}: expected a list of selectors, got str")
-    asked = chosen.get("config")
+    values = chosen.get("config")
     file = None
-    if isinstance(asked, Mapping):
-        config = _made(asked)
+    if isinstance(values, Mapping):
+        config = _made(values)
     else:
-        file = os.fspath(asked) if asked else find_config(start if os.path.isdir(start) else os.path.dirname(start))
+        folder = start if os.path.isdir(start) else os.path.dirname(start)
+        file = os.fspath(values) if values else find_config(folder)
         config = read_config(file) if file else Config()
     select, ignore, severity = chosen.get("select", ()), chosen.get("ignore", ()), chosen.get("severity", {})
     config.select = list(select) or config.select

@@ -19,128 +19,131 @@ Demands = Mapping[str, Wanted] | Sequence[Wanted]
 def lacks(container: Container, demands: Demands) -> Iterator[Told]:
     """Each thing that a message or struct lacks, at the field that is wrong or where the missing one belongs."""
     if isinstance(demands, Mapping):
-        for name, wanted in demands.items():
+        for name, required in demands.items():
             field = container.by_name.get(name)
-            placed = not any(other.after == name and one in container.by_name for one, other in demands.items())
-            yield from _missing(container, name, wanted, placed) if field is None else _wrong(field, wanted)
+            placed = not any(other.after == name and earlier in container.by_name for earlier, other in demands.items())
+            yield from _missing(container, name, required, placed) if field is None else _wrong(field, required)
         return
-    for number, wanted in enumerate(demands):
+    for number, required in enumerate(demands):
         if number < len(container.fields):
-            yield from _wrong(container.fields[number], wanted)
+            yield from _wrong(container.fields[number], required)
         else:
-            yield from _missing(container, "", wanted)
+            yield from _missing(container, "", required)
 
 
-def _missing(container: Container, name: str, wanted: Wanted, placed: bool = False) -> Iterator[Told]:
+def _missing(container: Container, name: str, required: Wanted, placed: bool = False) -> Iterator[Told]:
     """A field that is not there; what to write is said where it may stand at the end."""
     count = len(container.fields) + 1
-    told = f"{container.name} has to carry {name or f'a field number {count}'}{_described(wanted)}"
-    given = {
+    message = f"{container.name} has to carry {name or f'a field number {count}'}{_described(required)}"
+    values = {
         "name": name,
-        "type": wanted.type,
-        "versions": wanted.versions,
-        "nullableVersions": "" if wanted.nullable == "none" else wanted.nullable,
-        "default": wanted.default,
-        "ignorable": wanted.ignorable,
+        "type": required.type,
+        "versions": required.versions,
+        "nullableVersions": "" if required.nullable == "none" else required.nullable,
+        "default": required.default,
+        "ignorable": required.ignorable,
     }
-    kept = {key: value for key, value in given.items() if value not in ("", None)}
+    kept = {key: value for key, value in values.items() if value not in ("", None)}
     whole = (
         placed
         and name
-        and wanted.type
-        and wanted.versions
-        and not wanted.fields
-        and wanted.tagged in ("none", "either")
+        and required.type
+        and required.versions
+        and not required.fields
+        and required.tagged in ("none", "either")
     )
-    yield Told(told, container, "fields", _json(kept) if whole else "")
+    yield Told(message, container, "fields", _json(kept) if whole else "")
 
 
-def _wrong(field: Field, wanted: Wanted) -> Iterator[Told]:
-    for told in (_type, _versions, _tagged, _nullable, _default, _ignorable, _position):
-        yield from told(field, wanted)
-    if wanted.fields and field.struct is not None:
-        yield from lacks(field.struct, wanted.fields)
+def _wrong(field: Field, required: Wanted) -> Iterator[Told]:
+    for check in (_type, _versions, _tagged, _nullable, _default, _ignorable, _position):
+        yield from check(field, required)
+    if required.fields and field.struct is not None:
+        yield from lacks(field.struct, required.fields)
 
 
-def _type(field: Field, wanted: Wanted) -> Iterator[Told]:
+def _type(field: Field, required: Wanted) -> Iterator[Told]:
     name = field.name
-    if wanted.type == "[]" and not field.is_array:
+    if required.type == "[]" and not field.is_array:
         yield Told(f"{name} has to be an array, not {field.type}", field, "type")
-    elif wanted.type not in ("", "[]", field.type):
-        yield Told(f"{name} has to be {wanted.type}, not {field.type}", field, "type", _json(wanted.type))
-    elif wanted.fields and field.struct is None:
+    elif required.type not in ("", "[]", field.type):
+        yield Told(f"{name} has to be {required.type}, not {field.type}", field, "type", _json(required.type))
+    elif required.fields and field.struct is None:
         yield Told(f"{name} has to hold a struct, not {field.type}", field, "type")
 
 
-def _versions(field: Field, wanted: Wanted) -> Iterator[Told]:
-    if wanted.versions and field.present != VersionRange.parse(wanted.versions) & field.owner.present:
-        told = f"{field.name} has to be there in versions {wanted.versions}, not in {field.versions}"
-        wide = not field.nullable or VersionRange.parse(wanted.versions) & field.owner.present <= field.nullable
-        yield Told(told, field, "versions", _json(wanted.versions) if wide else "")
+def _versions(field: Field, required: Wanted) -> Iterator[Told]:
+    if required.versions and field.present != VersionRange.parse(required.versions) & field.owner.present:
+        message = f"{field.name} has to be there in versions {required.versions}, not in {field.versions}"
+        wide = not field.nullable or VersionRange.parse(required.versions) & field.owner.present <= field.nullable
+        yield Told(message, field, "versions", _json(required.versions) if wide else "")
 
 
-def _tagged(field: Field, wanted: Wanted) -> Iterator[Told]:
-    if wanted.tagged == "either":
+def _tagged(field: Field, required: Wanted) -> Iterator[Told]:
+    if required.tagged == "either":
         return
-    if field.tagged & field.present == VersionRange.parse(wanted.tagged) & field.present:
+    if field.tagged & field.present == VersionRange.parse(required.tagged) & field.present:
         return
-    if wanted.tagged == "none":
+    if required.tagged == "none":
         yield Told(f"{field.name} must not be tagged", field, "taggedVersions")
     else:
-        yield _at(field, f"{field.name} has to be tagged in versions {wanted.tagged}", "taggedVersions", wanted.tagged)
+        message = f"{field.name} has to be tagged in versions {required.tagged}"
+        yield _at(field, message, "taggedVersions", required.tagged)
 
 
-def _nullable(field: Field, wanted: Wanted) -> Iterator[Told]:
-    if not wanted.nullable:
+def _nullable(field: Field, required: Wanted) -> Iterator[Told]:
+    if not required.nullable:
         return
-    versions = VersionRange.parse(wanted.nullable) & field.present
+    versions = VersionRange.parse(required.nullable) & field.present
     if not versions <= field.nullable:
-        told = f"{field.name} has to be nullable in versions {wanted.nullable}"
+        message = f"{field.name} has to be nullable in versions {required.nullable}"
         sound = field.has_default or field.present == field.owner.present or not field.ignorable
-        alone = Told(told, field, "nullableVersions")  # a default has to come with it
-        yield _at(field, told, "nullableVersions", wanted.nullable) if sound else alone
+        alone = Told(message, field, "nullableVersions")  # a default has to come with it
+        yield _at(field, message, "nullableVersions", required.nullable) if sound else alone
     elif field.nullable & field.present - versions:
-        told = f"{field.name} must not be null in versions {field.nullable & field.present - versions}"
-        yield Told(told, field, "nullableVersions", _json(wanted.nullable))
+        message = f"{field.name} must not be null in versions {field.nullable & field.present - versions}"
+        yield Told(message, field, "nullableVersions", _json(required.nullable))
 
 
-def _default(field: Field, wanted: Wanted) -> Iterator[Told]:
-    if wanted.default is not None and not (field.has_default and field.default == wanted.default):
-        found = f", not {field.default or 'empty'}" if field.has_default else ""
-        yield _at(field, f"the default of {field.name} has to be {wanted.default}{found}", "default", wanted.default)
+def _default(field: Field, required: Wanted) -> Iterator[Told]:
+    if required.default is not None and not (field.has_default and field.default == required.default):
+        actual = f", not {field.default or 'empty'}" if field.has_default else ""
+        message = f"the default of {field.name} has to be {required.default}{actual}"
+        yield _at(field, message, "default", required.default)
 
 
-def _ignorable(field: Field, wanted: Wanted) -> Iterator[Told]:
-    if wanted.ignorable is not None and field.ignorable != wanted.ignorable:
-        verb = "has to" if wanted.ignorable else "must not"
-        yield _at(field, f"{field.name} {verb} be ignorable", "ignorable", wanted.ignorable)
+def _ignorable(field: Field, required: Wanted) -> Iterator[Told]:
+    if required.ignorable is not None and field.ignorable != required.ignorable:
+        verb = "has to" if required.ignorable else "must not"
+        yield _at(field, f"{field.name} {verb} be ignorable", "ignorable", required.ignorable)
 
 
-def _position(field: Field, wanted: Wanted) -> Iterator[Told]:
-    if not wanted.first and not wanted.after:
+def _position(field: Field, required: Wanted) -> Iterator[Told]:
+    if not required.first and not required.after:
         return
-    row = [one for one in field.owner.fields if one is field or (one.present & field.present and not one.tagged)]
+    fields = field.owner.fields
+    row = [other for other in fields if other is field or (other.present & field.present and not other.tagged)]
     before = row[row.index(field) - 1].name if row[0] is not field else ""
-    if wanted.first and before:
+    if required.first and before:
         yield Told(f"{field.name} has to be the first field, and comes after {before}", field, "name")
-    elif wanted.after and wanted.after != before and wanted.after in field.owner.by_name:
-        yield Told(f"{field.name} has to come right after {wanted.after}", field, "name")
+    elif required.after and required.after != before and required.after in field.owner.by_name:
+        yield Told(f"{field.name} has to come right after {required.after}", field, "name")
 
 
-def _at(field: Field, told: str, name: str, value: Any) -> Told:
+def _at(field: Field, message: str, name: str, value: Any) -> Told:
     """What is wrong at a property: its value to be, and its name too where the field does not have it."""
     attribute = {"nullableVersions": "nullable_versions", "taggedVersions": "tagged_versions"}.get(name, name)
     shown = _json(value)
-    return Told(told, field, name, f'"{name}": {shown}' if getattr(field.spec, attribute) is UNSET else shown)
+    return Told(message, field, name, f'"{name}": {shown}' if getattr(field.spec, attribute) is UNSET else shown)
 
 
-def _described(wanted: Wanted) -> str:
-    nullable = "nullable " if wanted.nullable not in ("", "none") else ""
-    kind = {"": "field", "[]": "array"}.get(wanted.type, wanted.type)
+def _described(required: Wanted) -> str:
+    nullable = "nullable " if required.nullable not in ("", "none") else ""
+    kind = {"": "field", "[]": "array"}.get(required.type, required.type)
     article = "an" if f"{nullable}{kind}"[0] in "aeio" else "a"
-    parts = [f", {article} {nullable}{kind}" + (f" in versions {wanted.versions}" if wanted.versions else "")]
-    parts += [f"{wanted.default} by default"] if wanted.default is not None else []
-    parts += ["ignorable"] if wanted.ignorable else []
+    parts = [f", {article} {nullable}{kind}" + (f" in versions {required.versions}" if required.versions else "")]
+    parts += [f"{required.default} by default"] if required.default is not None else []
+    parts += ["ignorable"] if required.ignorable else []
     return ", ".join(parts)
 
 

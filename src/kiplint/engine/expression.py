@@ -96,7 +96,7 @@ def _copied(part: Any) -> Any:
     """A tree, or a list of trees, once more; `copy.deepcopy` takes ten times as long."""
     if isinstance(part, ast.AST):
         return type(part)(**{name: _copied(value) for name, value in vars(part).items()})
-    return [_copied(one) for one in part] if isinstance(part, list) else part
+    return [_copied(item) for item in part] if isinstance(part, list) else part
 
 
 def _nests_deeper(tree: ast.AST, levels: int) -> bool:
@@ -118,17 +118,17 @@ _FOR_A_LOOP: Final = 3
 
 def metered(tree: ast.expr, types: Types, meter: str) -> dict[ast.AST, ast.expr]:
     """By part: the call that counts it, whose first argument it is to become."""
-    found: dict[ast.AST, ast.expr] = {}
+    measured: dict[ast.AST, ast.expr] = {}
     for node in ast.walk(tree):
         for part, method in _counted(node, types):
-            found[part] = _call(meter, method, [])
+            measured[part] = _call(meter, method, [])
         if isinstance(node, _LOOPS):
             loop = node.generators[0]
-            steps = size(node.elt) + sum(size(one) for one in loop.ifs) + _FOR_A_LOOP
-            found[loop.iter] = _call(meter, "bounded", [ast.Constant(steps)])
+            steps = size(node.elt) + sum(size(condition) for condition in loop.ifs) + _FOR_A_LOOP
+            measured[loop.iter] = _call(meter, "bounded", [ast.Constant(steps)])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "matches":
-            found[node.func] = ast.Attribute(ast.Name(meter, ast.Load()), "matches", ast.Load())
-    return found
+            measured[node.func] = ast.Attribute(ast.Name(meter, ast.Load()), "matches", ast.Load())
+    return measured
 
 
 class Rewriter(ast.NodeTransformer):
@@ -166,7 +166,7 @@ def _counted(node: ast.AST, types: Types) -> Iterator[tuple[ast.expr, str]]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if node.func.id not in _BY_BEGINNING:
             method = "items" if node.func.id in _BY_ITEM else "sized"
-            yield from ((one, method) for one in node.args if _has_size(one, types))
+            yield from ((argument, method) for argument in node.args if _has_size(argument, types))
         if types[node] == "str":
             yield node, "sized"
     elif isinstance(node, ast.BinOp) and types[node] in ("str", "VersionRange"):
@@ -175,21 +175,21 @@ def _counted(node: ast.AST, types: Types) -> Iterator[tuple[ast.expr, str]]:
         yield from _compared(node, types)
     elif isinstance(node, (*_LOOPS, ast.Set, ast.Dict)):
         parts = [node.elt] if isinstance(node, _LOOPS) else node.keys if isinstance(node, ast.Dict) else node.elts
-        yield from ((one, "sized") for one in parts if one and types[one] != "str" and _has_size(one, types))
+        yield from ((side, "sized") for side in parts if side and types[side] != "str" and _has_size(side, types))
 
 
 def _compared(node: ast.Compare, types: Types) -> Iterator[tuple[ast.expr, str]]:
     parts = [node.left, *node.comparators]
-    looked_in = {right for right, how in zip(parts[1:], node.ops, strict=True) if isinstance(how, (ast.In, ast.NotIn))}
-    for one in parts:
-        if _has_size(one, types) and (types[one] != "str" or one in looked_in):
-            yield one, "sized"
+    containers = {right for right, how in zip(parts[1:], node.ops, strict=True) if isinstance(how, (ast.In, ast.NotIn))}
+    for part in parts:
+        if _has_size(part, types) and (types[part] != "str" or part in containers):
+            yield part, "sized"
 
 
 def _has_size(node: ast.expr, types: Types) -> bool:
     """Whether a value may be large: no number, element or literal, and nothing that is counted as it comes."""
     if isinstance(node, (ast.Constant, ast.GeneratorExp)) or all(
-        isinstance(one, ast.Constant) for one in getattr(node, "elts", [None])
+        isinstance(element, ast.Constant) for element in getattr(node, "elts", [None])
     ):
         return False
     return types[node].removesuffix(" | None") not in _AT_ONCE
@@ -259,8 +259,8 @@ class _Checker:
 
     def check(self, node: ast.AST, scope: Scope) -> str:
         """The type of a part: bool, int, str, VersionRange, a class of elements, a sequence, or Any."""
-        found = self.types[node] = self._type(node, scope)
-        return found
+        kind = self.types[node] = self._type(node, scope)
+        return kind
 
     def _type(self, node: ast.AST, scope: Scope) -> str:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -337,7 +337,7 @@ class _Checker:
         if (
             node.keywords
             or not least <= len(node.args) <= most
-            or any(isinstance(one, ast.Starred) for one in node.args)
+            or any(isinstance(argument, ast.Starred) for argument in node.args)
         ):
             raise ExpressionError(f"{name}() takes {least} argument{'s' * (least != 1)}")
         kinds = [self.check(argument, scope) for argument in node.args]
@@ -372,11 +372,11 @@ class _Checker:
                 raise ExpressionError(f"{short(ast.unparse(node))}: `is` asks for None only; write == or !=")
         parts = [node.left, *node.comparators]
         kinds = [self.check(part, scope) for part in parts]
-        for operator, (one, two) in zip(node.ops, pairwise(kinds), strict=True):
-            if isinstance(operator, _COMPARED) and one != two and {one, two} <= _WORDS.keys():
-                hint = '; write version_range("...")' if "VersionRange" in (one, two) else ""
+        for operator, (first, two) in zip(node.ops, pairwise(kinds), strict=True):
+            if isinstance(operator, _COMPARED) and first != two and {first, two} <= _WORDS.keys():
+                hint = '; write version_range("...")' if "VersionRange" in (first, two) else ""
                 shown = short(ast.unparse(node))
-                raise ExpressionError(f"{shown} compares {_WORDS[one]} with {_WORDS[two]}{hint}")
+                raise ExpressionError(f"{shown} compares {_WORDS[first]} with {_WORDS[two]}{hint}")
         return "bool"
 
     def _dict(self, node: ast.Dict, scope: Scope) -> str:

@@ -97,7 +97,7 @@ class Anchor(NamedTuple):
     end: int = -1
 
 
-def anchor(element: Any, wanted: str) -> Anchor:
+def anchor(element: Any, name: str) -> Anchor:
     """The place of an element, and of one property of it when there is one wanted; a set is at its directory."""
     if isinstance(element, ProblemElement):
         noted = element.noted
@@ -111,7 +111,7 @@ def anchor(element: Any, wanted: str) -> Anchor:
     message = message_of(element)
     if message is None:
         return Anchor("", "", "", "")
-    return Anchor(message.file, getattr(element, "pointer", ""), wanted, message.name)
+    return Anchor(message.file, getattr(element, "pointer", ""), name, message.name)
 
 
 def _in_text(element: Spoken) -> Anchor:

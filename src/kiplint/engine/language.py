@@ -74,7 +74,7 @@ def register(kind: str, elements: type, narrower: Mapping[str, type] | None = No
     """
     KINDS[kind] = elements
     NARROWER[kind] = dict(narrower or {})
-    CLASSES.update({one.__name__: one for one in (elements, *NARROWER[kind].values())})
+    CLASSES.update({element_class.__name__: element_class for element_class in (elements, *NARROWER[kind].values())})
 
 
 def words_of(kind: str, rule: str, when: str) -> str:
@@ -103,5 +103,5 @@ def facts(class_name: str) -> dict[str, Fact]:
 
 def kind_name(class_name: str) -> str:
     """A class of elements as errors call it: by its kind, where it is one of the kinds."""
-    names = {one.__name__: kind for kind, one in KINDS.items()}
+    names = {element_class.__name__: kind for kind, element_class in KINDS.items()}
     return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")

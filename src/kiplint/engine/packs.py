@@ -68,8 +68,8 @@ def installed_packs() -> Iterator[str]:
 
     for entry in entry_points(group=GROUP):
         try:
-            found = entry.load()
-            files = found() if callable(found) else found
+            value = entry.load()
+            files = value() if callable(value) else value
         except Exception as error:
             raise UsageError(f"the rule pack {entry.name} ({entry.value}) cannot be loaded: {error}") from error
         yield from [os.fspath(files)] if isinstance(files, (str, os.PathLike)) else map(os.fspath, files)
@@ -99,15 +99,15 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
     from kiplint.engine.check_rule import bad_name, length, line_of, mistakes
     from kiplint.engine.expression import MOST_OF_A_PACK
 
-    seen: set[str] = set()
+    known: set[str] = set()
     parts = 0
     for name in (pack, *(rule.spec.id for rule in rules)):
         if problem := bad_name(name):
             raise UsageError(f"{file}:{line_of(text, name)}: {problem}")
     for rule in rules:
-        if rule.id in seen:
+        if rule.id in known:
             raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
-        seen.add(rule.id)
+        known.add(rule.id)
         parts += length(rule)
         if parts > MOST_OF_A_PACK:
             line = line_of(text, rule.spec.id)
@@ -118,7 +118,7 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
 
 
 def _rules(spec: PackSpec, origin: str, stamp: str = "") -> list[Rule]:
-    return [_rule(spec, one, origin, stamp) for one in spec.rules]
+    return [_rule(spec, rule, origin, stamp) for rule in spec.rules]
 
 
 def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:

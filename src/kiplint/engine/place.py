@@ -27,32 +27,32 @@ class Ignores:
 
     def __init__(self, comments: Iterable[Suppression], known: Iterable[str], running: Iterable[str]) -> None:
         self._comments = tuple(comments)
-        selectors = {selector for one in self._comments for selector in one.selectors}
+        selectors = {selector for comment in self._comments for selector in comment.selectors}
         self._rules = matching(selectors, known) if selectors else {}
         self._running = frozenset(running if selectors else ())
         self._ignored: dict[Target, set[str]] = {}
-        for one in self._comments:
-            self._ignored.setdefault(one.target, set()).update(*(self._rules[name] for name in one.selectors))
+        for comment in self._comments:
+            self._ignored.setdefault(comment.target, set()).update(*(self._rules[name] for name in comment.selectors))
         self._hit: set[tuple[Target, str]] = set()
 
     def cover(self, finding: Finding) -> bool:
         """Whether a comment speaks of the finding; remembers that it did."""
-        targets = [one for one in (None, finding.span.line) if finding.rule in self._ignored.get(one, ())]
-        self._hit.update((one, finding.rule) for one in targets)
+        targets = [line for line in (None, finding.span.line) if finding.rule in self._ignored.get(line, ())]
+        self._hit.update((line, finding.rule) for line in targets)
         return bool(targets)
 
     def useless(self) -> Iterator[Problem]:
         """The comments that covered nothing; one whose rules do not run now may still cover something when they do."""
-        for one in self._comments:
-            rules = [self._rules[name] for name in one.selectors]
-            if any((one.target, rule) in self._hit for group in rules for rule in group):
+        for comment in self._comments:
+            rules = [self._rules[name] for name in comment.selectors]
+            if any((comment.target, rule) in self._hit for group in rules for rule in group):
                 continue
-            unknown = next((name for name, group in zip(one.selectors, rules, strict=True) if not group), None)
+            unknown = next((name for name, group in zip(comment.selectors, rules, strict=True) if not group), None)
             if unknown is not None:
-                yield _unused(one, f"no rule matches {printable(unknown)}")
+                yield _unused(comment, f"no rule matches {printable(unknown)}")
             elif any(not self._running.isdisjoint(group) for group in rules):
-                told = f"nothing here breaks {', '.join(one.selectors)}; drop the comment"
-                yield _unused(one, told, spare=True)
+                detail = f"nothing here breaks {', '.join(comment.selectors)}; drop the comment"
+                yield _unused(comment, detail, spare=True)
 
 
 def _unused(comment: Suppression, detail: str, *, spare: bool = False) -> Problem:
@@ -82,20 +82,20 @@ def place(
     locator = Locator(text)
 
     def finding(violation: Violation) -> Finding:
-        found = _finding(violation, locator)
+        placed = _finding(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
-            return found
-        return replace(found, fix=fixer(violation, found.pointer, files or {definition.file: definition.data}))
+            return placed
+        return replace(placed, fix=fixer(violation, placed.pointer, files or {definition.file: definition.data}))
 
     findings = [finding(violation) for violation in violations if violation.severity != "off"]
     suppressions = parse_suppressions(text)
     ran = (rule.id for rule in rules.rules if rules.readings or rule.each != "reading")
     ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), ran)
-    kept = [one for one in findings if not ignores.cover(one)]
+    kept = [finding for finding in findings if not ignores.cover(finding)]
     problems = [*suppressions.problems, *ignores.useless()]
     elements = [ProblemElement(noted, definition.file) for noted in problems]
     kept += [finding(violation) for violation in rules.violations("problem", elements)]
-    kept.sort(key=lambda one: (one.span.line, one.span.column, one.rule, one.message))
+    kept.sort(key=lambda finding: (finding.span.line, finding.span.column, finding.rule, finding.message))
     return kept
 
 
@@ -120,9 +120,9 @@ def _finding(violation: Violation, locator: Locator) -> Finding:
     rule, where = violation.rule, violation.anchor
     pointer = where.pointer
     if where.wanted:
-        wanted = f"{pointer}/{where.wanted}"
+        inner = f"{pointer}/{where.wanted}"
         parent = locator.node(pointer)
-        pointer = pointer if locator.node(wanted) is parent else wanted
+        pointer = pointer if locator.node(inner) is parent else inner
     message_name = where.message_name[:LONGEST_NAME]
     span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
     return Finding(

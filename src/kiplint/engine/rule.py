@@ -189,8 +189,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def narrows(self) -> tuple[str, ...]:
         """The ids of the rules that are silent where this one speaks."""
-        one = self.spec.narrows
-        return () if not one else (one,) if isinstance(one, str) else tuple(one)
+        narrows = self.spec.narrows
+        return () if not narrows else (narrows,) if isinstance(narrows, str) else tuple(narrows)
 
     @property
     def title(self) -> str:
@@ -203,10 +203,10 @@ def type_of(value: object) -> str:
     if isinstance(value, (bool, int, str)):
         return type(value).__name__
     if isinstance(value, list):
-        kinds = {type_of(one) for one in value}
+        kinds = {type_of(item) for item in value}
         return f"list[{kinds.pop()}, ...]" if len(kinds) == 1 else "list[Any, ...]"
     if isinstance(value, dict):
-        kinds = {type_of(one) for one in value.values()}
+        kinds = {type_of(item) for item in value.values()}
         return f"dict[str, {kinds.pop()}]" if len(kinds) == 1 else "dict[str, Any]"
     return "Any"
 

@@ -35,11 +35,11 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
     packs: dict[str, set[str]] = {}
     for rule_id in ids:
         packs.setdefault(rule_id.partition("/")[0], set()).add(rule_id)
-    by_name = {"all": ids, **{name: frozenset(found) for name, found in packs.items()}}
+    by_name = {"all": ids, **{name: frozenset(members) for name, members in packs.items()}}
     by_name |= {rule_id: frozenset((rule_id,)) for rule_id in ids}
     nothing: frozenset[str] = frozenset()
     return {
-        selector: frozenset(one for one in ids if fits(one, selector))
+        selector: frozenset(rule_id for rule_id in ids if fits(rule_id, selector))
         if any(sign in selector for sign in WILDCARDS)
         else by_name.get(selector, nothing)
         for selector in selectors
@@ -89,12 +89,12 @@ def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]
             raise UsageError(f"{level} is no severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     changed = []
     for rule in rules:
-        asked = [
+        levels = [
             level
             for selector, level in severities.items()
             if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id))
         ]
-        changed.append(replace(rule, severity=_level(asked[-1])) if asked else rule)
+        changed.append(replace(rule, severity=_level(levels[-1])) if levels else rule)
     return changed
 
 
@@ -116,18 +116,18 @@ def _check_param(rule: Rule, name: str, value: object) -> None:
     if name not in rule.params:
         hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
         raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
-    wanted, found = type_of(rule.params[name]), type_of(value)
-    if wanted.partition("[")[0] != found.partition("[")[0]:
-        raise UsageError(f"the parameter {name} of {rule.id} is of type {wanted}, not {found}", name)
+    expected, actual = type_of(rule.params[name]), type_of(value)
+    if expected.partition("[")[0] != actual.partition("[")[0]:
+        raise UsageError(f"the parameter {name} of {rule.id} is of type {expected}, not {actual}", name)
     from kiplint.engine.config import misspelt
 
     if wrong := misspelt(rule, name, value):
         raise UsageError(f"the parameter {name} of {rule.id}: {wrong[1]}", wrong[0])
     usual = rule.params[name]
     if isinstance(usual, dict) and isinstance(value, dict) and usual and all(map(_is_range, usual.values())):
-        for key, one in value.items():
-            if not _is_range(one):
-                what = f"the parameter {name} of {rule.id}: {key} is {one}"
+        for key, item in value.items():
+            if not _is_range(item):
+                what = f"the parameter {name} of {rule.id}: {key} is {item}"
                 raise UsageError(f'{what}, which is no version range: it is "N", "N-M", "N+" or "none"', name)
 
 
@@ -205,7 +205,7 @@ def _module(pack: str, stamp: str) -> dict[str, Any] | None:
 
 def _param(value: Any) -> Any:
     """A parameter as expressions see it: a list of words as the keys of a dict, which keep their order."""
-    return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(one, str) for one in value) else value
+    return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -223,15 +223,15 @@ class Violation(msgspec.Struct, frozen=True):
         """The violation of a hit. A configured severity overrides those of the rule's cases."""
         running, element, lack = hit
         rule = running.rule
-        told = lack or running.tell(element, running.params)  # type: ignore[misc]
+        description = lack or running.tell(element, running.params)  # type: ignore[misc]
         own = rule.severity == rule.spec.severity
         return cls(
             rule=rule,
-            severity=cast("Level", (own and told.severity) or rule.severity),
-            message=told.message,
-            anchor=anchor(element if told.element is None else told.element, told.at),
+            severity=cast("Level", (own and description.severity) or rule.severity),
+            message=description.message,
+            anchor=anchor(element if description.element is None else description.element, description.at),
             element=element,
-            instead=told.instead,
+            instead=description.instead,
         )
 
 
@@ -273,20 +273,24 @@ class RuleSet:
         try:
             for compiled in self._by_kind[kind]:
                 compiled.walk(elements, hits.append)
-            found = [Violation.of(hit) for hit in hits]
+            violations = [Violation.of(hit) for hit in hits]
         except TooManyStepsError as error:
             raise UsageError(_wasteful([rule for rule in self.rules if rule.each == kind], str(error))) from None
         except Exception as error:
             raise UsageError(_culprit([rule for rule in self.rules if rule.each == kind], elements, error)) from error
         special = {rule.id: rule.narrows for rule in self.rules if rule.each == kind and rule.spec.narrows}
-        return _closest(found, special) if special else found
+        return _closest(violations, special) if special else violations
 
 
 def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]) -> list[Violation]:
     """The violations without those of general rules, where a special case of the rule speaks of the element too."""
-    loud = (one for one in violations if one.severity != "off")
-    said = {(id(one.element), general) for one in loud for general in special.get(one.rule.id, ())}
-    return [one for one in violations if (id(one.element), one.rule.id) not in said]
+    narrowed = {
+        (id(violation.element), general)
+        for violation in violations
+        if violation.severity != "off"
+        for general in special.get(violation.rule.id, ())
+    }
+    return [violation for violation in violations if (id(violation.element), violation.rule.id) not in narrowed]
 
 
 def load_rules(config: Config, base: str) -> list[Rule]:

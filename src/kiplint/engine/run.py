@@ -58,26 +58,32 @@ def check_set(
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
-    for path, data, wanted in inputs:
+    for path, data, is_reported in inputs:
         definitions.append(load(path, data))
-        if wanted:
+        if is_reported:
             reported.add(path)
-    messages = tuple(one.message for one in definitions if one.message)
-    unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
+    messages = tuple(definition.message for definition in definitions if definition.message)
+    unread = unread_names(definitions)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
     violations = [*file_violations(definitions, reported, rules), *set_violations(schemas, rules, reported)]
     if rules.readings:
         violations += rules.violations("reading", rules.readings(definitions))
-    told = [at_reported_half(one, reported) for one in violations]
+    placed = [at_reported_half(violation, reported) for violation in violations]
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     result.names = unread.union(message.name for message in messages)
-    _place(result, [one for one in definitions if one.file in reported], told, rules, fixer)
+    _place(result, [definition for definition in definitions if definition.file in reported], placed, rules, fixer)
     if rules.spares:
-        result.findings = [one for one in result.findings if not rules.spares(one.path, one.rule)]
-    mended = {edit.path for one in result.findings if one.fix for edit in one.fix.edits}
-    result.sources |= {one.file: one.data for one in definitions if one.file in mended}
+        result.findings = [finding for finding in result.findings if not rules.spares(finding.path, finding.rule)]
+    mended = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
+    result.sources |= {definition.file: definition.data for definition in definitions if definition.file in mended}
     take_apart(schemas)
     return result
+
+
+def unread_names(definitions: Iterable[Definition]) -> frozenset[str]:
+    """The likely names of the messages that could not be read."""
+    unread = (definition for definition in definitions if definition.message is None)
+    return frozenset(name for definition in unread for name in definition.likely_names)
 
 
 def _place(
@@ -88,7 +94,7 @@ def _place(
     fixer: FixFunction | None,
 ) -> None:
     """Add what was found: of the set as a whole, then file by file. Clean files never pay for positions."""
-    files = {one.file: one.data for one in definitions}
+    files = {definition.file: definition.data for definition in definitions}
     by_file: dict[str, list[Violation]] = {}
     for violation in violations:
         if violation.anchor.file in files:
@@ -97,12 +103,12 @@ def _place(
             from kiplint.engine.place import place_set
 
             result.findings.append(place_set(violation))
-    for one in definitions:
-        if one.file in by_file or IGNORE_MARK in one.data:
+    for definition in definitions:
+        if definition.file in by_file or IGNORE_MARK in definition.data:
             from kiplint.engine.place import place
 
-            result.findings += place(one, by_file.get(one.file, []), rules, fixer, files)
-            result.sources[one.file] = one.data
+            result.findings += place(definition, by_file.get(definition.file, []), rules, fixer, files)
+            result.sources[definition.file] = definition.data
 
 
 def at_reported_half(violation: Violation, reported: set[str]) -> Violation:
@@ -111,8 +117,8 @@ def at_reported_half(violation: Violation, reported: set[str]) -> Violation:
         return violation
     for half in (violation.element.request, violation.element.response):
         if half and half.file in reported:
-            wanted = violation.anchor.wanted if violation.anchor.wanted in half.properties else "name"
-            return replace(violation, anchor=anchor(half, wanted), instead="")
+            name = violation.anchor.wanted if violation.anchor.wanted in half.properties else "name"
+            return replace(violation, anchor=anchor(half, name), instead="")
     return violation
 
 
@@ -131,9 +137,9 @@ def take_apart(schemas: SchemaSet) -> None:
 
 def file_violations(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Violation]:
     """What breaks the rules about the parts of one file, in the files that are reported."""
-    wanted = [one for one in definitions if one.file in reported]
-    messages = [one.message for one in wanted if one.message]
-    yield from rules.violations("problem", _problems(wanted))
+    selected = [definition for definition in definitions if definition.file in reported]
+    messages = [definition.message for definition in selected if definition.message]
+    yield from rules.violations("problem", _problems(selected))
     yield from rules.violations("message", messages)
     yield from rules.violations("field", _fields(messages))
     yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
@@ -145,13 +151,13 @@ def file_violations(definitions: list[Definition], reported: set[str], rules: Ru
 
 
 def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
-    for one in definitions:
-        for noted in one.problems:
-            yield ProblemElement(noted, one.file, one.message)
-    for one in definitions:
-        if one.message:
-            for noted in chain(range_problems(one.message), entity_problems(one.message)):
-                yield ProblemElement(noted, one.file, one.message)
+    for definition in definitions:
+        for noted in definition.problems:
+            yield ProblemElement(noted, definition.file, definition.message)
+    for definition in definitions:
+        if definition.message:
+            for noted in chain(range_problems(definition.message), entity_problems(definition.message)):
+                yield ProblemElement(noted, definition.file, definition.message)
 
 
 def _fields(messages: list[Message]) -> Iterator[object]:
@@ -163,6 +169,6 @@ def set_violations(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None
     """What breaks the rules about RPCs, of which a file that is reported has a half, and the set as a whole."""
     rpcs = schemas.rpcs
     if reported is not None:
-        rpcs = tuple(one for one in rpcs if any(half and half.file in reported for half in (one.request, one.response)))
+        rpcs = tuple(rpc for rpc in rpcs if any(half and half.file in reported for half in (rpc.request, rpc.response)))
     yield from rules.violations("rpc", rpcs)
     yield from rules.violations("set", (schemas,))

@@ -98,7 +98,7 @@ class Budget:
         """Take steps; raises TooManyStepsError where there are no more."""
         self.left -= steps
         if self.left < 0:
-            most = max(self.meters, key=lambda one: one.taken, default=None)
+            most = max(self.meters, key=lambda meter: meter.taken, default=None)
             raise TooManyStepsError(most.rule if most and most.taken else "")
 
 

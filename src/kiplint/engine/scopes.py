@@ -17,7 +17,7 @@ from kiplint.engine.language import KINDS
 from kiplint.engine.place import place
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.engine.run import IGNORE_MARK, file_violations, set_violations, take_apart
+from kiplint.engine.run import IGNORE_MARK, file_violations, set_violations, take_apart, unread_names
 from kiplint.model.element import set_fact
 from kiplint.model.load import Definition, load
 from kiplint.model.schemas import SchemaSet
@@ -90,21 +90,21 @@ def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scope
     Those with ignore comments are always looked at whole, and all that is found in them is the set's.
     """
     definitions = [load(file, data) for file, data in files]
-    unread = frozenset(name for one in definitions if one.message is None for name in one.likely_names)
-    schemas = SchemaSet(tuple(one.message for one in definitions if one.message), unread=unread)
-    marked = {one.file for one in definitions if IGNORE_MARK in one.data}
+    messages = tuple(definition.message for definition in definitions if definition.message)
+    schemas = SchemaSet(messages, unread=unread_names(definitions))
+    marked = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
     whole = fresh | marked
     try:
         violations = [
             *file_violations(definitions, whole, rules.whole),
-            *file_violations(definitions, {one.file for one in definitions} - whole, rules.together),
-            *(_at_a_file(one, schemas) for one in set_violations(schemas, rules.together)),
+            *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
+            *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
         ]
-        found = Checked([], [])
-        for one in _placed(definitions, violations, marked, rules):
-            alone = one.rule in rules.narrow and one.path not in marked
-            (found.alone if alone else found.together).append(one)
-        return found
+        checked = Checked([], [])
+        for finding in _placed(definitions, violations, marked, rules):
+            alone = finding.rule in rules.narrow and finding.path not in marked
+            (checked.alone if alone else checked.together).append(finding)
+        return checked
     finally:
         take_apart(schemas)
 
@@ -123,11 +123,11 @@ def _placed(
     by_file: dict[str, list[Violation]] = {}
     for violation in violations:
         by_file.setdefault(violation.anchor.file, []).append(violation)
-    found: list[Finding] = []
-    for one in definitions:
-        if one.file in by_file or one.file in always:
-            found += place(one, by_file.get(one.file, []), rules.whole)
-    return found
+    findings: list[Finding] = []
+    for definition in definitions:
+        if definition.file in by_file or definition.file in always:
+            findings += place(definition, by_file.get(definition.file, []), rules.whole)
+    return findings
 
 
 def _set_facts() -> set[str]:

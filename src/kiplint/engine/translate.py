@@ -78,10 +78,10 @@ def _ends(text: str) -> tuple[int, int]:
 
 
 def _words(hole: str, colon: int) -> tuple[str, str]:
-    one, bar, many = hole[colon + 1 :].partition("|")
+    singular, bar, many = hole[colon + 1 :].partition("|")
     if not bar or "|" in many:
         raise ExpressionError(f"the hole {{{short(hole)}}} wants two words, as in {{number:version|versions}}")
-    return one, many
+    return singular, many
 
 
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -102,7 +102,7 @@ def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> 
     tree: list[ast.stmt] = [ast.Assign([ast.Name(f"{kind}_rules", ast.Store())], ids)]
     tree.append(_walk(kind, parts))
     tree += [part.tell() for part in parts if part.speaks]
-    return [ast.fix_missing_locations(one) for one in tree]
+    return [ast.fix_missing_locations(node) for node in tree]
 
 
 def meter_of(rule: Rule) -> str:
@@ -155,19 +155,21 @@ class RuleTranslator:
         """The statements that find whether an element of the rule breaks it, after tests that come before."""
         spec, element = self.rule.spec, ast.Name(self.kind, ast.Load())
         lack = ast.Name("lack", ast.Load())
-        found: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         if spec.fields:
             demands = ast.Attribute(self.flag(), "demands", ast.Load())
             source = ast.Call(ast.Name("lacks", ast.Load()), [element, demands], [])
-            found.append(ast.For(ast.Name("lack", ast.Store()), source, self._hit(lack), []))
+            statements.append(ast.For(ast.Name("lack", ast.Store()), source, self._hit(lack), []))
         if not self.speaks:
-            return _if(before, found)
+            return _if(before, statements)
         hit = self._hit(ast.Constant(None))
-        return _if(before, [*found, *_if(self.broken(), hit)]) if found else _if([*before, *self.broken()], hit)
+        if not statements:
+            return _if([*before, *self.broken()], hit)
+        return _if(before, [*statements, *_if(self.broken(), hit)])
 
     def _hit(self, lack: ast.expr) -> list[ast.stmt]:
-        found = ast.Tuple([self.flag(), ast.Name(self.kind, ast.Load()), lack], ast.Load())
-        hit: list[ast.stmt] = [ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [found], []))]
+        arguments = ast.Tuple([self.flag(), ast.Name(self.kind, ast.Load()), lack], ast.Load())
+        hit: list[ast.stmt] = [ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [arguments], []))]
         if meter := self.telling.meter:
             take = ast.Attribute(ast.Name(meter, ast.Load()), "take", ast.Load())
             hit.insert(0, ast.Expr(ast.Call(take, [ast.Constant(FOR_A_HIT)], [])))
@@ -179,8 +181,9 @@ class RuleTranslator:
         body: list[ast.stmt] = []
         for case in spec.says:
             last = case is spec.says[-1] and not spec.message
-            told = ast.Return(self._told(case))
-            body += [told] if last or not case.when else _if([translate(case.when, self.telling).tree], [told])
+            result = ast.Return(self._told(case))
+            always = last or not case.when
+            body += [result] if always else _if([translate(case.when, self.telling).tree], [result])
         if spec.message:
             body.append(ast.Return(self._told(Case(message=spec.message))))
         return _function(f"tell_{self.word}", [self.kind, "params"], body)
@@ -206,9 +209,9 @@ class RuleTranslator:
 
     def place(self, at: str) -> tuple[Typed, str]:
         """The element that an `at` leads to, and the property of it that is wanted, as a text with holes."""
-        element, wanted = split_place(at)
+        element, name = split_place(at)
         own = Typed(ast.Name(self.kind, ast.Load()), self.telling.facts)
-        return translate(element, self.telling) if element else own, wanted
+        return translate(element, self.telling) if element else own, name
 
     def text(self, text: str) -> ast.expr:
         """A text with its holes filled."""
@@ -218,7 +221,7 @@ class RuleTranslator:
                 parts.append(ast.Constant(piece.plain))
             if piece.expression:
                 value = sized(translate(piece.expression, self.telling).tree, self.telling.meter)
-                words = [ast.Constant(one) for one in piece.words or ()]
+                words = [ast.Constant(word) for word in piece.words or ()]
                 parts.append(ast.Call(ast.Name("word" if words else "shown", ast.Load()), [value, *words], []))
         # No f-string: how quotes may nest in one differs between the versions of Python that share a wheel.
         whole = reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts or [ast.Constant("")])
@@ -242,7 +245,7 @@ def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
     unpack = ast.Assign([ast.Tuple(flags, ast.Store())], ast.Name("active", ast.Load()))
     elements: ast.expr = ast.Name("elements", ast.Load())
     if any(part.telling.meter for part in parts):
-        steps = ast.Constant(sum(size(one) for one in body))
+        steps = ast.Constant(sum(size(statement) for statement in body))
         elements = ast.Call(ast.Attribute(ast.Name("budget", ast.Load()), "walked", ast.Load()), [elements, steps], [])
     loop = ast.For(ast.Name(kind, ast.Store()), elements, body, [])
     return _function(f"walk_{kind}", ["elements", "hit", "active"], [unpack, loop])
@@ -271,14 +274,14 @@ def _if(tests: list[ast.expr], body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _function(name: str, arguments: list[str], body: list[ast.stmt]) -> ast.FunctionDef:
-    signature = ast.arguments([], [ast.arg(one) for one in arguments], None, [], [], None, [])
+    signature = ast.arguments([], [ast.arg(argument) for argument in arguments], None, [], [], None, [])
     return ast.FunctionDef(name, signature, body, [])
 
 
 def names_used(tree: Iterable[ast.AST]) -> Iterator[str]:
     """The names that trees read, as they come."""
-    for one in tree:
-        yield from (node.id for node in ast.walk(one) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    for node in tree:
+        yield from (node.id for node in ast.walk(node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
 RUNTIME = ("Told", "shown", "word")
@@ -311,4 +314,4 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     lines += [f"from kiplint.engine.runtime import {runs}", ""] if runs else [""]
     lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in used]
     lines += [f"PACK = {rules[0].stamp!r}", f"TRANSLATOR = {translator_stamp()!r}"]
-    return "\n".join([*lines, *(f"\n\n{ast.unparse(one)}" for tree in parts for one in tree)]) + "\n"
+    return "\n".join([*lines, *(f"\n\n{ast.unparse(statement)}" for tree in parts for statement in tree)]) + "\n"

@@ -40,10 +40,10 @@ def verify(
 
 def _verify_sets(rule: Rule, folder: Path, kinds: list[str], readings: Readings | None) -> Iterator[str]:
     for kind in kinds:
-        found = check_example(rule, folder / kind, readings).findings
-        if bool(found) != (kind == "bad"):
-            said = found[0].message if found else "it finds nothing"
-            yield f"{rule.id}: the {kind} example {'passes' if kind == 'bad' else 'fails'}: {said}"
+        findings = check_example(rule, folder / kind, readings).findings
+        if bool(findings) != (kind == "bad"):
+            outcome = findings[0].message if findings else "it finds nothing"
+            yield f"{rule.id}: the {kind} example {'passes' if kind == 'bad' else 'fails'}: {outcome}"
 
 
 def examples(rule: Rule, fixtures: Path) -> Path | None:

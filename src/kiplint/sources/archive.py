@@ -80,7 +80,7 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
     from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
     files: dict[str, bytes] = {}
-    left = MOST_BYTES
+    remaining = MOST_BYTES
     with ZipFile(file) as opened:
         entries = opened.infolist()
         if len(entries) > MOST_ENTRIES:
@@ -97,8 +97,8 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
                 raise SourceError(f"cannot read {name}: it has two entries {path}")
             with opened.open(entry) as text:
                 files[path], size = _beginning(text)
-            left -= size
-            if left < 0:
+            remaining -= size
+            if remaining < 0:
                 raise too_much(name)
     return files
 
@@ -108,7 +108,7 @@ def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
     from tarfile import TarFile
 
     files: dict[str, bytes] = {}
-    left = MOST_BYTES
+    remaining = MOST_BYTES
     with TarFile(fileobj=file) as opened:  # type: ignore[arg-type]
         for count, entry in enumerate(opened, 1):
             if count > MOST_ENTRIES:
@@ -117,8 +117,8 @@ def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
             if text:
                 path = entry_path(name, entry.name)
                 files[path], size = _beginning(text)
-                left -= size
-            if left < 0:
+                remaining -= size
+            if remaining < 0:
                 raise too_much(name)
         if file.last.strip(b"\0"):  # tarfile takes a damaged header for the end
             raise SourceError(f"cannot read {name}: the archive is damaged (it ends too early)")
@@ -130,8 +130,8 @@ def _beginning(text: IO[bytes]) -> tuple[bytes, int]:
     data = text.read(LARGEST_ENTRY)
     if len(data) < LARGEST_ENTRY:
         return data, len(data)
-    marks, seen = marks_of(text.read)
-    return data + marks, len(data) + seen
+    marks, size = marks_of(text.read)
+    return data + marks, len(data) + size
 
 
 def _too_many(name: str) -> SourceError:
@@ -185,5 +185,5 @@ def _files(name: str, file: BinaryIO) -> dict[str, bytes]:
 
 
 def _reason(error: Exception) -> str:
-    said = str(error).partition("\n")[0]
-    return said or type(error).__name__
+    reason = str(error).partition("\n")[0]
+    return reason or type(error).__name__

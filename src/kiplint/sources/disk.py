@@ -25,24 +25,24 @@ UNNAMED = "<stdin>"
 def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
     """The sets of a directory and of all below it; raises SourceError when there is none."""
     empty, keeper = True, Keeper(keep)
-    for one in _walk(top, keeper):
+    for schemas in _walk(top, keeper):
         empty = False
-        yield one
+        yield schemas
     if empty:
         raise keeper.nothing_in(top)
 
 
 def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
     """The set of files of one directory, whose bytes may be known, and the definitions that stand beside them."""
-    for path, given in named.items():
-        if given is None and not os.path.isfile(path):
+    for path, data in named.items():
+        if data is None and not os.path.isfile(path):
             raise SourceError(f"cannot read {shown(path)}: it is no file")
-    files = [SchemaFile(shown(path), read(path) if given is None else given) for path, given in named.items()]
+    files = [SchemaFile(shown(path), read(path) if data is None else data) for path, data in named.items()]
     taken = {file.path for file in files}
     beside = _listing(directory or ".")[1] if os.path.isdir(directory or ".") else []
     place = shown(directory or ".")
     known = ((_below(place, path), path) for path in beside)
-    others = (one for one in known if one[0] not in taken and keep(one[1]))
+    others = (entry for entry in known if entry[0] not in taken and keep(entry[1]))
     context = (SchemaFile(name, read(path, listed=True), wanted=False) for name, path in others)
     return with_context(place, files, context)
 
@@ -78,10 +78,10 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         waiting += reversed(folders)
         place = shown(directory)
         files = [SchemaFile(_below(place, path), read(path, listed=True)) for path in paths if keep(path)]
-        found, left_out = sorted_out(files, certain=directory == top)
-        if found:
+        definitions, left_out = sorted_out(files, certain=directory == top)
+        if definitions:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
-            yield SchemaFiles(place, found, relative=relative, left_out=left_out)
+            yield SchemaFiles(place, definitions, relative=relative, left_out=left_out)
 
 
 def _below(place: str, path: str) -> str:

@@ -116,12 +116,12 @@ def _no_revision(revision: str, objects: Objects) -> NoReturn:
 
 
 def _entry(revision: str, walked: list[str], part: str, tree: Found) -> Entry:
-    found = {entry.name: entry for entry in entries(tree)}
-    if part not in found:
+    by_name = {entry.name: entry for entry in entries(tree)}
+    if part not in by_name:
         before = "".join(f"{folder}/" for folder in walked)
-        hint = nearest(part, found, before)
+        hint = nearest(part, by_name, before)
         raise SourceError(f"no such path in {revision}: {before}{part}{hint}")
-    return found[part]
+    return by_name[part]
 
 
 def entries(tree: Found) -> Iterator[Entry]:
@@ -150,21 +150,22 @@ def _folders(name: str, top: Found, objects: Objects) -> dict[str, dict[str, str
     folders: dict[str, dict[str, str]] = {}
     waiting = [("", top)]
     ahead: list[tuple[str, str]] = []
-    seen = 0
+    count = 0
     while waiting:
         for path, tree in waiting:
-            found = list(entries(tree))
-            seen += len(found)
-            if seen > MOST_ENTRIES:
+            inside = list(entries(tree))
+            count += len(inside)
+            if count > MOST_ENTRIES:
                 raise SourceError(f"{name} holds more than {MOST_ENTRIES} files")
             before = f"{path}/" if path else ""
-            ahead += [(before + one.name, one.id) for one in found if one.mode == FOLDER and is_walked(one.name)]
-            if files := {one.name: one.id for one in found if is_json(one)}:
+            inner = (entry for entry in inside if entry.mode == FOLDER and is_walked(entry.name))
+            ahead += [(before + entry.name, entry.id) for entry in inner]
+            if files := {entry.name: entry.id for entry in inside if is_json(entry)}:
                 folders[path] = files
         taken, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
         if any(path.count("/") >= DEEPEST for path, _ in taken):
             raise SourceError(f"{name} holds folders more than {DEEPEST} deep")
-        trees = objects.read([found for _, found in taken])
+        trees = objects.read([tree_id for _, tree_id in taken])
         waiting = [(path, tree) for (path, _), tree in zip(taken, trees, strict=True)]
     return folders
 
@@ -181,6 +182,6 @@ def _tree(
     home = home_of(objects.where) if os.path.isdir(objects.where) else ""
 
     def read(ids: list[str]) -> list[bytes]:
-        return [one.data for one in objects.read(ids)]
+        return [blob.data for blob in objects.read(ids)]
 
     return FileTree(name, f"{revision}:{inner}", home + inner, folders, read)

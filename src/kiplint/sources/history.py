@@ -55,8 +55,8 @@ class Commit(NamedTuple):
 
 def commits(objects: Objects, *which: str) -> Iterator[Commit]:
     """The commits that `git log` lists, none where it fails."""
-    for one in objects.run("log", *_COMMIT_TEXT_PLAIN, *which, "--").split("\0"):
-        lines = one.lstrip("\n").split("\n", 3)
+    for record in objects.run("log", *_COMMIT_TEXT_PLAIN, *which, "--").split("\0"):
+        lines = record.lstrip("\n").split("\n", 3)
         if len(lines) == 4:
             commit, tree, time = lines[0].split()
             yield Commit(commit, tree, int(time), commit_text(*lines[1:]))
@@ -121,12 +121,12 @@ def branch(objects: Objects, name: str) -> list[Revision]:
     """The commits of a branch along first parents, the oldest first; raises SourceError when there is no such one."""
     if not _PLAIN.fullmatch(name):
         _require_commit(objects, name)
-    told = commits(objects, "--first-parent", "--reverse", name)
-    found = [Revision(one.id, one.tree, one.time, "", one.text) for one in told]
-    if not found:
+    listed = commits(objects, "--first-parent", "--reverse", name)
+    revisions = [Revision(commit.id, commit.tree, commit.time, "", commit.text) for commit in listed]
+    if not revisions:
         _require_commit(objects, name)
         raise SourceError(f"git cannot list the commits of {name} in {objects.where}")
-    return found
+    return revisions
 
 
 def _require_commit(objects: Objects, name: str) -> None:
@@ -142,25 +142,25 @@ def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
     `pattern` is one or several globs, with commas between them; a tag is chosen that one of them matches, but none of
     those that begin with `!`. Raises SourceError when there is none.
     """
-    globs = [one for one in pattern.split(",") if one]
-    wanted, unwanted = (
-        ([one for one in globs if not one.startswith("!")] or ["*"]),
+    globs = [glob for glob in pattern.split(",") if glob]
+    included, unwanted = (
+        ([glob for glob in globs if not glob.startswith("!")] or ["*"]),
         [g[1:] for g in globs if g[0] == "!"],
     )
     inner, outer = ("%(*objectname) %(*tree) %(*committerdate:unix)", "%(objectname) %(tree) %(committerdate:unix)")
     shown = objects.run("for-each-ref", f"--format=%(refname:strip=2)%00{inner}%00{outer}", "refs/tags")
-    found = []
+    revisions = []
     for line in shown.splitlines():
         name, *places = line.split("\0")
         words = next((place.split() for place in places if len(place.split()) == 3), None)
-        if words and version_key(name)[0] and _is_one(name, wanted) and not _is_one(name, unwanted):
-            found.append(Revision(words[0], words[1], int(words[2]), name))
-    if not found:
+        if words and version_key(name)[0] and _is_one(name, included) and not _is_one(name, unwanted):
+            revisions.append(Revision(words[0], words[1], int(words[2]), name))
+    if not revisions:
         like = "" if pattern == "*" else f" like {pattern}"
         raise SourceError(f"no tag with a version{like} in {objects.where}")
-    texts = {one.id: one.text for one in commits(objects, "--no-walk=unsorted", "--tags")}
-    told = (one._replace(text=texts.get(one.commit, one.text)) for one in found)
-    return sorted(told, key=lambda one: version_key(one.release))
+    texts = {commit.id: commit.text for commit in commits(objects, "--no-walk=unsorted", "--tags")}
+    described = (revision._replace(text=texts.get(revision.commit, revision.text)) for revision in revisions)
+    return sorted(described, key=lambda revision: version_key(revision.release))
 
 
 def _is_one(name: str, globs: list[str]) -> bool:
@@ -199,10 +199,10 @@ class Walker:
         waiting = [("", tree)]
         folders = files = 0
         while waiting:
-            path, one = waiting.pop()
-            known = self._known[one]
+            path, tree_id = waiting.pop()
+            known = self._known[tree_id]
             if known.files:
-                yield Folder(path, one, known.files)
+                yield Folder(path, tree_id, known.files)
             folders += bool(known.files)
             files += len(known.files)
             waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(known.below)]
@@ -216,10 +216,10 @@ class Walker:
         if tree not in self._known:
             if depth > DEEPEST:
                 raise SourceError(f"{self._objects.where} holds folders more than {DEEPEST} deep")
-            found = list(entries(self._objects.read([tree])[0]))
-            files = tuple((one.name, one.id) for one in found if is_json(one))
-            folders = [(one.name, one.id) for one in found if one.mode == FOLDER and is_walked(one.name)]
-            self._known[tree] = _Known(files, tuple(one for one in folders if self._look(one[1], depth + 1)))
+            inside = list(entries(self._objects.read([tree])[0]))
+            files = tuple((entry.name, entry.id) for entry in inside if is_json(entry))
+            folders = [(entry.name, entry.id) for entry in inside if entry.mode == FOLDER and is_walked(entry.name)]
+            self._known[tree] = _Known(files, tuple(folder for folder in folders if self._look(folder[1], depth + 1)))
         return any(self._known[tree])
 
 
@@ -243,25 +243,25 @@ def followed(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
     Raises SourceError for what a walker has to look into: damage, and more than a definition tree can hold.
     """
     kept: dict[str, dict[str, str]] = {}
-    told: dict[str, Folder] = {}
-    found: Folders = ()
+    by_path: dict[str, Folder] = {}
+    folders: Folders = ()
     pairs = [*pairwise([EMPTY.get(len(trees[0]), trees[0]), *trees])] if trees else []
     for at in range(0, len(pairs), AT_ONCE):
         some = pairs[at : at + AT_ONCE]
-        asked = "".join(f"{old} {new}\n" for old, new in some if old != new).encode()
-        steps = _steps(objects.tell(_COMMAND, asked, MOST_BYTES, SECONDS))
+        request = "".join(f"{old} {new}\n" for old, new in some if old != new).encode()
+        steps = _steps(objects.tell(_COMMAND, request, MOST_BYTES, SECONDS))
         for old, new in some:
             if old == new:
-                yield found
+                yield folders
                 continue
-            said, step = next(steps, ("", {}))
-            if said != f"{old} {new}":  # git passes over what it cannot read
+            pair, step = next(steps, ("", {}))
+            if pair != f"{old} {new}":  # git passes over what it cannot read
                 raise SourceError(f"{objects.where} is damaged")
-            if _apply(step, kept, told):
-                found = tuple(told[path] for path in sorted(told))
-                if len(found) > MOST_FOLDERS or sum(len(one.files) for one in found) > MOST_ENTRIES:
+            if _apply(step, kept, by_path):
+                folders = tuple(by_path[path] for path in sorted(by_path))
+                if len(folders) > MOST_FOLDERS or sum(len(folder.files) for folder in folders) > MOST_ENTRIES:
                     raise SourceError(f"{objects.where} holds more than definitions")
-            yield found
+            yield folders
 
 
 def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
@@ -285,7 +285,7 @@ def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
         yield pair, step
 
 
-def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], told: dict[str, Folder]) -> bool:
+def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], by_path: dict[str, Folder]) -> bool:
     """Whether a step makes any folder another one."""
     touched = set()
     for path, blob in step.items():
@@ -302,9 +302,9 @@ def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], told: dict[str
     for folder in touched:
         files = tuple(sorted(kept.get(folder, {}).items()))
         if files:
-            told[folder] = Folder.of(folder, files)
+            by_path[folder] = Folder.of(folder, files)
         else:
-            told.pop(folder, None)
+            by_path.pop(folder, None)
     return bool(touched)
 
 

@@ -71,8 +71,8 @@ def finish(process: Any) -> tuple[bytes, bytes]:
 def complaint(stderr: bytes) -> str:
     """The line of git's that says what is wrong."""
     lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
-    said = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
-    return next(iter(said or lines), "it says nothing")
+    reasons = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
+    return next(iter(reasons or lines), "it says nothing")
 
 
 WINDOW = 30
@@ -100,8 +100,8 @@ class Found(NamedTuple):
 def _trusting(stderr: bytes) -> str:
     """How to tell git that a repository of somebody else's is to be trusted, as git says it."""
     words = stderr.decode("utf-8", "surrogateescape").splitlines()
-    found = next((line.strip() for line in words if "safe.directory" in line and "git config" in line), "")
-    return f"; if you trust it: {found}" if found else ""
+    command = next((line.strip() for line in words if "safe.directory" in line and "git config" in line), "")
+    return f"; if you trust it: {command}" if command else ""
 
 
 class Rest:
@@ -166,11 +166,11 @@ class Objects:
 
     def read(self, ids: Sequence[str]) -> list[Found]:
         """Objects by id, of an oversized blob only the beginning; raises SourceError when one is missing."""
-        found = self._ask([one.encode() for one in ids])
-        for one, name in zip(found, ids, strict=True):
-            if one is None:
+        answers = self._ask([name.encode() for name in ids])
+        for answer, name in zip(answers, ids, strict=True):
+            if answer is None:
                 raise self._missing(name)
-        return [one for one in found if one]
+        return [answer for answer in answers if answer]
 
     def run(self, *command: str) -> str:
         """What another git command prints about the repository, or empty if it fails."""
@@ -178,7 +178,7 @@ class Objects:
         out, _ = finish(process)
         return "" if process.returncode else out.decode("utf-8", "surrogateescape")
 
-    def tell(self, command: Sequence[str], given: bytes, most: int, seconds: float) -> bytes:
+    def tell(self, command: Sequence[str], data: bytes, most: int, seconds: float) -> bytes:
         """What another git command prints that reads some bytes, no more of these than fit into a pipe.
 
         Raises SourceError when it fails, prints more than that, or takes longer.
@@ -189,7 +189,7 @@ class Objects:
         timer = Timer(seconds, process.kill)
         timer.start()
         try:
-            process.stdin.write(given)
+            process.stdin.write(data)
             process.stdin.close()
             out: bytes = process.stdout.read(most + 1)
         except OSError:
@@ -207,8 +207,8 @@ class Objects:
 
     def _missing(self, name: str) -> SourceError:
         if "true" in self.run("config", "--get-regexp", r"^remote\..*\.promisor$"):
-            said = f"the clone {self.where} is partial, and object {name} is not in it"
-            return SourceError(f"{said}; kiplint fetches nothing, so use a clone made without --filter")
+            reason = f"the clone {self.where} is partial, and object {name} is not in it"
+            return SourceError(f"{reason}; kiplint fetches nothing, so use a clone made without --filter")
         return SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
 
     def _ask(self, names: Sequence[bytes]) -> list[Found | None]:
@@ -219,15 +219,15 @@ class Objects:
             raise
 
     def _answers(self, names: Sequence[bytes]) -> Iterator[Found | None]:
-        left = MOST_AT_ONCE
+        remaining = MOST_AT_ONCE
         chunks = [names[at : at + WINDOW] for at in range(0, len(names), WINDOW)]
         self._send(chunks[:1])
         for at, chunk in enumerate(chunks, 1):
             self._send(chunks[at : at + 1])
             for _ in chunk:
-                one = self._receive(left)
-                left -= len(one.data) if one else 0
-                yield one
+                answer = self._receive(remaining)
+                remaining -= len(answer.data) if answer else 0
+                yield answer
 
     def _send(self, chunks: Sequence[Sequence[bytes]]) -> None:
         try:
@@ -237,7 +237,7 @@ class Objects:
         except OSError:
             self._fail()
 
-    def _receive(self, left: int) -> Found | None:
+    def _receive(self, remaining: int) -> Found | None:
         pipe = self._git.stdout
         line: bytes = pipe.readline()
         if line.endswith((b" missing\n", b" ambiguous\n")):
@@ -246,27 +246,27 @@ class Objects:
         if len(words) != 3 or not words[2].isdigit():
             self._fail()
         size = int(words[2])
-        wanted = min(size, LARGEST_ENTRY) if words[1] == b"blob" else size
-        if wanted > min(left, LARGEST_TREE):
+        length = min(size, LARGEST_ENTRY) if words[1] == b"blob" else size
+        if length > min(remaining, LARGEST_TREE):
             raise SourceError(f"the git repository {self.where} holds too much in one folder")
-        data: bytes = pipe.read(wanted)
-        if size > wanted:
-            rest = Rest(pipe, size - wanted)
+        data: bytes = pipe.read(length)
+        if size > length:
+            rest = Rest(pipe, size - length)
             data += marks_of(rest.read)[0]
             rest.skip()
-        if len(data) < wanted or pipe.read(1) != b"\n":
+        if len(data) < length or pipe.read(1) != b"\n":
             self._fail()
         return Found(words[1].decode(), data, len(words[0]) // 2)
 
     def _fail(self) -> NoReturn:
         self._git.kill()
         whole = self._git.stderr.read()
-        said = complaint(whole)
-        if "dubious ownership" in said:
-            raise SourceError(f"git does not read the repository {self.where}: {said}{_trusting(whole)}") from None
-        if "not a git repository" in said:
+        reason = complaint(whole)
+        if "dubious ownership" in reason:
+            raise SourceError(f"git does not read the repository {self.where}: {reason}{_trusting(whole)}") from None
+        if "not a git repository" in reason:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
-        raise SourceError(f"git cannot read the repository {self.where}: {said}") from None
+        raise SourceError(f"git cannot read the repository {self.where}: {reason}") from None
 
 
 _opened: dict[tuple[str, str], Objects] = {}

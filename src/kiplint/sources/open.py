@@ -35,11 +35,11 @@ def open_sets(
     file that is other JSON. With `empty` a tree without definitions is told there, as long as another name has some.
     """
     waiting = list(names)
-    found = False
-    for one in _open(waiting, keep, stdin_filename, repository, empty if len(waiting) > 1 else None):
-        found = True
-        yield one
-    if empty and not found:
+    any_set = False
+    for schemas in _open(waiting, keep, stdin_filename, repository, empty if len(waiting) > 1 else None):
+        any_set = True
+        yield schemas
+    if empty and not any_set:
         raise NothingThereError(empty[0])
 
 
@@ -70,8 +70,8 @@ def _open(
     for directory, named in files.items():
         yield disk.with_siblings(directory, named, keep)
     for tree, chosen in inside.values():
-        if found := tree.files(chosen, keep):
-            yield found
+        if schemas := tree.files(chosen, keep):
+            yield schemas
 
 
 def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:
@@ -105,8 +105,8 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     if ":" in name:
         return open_revision(name, repository)
     hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
-    told = name or "''"
-    raise SourceError(f"no such file or directory: {told}{hint}")
+    shown = name or "''"
+    raise SourceError(f"no such file or directory: {shown}{hint}")
 
 
 def _refuse_bundle(name: str) -> None:

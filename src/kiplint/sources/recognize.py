@@ -87,13 +87,13 @@ def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
 
     Who reads only the beginning puts them behind it, so that no length of comments makes a definition something else.
     """
-    found: set[bytes] = set()
-    seen, before = 0, b""
-    while seen < MOST_LOOKED_AT and (piece := read(1 << 16)):
-        seen += len(piece)
-        found.update(mark for mark in _MARKS if mark in before + piece)
+    marks: set[bytes] = set()
+    count, before = 0, b""
+    while count < MOST_LOOKED_AT and (piece := read(1 << 16)):
+        count += len(piece)
+        marks.update(mark for mark in _MARKS if mark in before + piece)
         before = piece[-20:]
-    return b" ".join(sorted(found)) if seen < MOST_LOOKED_AT else _MARKS[0], seen
+    return b" ".join(sorted(marks)) if count < MOST_LOOKED_AT else _MARKS[0], count
 
 
 def is_other_json(data: bytes, name: str = "") -> bool:
@@ -132,6 +132,6 @@ def _value(data: bytes) -> object:
     import json  # only for a file that looks like none of ours
 
     try:
-        return json.loads(re.sub(_COMMENT, lambda found: found[1] or b" ", data))
+        return json.loads(re.sub(_COMMENT, lambda match: match[1] or b" ", data))
     except (ValueError, RecursionError):
         return None

@@ -73,11 +73,12 @@ def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFi
 
 def sorted_out(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
     """The files of one directory that are definitions, as above, and where there are some the paths of the others."""
-    kinds = [(one, kind_of(one.data, os.path.basename(one.path))) for one in files]
-    found = any(kind == "definition" for _, kind in kinds)
-    wanted = ("definition", "meant", "broken") if found else ("definition", "broken") if certain else ("definition",)
-    left_out = tuple(one.path for one, kind in kinds if kind not in wanted) if found else ()
-    return tuple(one for one, kind in kinds if kind in wanted), left_out
+    kinds = [(file, kind_of(file.data, os.path.basename(file.path))) for file in files]
+    has_definition = any(kind == "definition" for _, kind in kinds)
+    accepted = {"definition"} | ({"meant"} if has_definition else set())
+    accepted |= {"broken"} if has_definition or certain else set()
+    left_out = tuple(file.path for file, kind in kinds if kind not in accepted) if has_definition else ()
+    return tuple(file for file, kind in kinds if kind in accepted), left_out
 
 
 def is_walked(folder: str) -> bool:
@@ -91,10 +92,10 @@ def with_context(directory: str, named: Iterable[SchemaFile], others: Iterable[S
     Raises SourceError for a named file that is JSON of another kind.
     """
     files = list(named)
-    for one in files:
-        if is_other_json(one.data, os.path.basename(one.path)):
-            raise SourceError(f"{one.path} is JSON, but not a message definition (it has no validVersions)")
-    together = sorted((*files, *definitions(others, certain=False)), key=lambda one: one.path)
+    for file in files:
+        if is_other_json(file.data, os.path.basename(file.path)):
+            raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
+    together = sorted((*files, *definitions(others, certain=False)), key=lambda file: file.path)
     return SchemaFiles(directory, tuple(together), lone=len(together) == 1)
 
 
@@ -102,5 +103,5 @@ def nearest(word: str, known: Iterable[str], before: str = "") -> str:
     """`; did you mean X?` with the closest of the known words and what goes before it, or empty if none is close."""
     from difflib import get_close_matches
 
-    found = next(iter(get_close_matches(word, list(known)[:20_000], 1)), "")
-    return f"; did you mean {before}{found}?" if found else ""
+    match = next(iter(get_close_matches(word, list(known)[:20_000], 1)), "")
+    return f"; did you mean {before}{match}?" if match else ""

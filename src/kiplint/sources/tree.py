@@ -42,20 +42,20 @@ class FileTree(msgspec.Struct, frozen=True):
     def sets(self, keep: Keep) -> Iterator[SchemaFiles]:
         """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
         empty, keeper = True, Keeper(keep)
-        for folder in sorted(self.folders, key=lambda one: one.split("/")):
-            found, left_out = sorted_out(self._files(folder, keeper), certain=not folder)
-            if found:
+        for folder in sorted(self.folders, key=lambda path: path.split("/")):
+            definitions, left_out = sorted_out(self._files(folder, keeper), certain=not folder)
+            if definitions:
                 empty = False
-                yield SchemaFiles(self._shown(folder), found, relative=folder, left_out=left_out)
+                yield SchemaFiles(self._shown(folder), definitions, relative=folder, left_out=left_out)
         if empty:
             raise keeper.nothing_in(self.name)
 
     def files(self, chosen: Collection[str], keep: Keep) -> SchemaFiles | None:
         """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
         files = self._files("", keep)
-        wanted = {printable(self.prefix + name) for name in chosen}
-        named = [one for one in files if one.path in wanted]
-        others = (SchemaFile(one.path, one.data, wanted=False) for one in files if one.path not in wanted)
+        paths = {printable(self.prefix + name) for name in chosen}
+        named = [file for file in files if file.path in paths]
+        others = (SchemaFile(file.path, file.data, wanted=False) for file in files if file.path not in paths)
         return with_context(self._shown(""), named, others) if named else None
 
     def below(self, path: str) -> tuple[FileTree, str]:
@@ -155,12 +155,12 @@ def in_patch(path: str, names: tuple[str, ...]) -> str:
 
 @cache
 def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
-    found = ((name, _REVISION.match(name)) for name in names if ":" in name and _INSIDE not in name)
-    return tuple(revision[0] for name, revision in found if revision and not os.path.lexists(name))
+    matches = ((name, _REVISION.match(name)) for name in names if ":" in name and _INSIDE not in name)
+    return tuple(revision[0] for name, revision in matches if revision and not os.path.lexists(name))
 
 
 @cache
-def _tops(here: str, *given: str) -> tuple[str, ...]:
-    """The directories that may be the top of the repository: as the platform says, as git says, or where we are."""
-    known = (*filter(None, given), home_of(here) or here, here)
-    return tuple(dict.fromkeys(top for one in known for top in (os.path.normpath(one), os.path.realpath(one))))
+def _tops(here: str, *named: str) -> tuple[str, ...]:
+    """The possible tops of the repository: the platform's variables, git's work tree, and the working directory."""
+    known = (*filter(None, named), home_of(here) or here, here)
+    return tuple(dict.fromkeys(path for top in known for path in (os.path.normpath(top), os.path.realpath(top))))

@@ -118,10 +118,10 @@ def _blank_text_match(match: re.Match[str]) -> str:
 
 def _blank_exactly(data: bytes, *, keep_blocks: bool = False) -> bytes:
     def replacement(match: re.Match[bytes]) -> bytes:
-        found = match.group()
-        if match["comment"] is None or (keep_blocks and found.startswith(b"/*")):
-            return found
-        return found.translate(_BLANKS)
+        token = match.group()
+        if match["comment"] is None or (keep_blocks and token.startswith(b"/*")):
+            return token
+        return token.translate(_BLANKS)
 
     return re.sub(_TOKEN.encode(), replacement, data)
 

@@ -20,14 +20,14 @@ from kiplint.text.tree import Node
 
 def weigh(problems: tuple[Problem, ...], root: Node | None, text: str) -> tuple[Problem, ...]:
     """The same problems; those about a property whose values are all written alike are harmless."""
-    if root is None or not any(one.kind == "duplicate-key" for one in problems):
+    if root is None or not any(problem.kind == "duplicate-key" for problem in problems):
         return problems
     alike = {start for node in _objects(root) for start in _repeated_alike(node, text)}
     return tuple(
-        replace(one, detail=f"{one.detail}, with the same value", harmless=True)
-        if one.kind == "duplicate-key" and one.start in alike
-        else one
-        for one in problems
+        replace(problem, detail=f"{problem.detail}, with the same value", harmless=True)
+        if problem.kind == "duplicate-key" and problem.start in alike
+        else problem
+        for problem in problems
     )
 
 
@@ -62,15 +62,16 @@ def mishap(text: str, first: int) -> Problem | None:
     return _conflict(text) or _pasted(text, first)
 
 
-def one_for_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
-    """The problems, with a single one for all the spaces that are none in JSON."""
-    odd = [one for one in problems if one.kind == "json5-only" and text[one.start : one.end].strip() == ""]
+def merge_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
+    """The problems, with a single problem for all characters that look like spaces and are not white space in JSON."""
+    json5 = [problem for problem in problems if problem.kind == "json5-only"]
+    odd = [problem for problem in json5 if not text[problem.start : problem.end].strip()]
     if len(odd) < 2:
         return problems
     again = "once" if len(odd) == 2 else f"{len(odd) - 1} times"
     detail = f"{odd[0].detail}, here and {again} more, as in text from a web page"
-    whole = replace(odd[0], detail=detail)
-    return [whole if one is odd[0] else one for one in problems if one is odd[0] or one not in odd[1:]]
+    merged = [replace(problem, detail=detail) if problem is odd[0] else problem for problem in problems]
+    return [problem for problem in merged if problem not in odd[1:]]
 
 
 def _conflict(text: str) -> Problem | None:
@@ -86,22 +87,22 @@ def _conflict(text: str) -> Problem | None:
 
 def _pasted(text: str, first: int) -> Problem | None:
     """Spaces and quotes of a word processor or web page, where those of a keyboard make a text that can be read."""
-    found = list(_PASTED.finditer(text))
-    odd = next((one for one in found if one.start() >= first), None)
+    characters = list(_PASTED.finditer(text))
+    odd = next((character for character in characters if character.start() >= first), None)
     if odd is None or not any(_is_sound(text.translate(table)) for table in (_SPACES, _SPACES | _QUOTES)):
         return None
     counts = [
-        (sum(ord(one[0]) in table for one in found), noun)
+        (sum(ord(character[0]) in table for character in characters), noun)
         for table, noun in ((_SPACES, "no-break or other odd space"), (_QUOTES, "curly quote"))
     ]
-    told = " and ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number)
-    detail = f'text that was pasted from a web page or a document, with {told}; write plain spaces and "'
+    numbers = " and ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number)
+    detail = f'text that was pasted from a web page or a document, with {numbers}; write plain spaces and "'
     return Problem("invalid-json", detail, "", odd.start(), odd.end())
 
 
 def _is_sound(text: str) -> bool:
-    found = scan(text)
-    return found.root is not None and not any(one.kind in ("invalid-json", "too-deep") for one in found.problems)
+    scanned = scan(text)
+    return scanned.root is not None and not any(problem.kind in _HOPELESS for problem in scanned.problems)
 
 
 class Missing(Enum):
@@ -146,22 +147,22 @@ def diagnose(data: bytes) -> Diagnosis:
     text = decode_text(data)
     if problem := _not_utf8(data):
         return Diagnosis((problem,), MISSING, text)
-    found = scan(text)
-    if found.root is None and not any(problem.kind in _HOPELESS for problem in found.problems):
+    scanned = scan(text)
+    if scanned.root is None and not any(problem.kind in _HOPELESS for problem in scanned.problems):
         detail = "the file has nothing but comments" if text.replace(BOM, "").strip() else "the file is empty"
         return Diagnosis((Problem("empty-file", detail, "", 0, min(1, len(text))),), MISSING, text)
-    problems = one_for_odd_spaces(list(weigh(tuple(found.problems), found.root, text)), text)
-    unread = next((one for one in problems if one.kind == "invalid-json"), None)
+    problems = merge_odd_spaces(list(weigh(tuple(scanned.problems), scanned.root, text)), text)
+    unread = next((problem for problem in problems if problem.kind == "invalid-json"), None)
     if unread and (whole := mishap(text, unread.start)):
         return Diagnosis((whole,), MISSING, text)
     if text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))
-    if found.root is None or any(problem.kind in _HOPELESS for problem in problems):
+    if scanned.root is None or any(problem.kind in _HOPELESS for problem in problems):
         return Diagnosis(tuple(problems), MISSING, text)
     if any(problem.kind in _JSON5 for problem in problems):
-        return Diagnosis(tuple(problems), _json5_value(text, found.root), text)
-    value = _json_value(text, found.root)
+        return Diagnosis(tuple(problems), _json5_value(text, scanned.root), text)
+    value = _json_value(text, scanned.root)
     if isinstance(value, Problem):
         return Diagnosis((*problems, value), MISSING, text)
     return Diagnosis(tuple(problems), value, text)

@@ -121,12 +121,12 @@ def find_blocks(text: str) -> Found:
     places = [(start, end, True) for start, end in scan.closed]
     places += [(start, end, False) for start, end in _unclosed(text, scan, starts)]
     kept: list[tuple[int, int, bool]] = []
-    for start, end, closed in sorted(places, key=lambda one: (one[0], -one[1])):
+    for start, end, closed in sorted(places, key=lambda place: (place[0], -place[1])):
         if not kept or start >= kept[-1][1]:  # no definition stands in another
             kept.append((start, end, closed))
     begun = [start for start, _, _ in kept]
     loose = [at for at in scan.loose if not (n := bisect_right(begun, at)) or at >= kept[n - 1][1]]
-    return Found(tuple(_block(text, scan.mends, *one) for one in kept), tuple(loose))
+    return Found(tuple(_block(text, scan.mends, *place) for place in kept), tuple(loose))
 
 
 def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, int]]:

@@ -38,7 +38,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     parts: list[bytes] = []
     done = 0
     last: Edit | None = None
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not 0 <= edit.start <= edit.end <= len(data):
             raise ValueError(f"an edit of bytes {edit.start} to {edit.end}, where there are {len(data)}")
         if edit == last and edit.end > edit.start:
@@ -53,12 +53,12 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(parts)
 
 
-def collide(one: Edit, other: Edit) -> bool:
+def collide(edit: Edit, other: Edit) -> bool:
     """Whether two edits that know nothing of each other can not both be made: they share bytes, or a place to insert.
 
     Two that are equal are one edit, unless they insert: then nobody knows whether the text is wanted twice.
     """
-    first, second = sorted((one, other))
+    first, second = sorted((edit, other))
     if second.start < first.end:
         return first != second
     return first.start == second.start
@@ -102,8 +102,8 @@ class Document:
     @cached_property
     def newline(self) -> str:
         r"""What ends the file's first line; `\n` when there is but one."""
-        found = _LINE_END.search(self.text)
-        return found.group() if found else "\n"
+        match = _LINE_END.search(self.text)
+        return match.group() if match else "\n"
 
     @cached_property
     def indent_unit(self) -> str:
@@ -114,8 +114,8 @@ class Document:
 
     def find(self, pointer: str) -> Node | None:
         """The value that an RFC 6901 pointer points to, of duplicate keys the last; None when there is none."""
-        found = self.way(pointer)
-        return found[-1] if found else None
+        nodes = self.way(pointer)
+        return nodes[-1] if nodes else None
 
     def way(self, pointer: str) -> list[Node]:
         """The values on the way to a pointer, the root first; empty when it points to nothing."""
@@ -143,21 +143,21 @@ class Document:
 
     def indent(self, offset: int) -> str:
         """The white space at the beginning of the line of an offset."""
-        found = _INDENT.match(self.text, self.line_start(offset), offset)
-        return found.group() if found else ""
+        match = _INDENT.match(self.text, self.line_start(offset), offset)
+        return match.group() if match else ""
 
     def begins_line(self, offset: int) -> bool:
         """Whether nothing but white space stands before an offset on its line."""
         return not self.text[self.line_start(offset) : offset].strip(" \t")
 
-    def same_line(self, one: int, other: int) -> bool:
+    def same_line(self, first: int, other: int) -> bool:
         """Whether two offsets are on one line."""
-        return self.lines.line_of(one) == self.lines.line_of(other)
+        return self.lines.line_of(first) == self.lines.line_of(other)
 
     def code_after(self, offset: int) -> int:
         """Where the next thing that is neither white space nor comment begins."""
-        found = _BLANK.match(self.text, offset)
-        return found.end() if found else offset
+        match = _BLANK.match(self.text, offset)
+        return match.end() if match else offset
 
     def comma_after(self, node: Node) -> int:
         """Where the comma after a property or element is, -1 when there is none."""
@@ -166,19 +166,19 @@ class Document:
 
     def tail(self, offset: int) -> int:
         """Where the comments end that finish the line after an offset; the offset itself when code comes there."""
-        found = _TAIL.match(self.text, offset)
-        return found.end() if found else offset
+        match = _TAIL.match(self.text, offset)
+        return match.end() if match else offset
 
     def comments_in(self, start: int, end: int) -> list[Comment]:
         """The comments that begin between two offsets."""
-        first = bisect_left(self._comments, start, key=lambda one: one.start)
-        last = bisect_left(self._comments, end, key=lambda one: one.start)
+        first = bisect_left(self._comments, start, key=lambda comment: comment.start)
+        last = bisect_left(self._comments, end, key=lambda comment: comment.start)
         return self._comments[first:last]
 
     def colon(self, container: Node) -> str:
         """What stands between key and value in an object, as most of its properties have it."""
-        found = [_COLON.fullmatch(self.text, one.key_end, one.start) for one in container.children[:_MANY]]
-        written = Counter(one.group() for one in found if one)
+        matches = [_COLON.fullmatch(self.text, child.key_end, child.start) for child in container.children[:_MANY]]
+        written = Counter(match.group() for match in matches if match)
         return written.most_common(1)[0][0] if written else ": "
 
     @cached_property
@@ -206,12 +206,13 @@ def child_of(node: Node, token: str) -> Node | None:
     if node.kind == "array":
         number = int(token) if token.isascii() and token.isdigit() and len(token) < 8 else len(node.children)
         return node.children[number] if str(number) == token and number < len(node.children) else None
-    return next((one for one in reversed(node.children) if one.key == token), None) if node.kind == "object" else None
+    children = reversed(node.children) if node.kind == "object" else ()
+    return next((child for child in children if child.key == token), None)
 
 
 def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:
     """Take a property or element out, and its line if nothing else is on it."""
-    number = next(n for n, one in enumerate(container.children) if one is item)
+    number = next(n for n, child in enumerate(container.children) if child is item)
     comma = document.comma_after(item)
     ends = [comma + 1 if comma >= 0 else item.end]
     edits: list[Edit] = []
@@ -263,8 +264,11 @@ def insert_property(
     """
     rank = {name: number for number, name in enumerate(order)}
     mine = rank.get(key, len(rank))
-    before = [(rank[one.key], n, one) for n, one in enumerate(container.children) if one.key and one.key in rank]
-    earlier = [one for one in before if one[0] < mine]
+    earlier = [
+        (rank[child.key], number, child)
+        for number, child in enumerate(container.children)
+        if child.key and rank.get(child.key, mine) < mine
+    ]
     after = max(earlier)[2] if earlier else None
     if after is None and mine == len(rank) and container.children:
         after = container.children[-1]
@@ -308,7 +312,7 @@ def _has_own_lines(document: Document, container: Node, after: Node) -> bool:
     """Whether what comes after `after` is to begin a line."""
     if not document.begins_line(start_of(after)):
         return False
-    number = next(n for n, one in enumerate(container.children) if one is after)
+    number = next(n for n, child in enumerate(container.children) if child is after)
     following = container.children[number + 1 : number + 2]
     return not document.same_line(after.end, start_of(following[0]) if following else container.end - 1)
 

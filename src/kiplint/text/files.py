@@ -53,17 +53,17 @@ def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False, listed: bo
     file, size = _opened(path, listed=listed)
     try:
         pieces: list[bytes] = []
-        left = most if cut else most + 1
+        remaining = most if cut else most + 1
         expected = size + 1
-        while left > 0 and (piece := os.read(file, min(left, max(expected, _LEAST)))):
+        while remaining > 0 and (piece := os.read(file, min(remaining, max(expected, _LEAST)))):
             pieces.append(piece)
-            left -= len(piece)
+            remaining -= len(piece)
             expected -= len(piece)
             if size and expected == 1:  # all of it, and one byte more was asked for
                 break
     finally:
         os.close(file)
-    if left <= 0 and not cut:
+    if remaining <= 0 and not cut:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
     return b"".join(pieces)
 

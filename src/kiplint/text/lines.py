@@ -53,8 +53,8 @@ class Lines:
             raise IndexError(f"no line {number}")
         start = self.starts[number - 1]
         end = self.starts[number] if number < len(self.starts) else len(self.text)
-        found = self.text[start:end].rstrip("\r\n")
-        return found.removeprefix(BOM) if number == 1 else found
+        line = self.text[start:end].rstrip("\r\n")
+        return line.removeprefix(BOM) if number == 1 else line
 
 
 def decode_text(data: bytes) -> str:

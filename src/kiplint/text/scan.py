@@ -144,8 +144,8 @@ class Collector:
     def hush(self, offset: int) -> None:
         """Take further syntax problems on the line of `offset` for echoes."""
         if offset >= self._quiet_until:
-            found = _LINE_END.search(self._text, offset)
-            self._quiet_until = found.end() if found else len(self._text) + 1
+            match = _LINE_END.search(self._text, offset)
+            self._quiet_until = match.end() if match else len(self._text) + 1
 
     def recovered(self) -> None:
         """Syntax problems count again."""
@@ -300,10 +300,10 @@ class Builder:
             self.collector.add("too-deep", detail, self.where(), node.start, node.end)
 
     def _check_word(self, token: Token) -> None:
-        found = word_problem(token.text)
-        if found is None:
+        problem = word_problem(token.text)
+        if problem is None:
             return
-        kind, detail = found
+        kind, detail = problem
         if kind == "invalid-json":
             self.syntax(detail, token.start, token.end)
         else:
@@ -362,9 +362,9 @@ class Parser(Builder):
     def _at_root(self, token: Token) -> bool:
         junk = token.kind == UNCLOSED or (token.kind == PUNCTUATION and token.text not in "{[")
         if token.kind == WORD:
-            found = word_problem(token.text)
+            problem = word_problem(token.text)
             number = token.text.lstrip("+-.")[:1].isdigit()
-            junk = found is not None and found[0] == "invalid-json" and not number
+            junk = problem is not None and problem[0] == "invalid-json" and not number
         if not junk:
             self.value(token)
         elif not self.brackets_guessed:

@@ -52,24 +52,24 @@ def parse_suppressions(text: str) -> Suppressions:
     """What the comments of a text (as `decode_text` gives it) suppress. Costs nothing when none of them tries to."""
     if _MARK not in text:
         return Suppressions()
-    found = list(_bounded(_Reader(text).read()))
+    items = list(_bounded(_Reader(text).read()))
     return Suppressions(
-        tuple(item for item in found if isinstance(item, Suppression)),
-        tuple(item for item in found if isinstance(item, Problem)),
+        tuple(item for item in items if isinstance(item, Suppression)),
+        tuple(item for item in items if isinstance(item, Problem)),
     )
 
 
-def _bounded(found: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
+def _bounded(items: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
     """The same, but with a problem for each comment that has wildcards beyond `MOST_PATTERNS`."""
     patterns: set[str] = set()
-    for one in found:
-        if isinstance(one, Suppression):
-            patterns.update(filter(_WILDCARD.search, one.selectors))
+    for item in items:
+        if isinstance(item, Suppression):
+            patterns.update(filter(_WILDCARD.search, item.selectors))
             if len(patterns) > MOST_PATTERNS:
                 detail = f"over {MOST_PATTERNS:,} selectors with wildcards in one file; name the rules"
-                yield Problem("malformed-ignore", detail, "", one.start, one.end)
+                yield Problem("malformed-ignore", detail, "", item.start, item.end)
                 continue
-        yield one
+        yield item
 
 
 class _Reader:
@@ -82,7 +82,7 @@ class _Reader:
 
     def read(self) -> Iterator[Suppression | Problem]:
         following: int | None = None
-        found: list[Suppression | Problem] = []
+        items: list[Suppression | Problem] = []
         upper = len(self._text)
         # From the last to the first: each comment then looks for code no further than to the next comment.
         for comment in reversed(list(comments(self._text))):
@@ -90,8 +90,8 @@ class _Reader:
             following = code.start() if code else following
             upper = comment.start
             if comment.body(self._text).startswith(_MARK):
-                found.append(self._directive(comment, following))
-        return reversed(found)
+                items.append(self._directive(comment, following))
+        return reversed(items)
 
     def _directive(self, comment: Comment, following: int | None) -> Suppression | Problem:
         directive = _DIRECTIVE.fullmatch(comment.body(self._text))

@@ -74,35 +74,35 @@ def _joined(high: str, low: str) -> str:
 
 def _meaning(match: re.Match[str], quote: str) -> tuple[str, str, str]:
     """What an escape or control character means, and the kind and detail of what is wrong with it, if anything."""
-    found = match.group()
+    literal = match.group()
     match match.lastgroup:
         case "low":
             return _joined(match["high"], match["low"]), "", ""
         case "unit":
-            return _unit(found, int(match["unit"], 16))
+            return _unit(literal, int(match["unit"], 16))
         case "byte":
             code = int(match["byte"], 16)
-            return chr(code), "json5-only", f"the escape {found} is not JSON; write \\u{code:04x}"
+            return chr(code), "json5-only", f"the escape {literal} is not JSON; write \\u{code:04x}"
         case "continuation":
             return "", "json5-only", "a string continued over a line end; write it on one line"
         case "zero":
             return "\0", "json5-only", "the escape \\0 is not JSON; write \\u0000"
         case "control":
-            return found, "invalid-json", _control(found)
+            return literal, "invalid-json", _control(literal)
         case _:
             return _escape(match["other"], quote)
 
 
-def _unit(found: str, code: int) -> tuple[str, str, str]:
+def _unit(literal: str, code: int) -> tuple[str, str, str]:
     if 0xD800 <= code <= 0xDFFF:
-        detail = f"the escape {found} is half of a surrogate pair and stands alone; write both halves or the character"
-        return REPLACEMENT, "invalid-json", detail
+        detail = "is half of a surrogate pair and stands alone; write both halves or the character"
+        return REPLACEMENT, "invalid-json", f"the escape {literal} {detail}"
     return chr(code), "", ""
 
 
-def _control(found: str) -> str:
-    escape = _SHORT.get(found, f"\\u{ord(found):04x}")
-    return f"the control character U+{ord(found):04X} in a string; write {escape}"
+def _control(char: str) -> str:
+    escape = _SHORT.get(char, f"\\u{ord(char):04x}")
+    return f"the control character U+{ord(char):04X} in a string; write {escape}"
 
 
 def _escape(char: str, quote: str) -> tuple[str, str, str]:
@@ -137,10 +137,10 @@ def word_problem(word: str) -> tuple[str, str] | None:
     """The (kind, detail) of what is wrong with a word that stands for a value; None when it is JSON."""
     if word in _LITERALS:
         return None
-    found = None if _NUMBER.fullmatch(word) else _json5_number(word) or _unknown(word)
-    if (found is None or found[0] == "json5-only") and _is_out_of_range(word):
+    problem = None if _NUMBER.fullmatch(word) else _json5_number(word) or _unknown(word)
+    if (problem is None or problem[0] == "json5-only") and _is_out_of_range(word):
         return "invalid-json", f"the number {show_raw(word)} is out of range"
-    return found
+    return problem
 
 
 def is_identifier(word: str) -> bool:
@@ -158,14 +158,14 @@ def _is_out_of_range(word: str) -> bool:
 def _json5_number(word: str) -> tuple[str, str] | None:
     if _NOT_FINITE.fullmatch(word):
         return "json5-only", f"{word} is not a JSON number; write a finite number"
-    if found := _HEXADECIMAL.fullmatch(word):
-        sign = "-" if found[1] == "-" else ""
-        fixed = f"{sign}{int(found[2][:_LONGEST_HINT], 16)}"
+    if match := _HEXADECIMAL.fullmatch(word):
+        sign = "-" if match[1] == "-" else ""
+        fixed = f"{sign}{int(match[2][:_LONGEST_HINT], 16)}"
         return "json5-only", f"hexadecimal number {show_raw(word)}; write {_hint(fixed, word)}"
-    found = _DECIMAL.fullmatch(word)
-    if found is None or not (found[2] or len(found[3]) > 1):
+    match = _DECIMAL.fullmatch(word)
+    if match is None or not (match[2] or len(match[3]) > 1):
         return None
-    sign, whole, fraction, exponent = found.groups()
+    sign, whole, fraction, exponent = match.groups()
     parts = [
         *(["a leading '+'"] if sign == "+" else []),
         *([] if whole else ["a leading '.'"]),
@@ -178,8 +178,8 @@ def _json5_number(word: str) -> tuple[str, str] | None:
 def _unknown(word: str) -> tuple[str, str]:
     if meant := _MEANT.get(word):
         return "invalid-json", f"{show_raw(word)} is not a JSON value; write {meant}"
-    if found := _LEADING_ZERO.fullmatch(word):
-        fixed = f"{found[1].strip('+')}{found[2].lstrip('0') or '0'}"
+    if match := _LEADING_ZERO.fullmatch(word):
+        fixed = f"{match[1].strip('+')}{match[2].lstrip('0') or '0'}"
         if _NUMBER.fullmatch(fixed):
             return "invalid-json", f"number {show_raw(word)} with a leading zero; write {_hint(fixed, word)}"
     detail = f"{show_raw(word)} is not a JSON value; write a string in double quotes, a number, true, false or null"

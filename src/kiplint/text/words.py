@@ -51,14 +51,16 @@ def nearest(word: str, known: Iterable[str], likeness: float = 0, *, numbered: b
     from difflib import get_close_matches
 
     digits = re.findall(r"\d+", word)
-    fitting = [one for one in known if not (numbered and digits and re.findall(r"\d+", one) not in (digits, []))]
-    by_case = [one for one in fitting if one.lower() == word.lower()]
-    begun = [one for one in fitting if len(word) >= WHOLE and one.startswith(word)]
+    fitting = list(known)
+    if numbered and digits:
+        fitting = [candidate for candidate in fitting if re.findall(r"\d+", candidate) in (digits, [])]
+    by_case = [candidate for candidate in fitting if candidate.lower() == word.lower()]
+    begun = [candidate for candidate in fitting if len(word) >= WHOLE and candidate.startswith(word)]
     least = max(likeness, CLOSE_WHEN_SHORT if len(word) <= SHORT else CLOSE)
     return next(iter(by_case or get_close_matches(word, fitting, 1, least) or begun), "")
 
 
 def did_you_mean(word: str, known: Iterable[str], *, numbered: bool = True) -> str:
     """`; did you mean X?`, or empty; of releases, which are numbers and nothing else, none is `numbered`."""
-    found = nearest(word, known, numbered=numbered)
-    return f"; did you mean {found}?" if found else ""
+    candidate = nearest(word, known, numbered=numbered)
+    return f"; did you mean {candidate}?" if candidate else ""
