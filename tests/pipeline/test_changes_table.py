@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import msgspec
+
 from kiplint.commands.diff.result import change_object
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
@@ -19,7 +21,7 @@ def test_columns_are_the_fields_of_the_json_output() -> None:
     old, new = (make_tree(name, [("", [("X.json", text)])]) for name, text in zip("on", TEXTS, strict=True))
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     (one,) = judge(compare_trees(old, new), rules, old.sources, new.sources)
-    shown = change_object(one)
+    shown = msgspec.to_builtins(change_object(one))
     row = dict(zip(Changes.COLUMNS, _row(("old", "new"), one, "https://example.com/#rule"), strict=False))
     assert {name: value for name, value in row.items() if name in shown} == {
         **shown,

@@ -60,5 +60,5 @@ def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
     assert named("*Response", "Y*") == ["XResponse", "YRecord"]
     assert diff(old, new, messages=["Y*"]).messages == 1
     assert {one.message_name for one in diff_all(old, new, messages=["Y*"]).changes} == {"YRecord"}
-    with pytest.raises(UsageError, match="--message YRecrd: neither of the two has such a message"):
+    with pytest.raises(UsageError, match="YRecrd: neither of the two has such a message"):
         diff(old, new, messages=["YRecrd"])

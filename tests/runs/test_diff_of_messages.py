@@ -39,7 +39,7 @@ def test_messages_and_rpcs_by_name_or_glob(globs: list[str], expected: set[str])
 
 
 def test_a_name_that_neither_has() -> None:
-    with pytest.raises(UsageError, match=r"^--message OfsetDelete: .*did you mean OffsetDelete\?$"):
+    with pytest.raises(UsageError, match=r"^OfsetDelete: .*did you mean OffsetDelete\?$"):
         names("OfsetDelete")
 
 

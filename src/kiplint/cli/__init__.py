@@ -14,11 +14,11 @@ def main() -> None:
     settle()
     gc.disable()  # sets are taken apart when they are done; the benchmark `collector` measures what that gives
     from kiplint.cli.process import attempt, run
-    from kiplint.cli.reader import read
+    from kiplint.cli.reader import hints, read
 
     call = None if COMPLETE in os.environ else read(sys.argv[1:])
     if call:
-        run(lambda: call.command.run(call.options))
+        run(lambda: call.command.run(call.options), hints(call.command))
     from kiplint.cli.app import make_app
 
     if COMPLETE in os.environ:

@@ -14,7 +14,7 @@ from kiplint import __version__
 from kiplint.cli import completion
 from kiplint.cli.options import Argument, Group, Parameter, make, parameters
 from kiplint.cli.process import run
-from kiplint.cli.reader import COMMANDS, Command, names, room
+from kiplint.cli.reader import COMMANDS, Command, hints, names, room
 
 AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
@@ -38,7 +38,7 @@ VERSION = ("--version", "-V")
 
 def execute(command: Command, options: Group) -> None:
     """Run the command, and exit with its code."""
-    run(lambda: command.run(options))
+    run(lambda: command.run(options), hints(command))
 
 
 def make_app(do: Do = execute, words: Sequence[str] = ()) -> typer.Typer:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kiplint.cli.groups import Reporting
-from kiplint.cli.process import CLEAN, FINDINGS, USAGE, use_color, warn
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names, write
 from kiplint.text.files import open_to_write
@@ -62,7 +62,7 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
             from kiplint.render.findings.github import record_failure
 
             annotate = any(output.is_out for output in github)
-            record_failure(command, str(error) or type(error).__name__, annotate=annotate)
+            record_failure(command, describe(error) or type(error).__name__, annotate=annotate)
         raise
     for note in result.notes if not asked.quiet else ():
         warn(note)

@@ -6,9 +6,9 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import NoReturn, TextIO
+from typing import Final, NoReturn, TextIO
 
 from kiplint.engine.errors import UsageError
 from kiplint.render.table import SEVERITY, paint
@@ -93,11 +93,19 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 CLEAN, FINDINGS, USAGE = 0, 1, 2
+NO_HINTS: Final[Mapping[str, str]] = {}
+_hints: Final[dict[str, str]] = {}
+"""Texts with `{message}` in them, by the kind of the mistake: those of the command that runs."""
+
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process that SIGINT or SIGPIPE ended
 
 
-def run(command: Callable[[], int]) -> NoReturn:
-    """Run a command and exit with its code; 2 and one line on stderr when it cannot be done."""
+def run(command: Callable[[], int], hints: Mapping[str, str] = NO_HINTS) -> NoReturn:
+    """Run a command and exit with its code; on an error, print one line on stderr and exit with 2.
+
+    `hints` are the texts of `describe` for this command.
+    """
+    _hints.update(hints)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # whatever a definition says, any terminal can be told
     heed_signals()
@@ -109,12 +117,18 @@ def run(command: Callable[[], int]) -> NoReturn:
         leave(end_of_it.code)
 
 
+def describe(error: Exception) -> str:
+    """An error's message as the command line prints it; errors of the library name no option, the hints add it."""
+    hint = _hints.get(error.kind, "") if isinstance(error, UsageError) else ""
+    return hint.format(message=error) if hint else str(error)
+
+
 def _run(command: Callable[[], int]) -> NoReturn:
     try:
         code = command()
         sys.stdout.flush()
     except (UsageError, SourceError) as error:
-        fail(str(error))
+        fail(describe(error))
     except OSError as error:
         end(error)
     except Exception as error:

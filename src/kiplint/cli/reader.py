@@ -7,7 +7,7 @@ and what is seldom written, is left to typer.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -34,7 +34,12 @@ class Command(Protocol):
     EPILOG: str
 
     def run(self, options: Any) -> int:
-        """Do what the command is for, and say as an exit code how it went."""
+        """Run the command; the exit code."""
+
+
+def hints(command: Command) -> Mapping[str, str]:
+    """The texts of a command's `HINTS`, which add the names of its options to errors of the library, by their kind."""
+    return getattr(command, "HINTS", {})
 
 
 class Call(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from kiplint.cli.groups import MessageOption, RepositoryOption
 from kiplint.cli.options import Argument, Group
 
 EPILOG = "Example:  kiplint changelog 4.0.0: 4.1.0: > CHANGES-4.1.md"
+HINTS = {"message": "--message {message}"}
 
 
 class Options(Group, frozen=True):

@@ -19,6 +19,7 @@ EPILOG = (
     "Examples:  kiplint diff 4.0.0: 4.1.0:   |   kiplint diff HEAD~1: .   |   "
     "kiplint diff kafka-clients-3.9.0.jar kafka-clients-4.0.0.jar --output-format json"
 )
+HINTS = {"breaks": "--fail-on-breaks: {message}", "message": "--message {message}"}
 
 
 class Options(Group, frozen=True):

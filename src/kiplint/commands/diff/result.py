@@ -1,73 +1,137 @@
-"""The JSON document of a diff; its fields are stable, and only ever added to."""
+"""The JSON document of a diff. Fields are stable, and only ever added to."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
 
-from kiplint.commands.diff.run import DiffResult
 from kiplint.compat.judge import BREAKS, Judged
+from kiplint.compat.witness import Side, Witness
+from kiplint.engine.finding import Severity
+from kiplint.engine.rule import Breaks
+from kiplint.render.findings.json import Line
 from kiplint.render.report import RuleInfo
 from kiplint.text.show import encodable
 
-Rules = Mapping[str, RuleInfo]
-NO_RULES: Final[Rules] = {}
+NO_RULES: Final[Mapping[str, RuleInfo]] = {}
 
 
-def diff_document(changes: Sequence[Judged], compared: int, rules: Rules = NO_RULES) -> dict[str, Any]:
-    """What `kiplint diff --output-format json` writes; `rules` describes the rules of the changes."""
-    counts = Counter(one.breaks for one in changes)
-    unproven = sum(one.is_unproven for one in changes)
-    return {
-        "version": 1,
-        "changes": [change_object(one, rules) for one in changes],
-        "summary": {
-            "messages": compared,
-            "changes": len(changes),
-            **{what: counts[what] for what in BREAKS},
-            **({"unproven": unproven} if unproven else {}),
-        },
-    }
+class ProofObject(msgspec.Struct, frozen=True, kw_only=True):
+    """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
+
+    reader: Side
+    version: Annotated[int, Meta(description="The version of the message.")]
+    writer: Side
+    outcome: Literal["misread", "refused"]
+    hex: Annotated[str, Meta(description="The bytes of the message, in hexadecimal digits.")]
+    value: Annotated[dict[str, Any], Meta(description="The message, as `kiplint decode` shows it.")]
+    offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
+    field: Annotated[str, Meta(description="The field that the writer puts there; empty for none.")]
+    wrote: Annotated[Any, Meta(description="The value that the writer puts there.")]
+    read_as: Annotated[str, Meta(description="The field that the reader takes it for; empty for none.")]
+    read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
+    rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
 
 
-def document(result: DiffResult) -> dict[str, Any]:
-    """The document of a result."""
-    return diff_document(result.changes, result.messages, result.rules)
+class ChangeObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One change, also one line of the jsonl output."""
+
+    rule: Annotated[str, Meta(description="The rule's id, pack/rule.")]
+    severity: Severity
+    breaks: Annotated[Breaks, Meta(description="What the change breaks.")]
+    kind: Annotated[str, Meta(description="The kind of change, such as `field-removed`.")]
+    message_name: str
+    message_type: str
+    versions: Annotated[str, Meta(description="The versions that change; empty for none.")]
+    field: Annotated[str, Meta(description="The path of the field; empty for a change of the whole message.")]
+    path: Annotated[str, Meta(description="The file in the new set; of a removed message, in the old one.")]
+    line: Line
+    column: Line
+    end_line: Line
+    end_column: Annotated[int, Meta(ge=1, description="Exclusive: the first column after the place.")]
+    old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
+    new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
+    message: str
+    proof: tuple[ProofObject, ...]
+    unproven: Annotated[
+        bool, Meta(description="Whether the message has too many fields to look for a proof to the end.")
+    ] = False
+    url: Annotated[str, Meta(description="Where the rule is documented; left out for a user's own rules.")] = ""
+    old_path: Annotated[str, Meta(description="The file in the old set; left out where it is not known.")] = ""
+    old_line: Line | UnsetType = UNSET
+    old_column: Line | UnsetType = UNSET
 
 
-def rows(result: DiffResult) -> Iterator[dict[str, Any]]:
-    """The changes, an object each."""
-    return (change_object(one, result.rules) for one in result.changes)
+class DiffSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many messages were compared, how many changes there are, and how many break what."""
+
+    messages: int
+    changes: int
+    wire: int
+    storage: int
+    support: int
+    semantics: int
+    source: int
+    none: int
+    unproven: Annotated[int, Meta(description="Breaks without a proof that may have one; left out for 0.")] = 0
 
 
-def change_object(one: Judged, rules: Rules = NO_RULES) -> dict[str, Any]:
-    """One change as a JSON object."""
-    rule = rules.get(one.rule)
-    related = {"url": rule.url} if rule and rule.url else {}
-    related |= {"old_path": encodable(one.old_path)} if one.old_path else {}
-    if one.old_span:
-        related |= {"old_line": one.old_span.line, "old_column": one.old_span.column}  # type: ignore[dict-item]
-    return {
-        "rule": one.rule,
-        "severity": one.severity,
-        "breaks": one.breaks,
-        "kind": one.kind,
-        "message_name": one.message_name,
-        "message_type": one.message_type,
-        "versions": one.versions,
-        "field": one.field,
-        "path": encodable(one.path),
-        "line": one.span.line,
-        "column": one.span.column,
-        "end_line": one.span.end_line,
-        "end_column": one.span.end_column,
-        "old": dict(one.old),
-        "new": dict(one.new),
-        "message": one.message,
-        "proof": [{"reader": witness.reader, **msgspec.to_builtins(witness)} for witness in one.proof],
-        **({"unproven": True} if one.is_unproven else {}),
-        **related,
-    }
+class DiffDocument(msgspec.Struct, frozen=True):
+    """What `kiplint diff --output-format json` writes."""
+
+    version: Literal[1]
+    changes: tuple[ChangeObject, ...]
+    summary: DiffSummary
+
+
+DOCUMENTS = {"diff": DiffDocument}
+
+
+def diff_document(changes: Sequence[Judged], compared: int, rules: Mapping[str, RuleInfo] = NO_RULES) -> DiffDocument:
+    """The document of changes in `compared` messages; `rules` describes the rules of the changes."""
+    counts = Counter(change.breaks for change in changes)
+    summary = DiffSummary(
+        messages=compared,
+        changes=len(changes),
+        unproven=sum(change.is_unproven for change in changes),
+        **{breaks: counts[breaks] for breaks in BREAKS},
+    )
+    return DiffDocument(1, tuple(change_object(change, rules) for change in changes), summary)
+
+
+def change_object(change: Judged, rules: Mapping[str, RuleInfo] = NO_RULES) -> ChangeObject:
+    """A change as JSON has it."""
+    rule, old = rules.get(change.rule), change.old_span
+    return ChangeObject(
+        rule=change.rule,
+        severity=change.severity,
+        breaks=change.breaks,
+        kind=change.kind,
+        message_name=change.message_name,
+        message_type=change.message_type,
+        versions=change.versions,
+        field=change.field,
+        path=encodable(change.path),
+        line=change.span.line,
+        column=change.span.column,
+        end_line=change.span.end_line,
+        end_column=change.span.end_column,
+        old=dict(change.old),
+        new=dict(change.new),
+        message=change.message,
+        proof=tuple(map(_proof, change.proof)),
+        unproven=change.is_unproven,
+        url=rule.url if rule else "",
+        old_path=encodable(change.old_path),
+        old_line=old.line if old else UNSET,
+        old_column=old.column if old else UNSET,
+    )
+
+
+def _proof(witness: Witness) -> ProofObject:
+    return ProofObject(reader=witness.reader, **asdict(witness))

@@ -1,4 +1,4 @@
-"""Comparing two trees of sets."""
+"""The comparison of two schema sets or trees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import ClassVar, Unpack
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 from msgspec.structs import replace
 
@@ -19,23 +19,33 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
-from kiplint.render.report import Report, rule_infos
+from kiplint.render.report import OldPlace, Report, rule_infos
 from kiplint.sources.open import STDIN
 from kiplint.text.words import did_you_mean
 
+if TYPE_CHECKING:
+    from kiplint.commands.diff.result import DiffDocument
+
 
 class DiffResult(Report, frozen=True):
-    """What `diff` found: the changes, and each as a finding too."""
+    """The result of `diff`: the changes, and each as a finding too."""
 
     changes: tuple[Judged, ...] = ()
 
     command = "diff"
     renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.diff.text",
-        "json": "kiplint.commands.diff.result",
-        "markdown": "kiplint.commands.diff.markdown",
-        "html": "kiplint.commands.diff.page",
+        "text": "kiplint.commands.diff.text:write",
+        "markdown": "kiplint.commands.diff.text:write_markdown",
+        "html": "kiplint.commands.diff.page:write",
     }
+    listing = "changes"
+
+    @property
+    def document(self) -> DiffDocument:
+        """The result as JSON has it."""
+        from kiplint.commands.diff.result import diff_document
+
+        return diff_document(self.changes, self.messages, self.rules)
 
 
 def diff(
@@ -48,82 +58,61 @@ def diff(
     repository: Path | None = None,
     **chosen: Unpack[Chosen],
 ) -> DiffResult:
-    """What changed from one set to another, and what that breaks; the tags of sets in `also` must not come back.
+    """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
-    With `messages`, globs of names of messages or RPCs, only what changed in these. Where one of the two is a single
-    file, only what changed in its message.
+    `messages` are globs of names of messages or RPCs: the changes of others are left out. Where one of the two is a
+    single file, only the changes of its message are reported.
     The status is `findings` when a change breaks one of `fail_on_breaks`, or is an error. Raises UsageError for
     mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be opened.
     """
-    for one in sorted({*fail_on_breaks} - {*BREAKS}):
-        raise UsageError(
-            f"--fail-on-breaks: nothing breaks {one}{did_you_mean(one, BREAKS) or ': ' + ', '.join(BREAKS)}"
-        )
+    for name in sorted({*fail_on_breaks} - {*BREAKS}):
+        hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
+        raise UsageError(f"nothing breaks {name}{hint}", kind="breaks")
     configuration = configure(os.fspath(new), **chosen)
     rules = configuration.rules()
-    names = (old, new, *also)
+    paths = (old, new, *also)
     before = load_base(old, repository, configuration.keeps)
-    trees = [before, *(load(name, repository, configuration.keeps) for name in names[1:])]
-    notes = configuration.misnamed(rules, {one.name for tree in trees for one in tree.messages})
-    return replace(_compare(names, trees, rules, fail_on_breaks, messages), notes=notes)
+    trees = [before, *(load(path, repository, configuration.keeps) for path in paths[1:])]
+    notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
+    return replace(_compare(paths, trees, rules, fail_on_breaks, messages), notes=notes)
 
 
 def diff_all(old: Path, new: Path, *, messages: Collection[str] = (), repository: Path | None = None) -> DiffResult:
-    """The same, whatever rules the configuration selects: everything that comes with kiplint."""
+    """The same with all rules that come with kiplint, whatever the configuration selects."""
     keeps, plain = configure(os.fspath(new)).keeps, Config()
     rules = make_ruleset(plain, load_rules(plain, ""))
-    return _compare((old, new), [load(name, repository, keeps) for name in (old, new)], rules, GRAVE, messages)
-
-
-def _chosen(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message | None], bool]:
-    """Which messages are meant; raises UsageError for a glob that fits none."""
-    if not globs:
-        return lambda message: True
-
-    def fits(message: Message | None, glob: str) -> bool:
-        return message is not None and any(fnmatchcase(name, glob) for name in (message.name, message.base_name))
-
-    for glob in globs:
-        if not any(fits(one, glob) for tree in (before, after) for one in tree.messages):
-            known = {name for one in after.messages for name in (one.name, one.base_name)}
-            raise UsageError(f"--message {glob}: neither of the two has such a message{did_you_mean(glob, known)}")
-    return lambda message: any(fits(message, glob) for glob in globs)
-
-
-def _lone(before: Tree, after: Tree) -> Tree | None:
-    """The side that is a single file where the other one is more: that has the rest too, so nothing else is gone."""
-    single = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
-    return single[0] if len(single) == 1 else None
+    return _compare((old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages)
 
 
 def _compare(
-    names: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str], globs: Collection[str]
+    paths: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str], globs: Collection[str]
 ) -> DiffResult:
+    """The result for a base, a head, and older sets; `globs` select messages."""
     before, after, *older = trees
-    chosen = _chosen(globs, before, after)
+    selected = _selector(globs, before, after)
     lone = _lone(before, after)
-    found = compare_trees(before, after, older)
+    differences = compare_trees(before, after, older)
     if globs:
-        found = [one for one in found if any(map(chosen, one.messages))]
+        differences = [change for change in differences if any(map(selected, change.messages))]
     if lone:
         own = {id(message) for message in lone.messages}
-        found = [one for one in found if any(id(message) in own for message in one.messages)]
-    known = dict(ChainMap(*(dict(one.sources) for one in (before, *older))))
-    changes = judge(found, rules, known, after.sources)
+        differences = [change for change in differences if any(id(message) in own for message in change.messages)]
+    known = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
+    changes = judge(differences, rules, known, after.sources)
     if spares := rules.spares:
-        changes = [one for one in changes if not spares(one.path, one.rule)]
-    failing = any(one.breaks in grave or one.severity == "error" for one in changes)
+        changes = [change for change in changes if not spares(change.path, change.rule)]
+    failing = any(change.breaks in grave or change.severity == "error" for change in changes)
     unread = broken(before, after)
     findings = tuple(map(as_finding, changes))
     return DiffResult(
         findings=findings,
         files=len(after.sources),
-        messages=sum(map(chosen, (lone or after).messages)),
+        messages=sum(map(selected, (lone or after).messages)),
         sources={**before.sources, **after.sources},
         status="error" if unread else "findings" if failing else "ok",
-        sets=tuple(os.fspath(one) for one in names[:2]),
+        sets=tuple(os.fspath(path) for path in paths[:2]),
         rules=rule_infos([*rules.known, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
-        before=tuple((one.old_path, one.old_span) if one.old_path and one.old_span else None for one in changes),
+        before=tuple(map(_old_place, changes)),
         paths=tuple(after.sources),
         broken=unread,
         harmless=("info",),
@@ -131,17 +120,43 @@ def _compare(
     )
 
 
-def as_finding(one: Judged) -> Finding:
-    """A change as a finding, for those that know only findings."""
-    identity = "\0".join((one.rule, one.message_name, one.field, one.versions, one.kind))
+def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Message | None], bool]:
+    """The test whether a message or its RPC matches one of the globs. Raises UsageError for a glob without a match."""
+    if not globs:
+        return lambda message: True
+
+    def matches(message: Message | None, glob: str) -> bool:
+        return message is not None and any(fnmatchcase(name, glob) for name in (message.name, message.base_name))
+
+    for glob in globs:
+        if not any(matches(message, glob) for tree in (before, after) for message in tree.messages):
+            known = {name for message in after.messages for name in (message.name, message.base_name)}
+            hint = did_you_mean(glob, known)
+            raise UsageError(f"{glob}: neither of the two has such a message{hint}", kind="message")
+    return lambda message: any(matches(message, glob) for glob in globs)
+
+
+def _lone(before: Tree, after: Tree) -> Tree | None:
+    """The side that is a single file where the other is not: the rest of the other side is not missing from it."""
+    single = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
+    return single[0] if len(single) == 1 else None
+
+
+def _old_place(change: Judged) -> OldPlace | None:
+    return (change.old_path, change.old_span) if change.old_path and change.old_span else None
+
+
+def as_finding(change: Judged) -> Finding:
+    """A change as a finding, for the formats of findings."""
+    identity = "\0".join((change.rule, change.message_name, change.field, change.versions, change.kind))
     return Finding(
-        rule=one.rule,
-        severity=one.severity,
-        message=one.message,
-        path=one.path,
-        span=one.span,
+        rule=change.rule,
+        severity=change.severity,
+        message=change.message,
+        path=change.path,
+        span=change.span,
         pointer="",
-        message_name=one.message_name,
-        source=f"breaks {one.breaks}" if one.breaks != "none" else one.source,
+        message_name=change.message_name,
+        source=f"breaks {change.breaks}" if change.breaks != "none" else change.source,
         identity=identity,
     )

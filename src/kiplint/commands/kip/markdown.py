@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from kiplint.commands.diff.markdown import write_changes
+from kiplint.commands.diff.text import write_changes
 from kiplint.commands.kip.result import KipReport, KipResult
 from kiplint.commands.kip.text import STATES
 from kiplint.engine.finding import SEVERITIES
