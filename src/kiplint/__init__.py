@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kiplint.commands.show.run import LayoutsResult as LayoutsResult
     from kiplint.commands.show.run import show as show
     from kiplint.commands.show.run import show_all as show_all
-    from kiplint.commands.upgrade_path.run import UpgradeResult as UpgradeResult
+    from kiplint.commands.upgrade_path.result import UpgradeResult as UpgradeResult
     from kiplint.commands.upgrade_path.run import upgrade_path as upgrade_path
     from kiplint.commands.vectors.run import vectors as vectors
     from kiplint.compat.tree import Tree as Tree
@@ -54,7 +54,8 @@ _MODULES = {
     "commands.new.run": ("new_rpc",),
     "commands.rollout.run": ("rollout", "RolloutResult"),
     "commands.show.run": ("show", "show_all", "LayoutResult", "LayoutsResult"),
-    "commands.upgrade_path.run": ("upgrade_path", "UpgradeResult"),
+    "commands.upgrade_path.result": ("UpgradeResult",),
+    "commands.upgrade_path.run": ("upgrade_path",),
     "commands.vectors.run": ("vectors",),
     "compat.tree": ("load", "Tree"),
     "engine.errors": ("UsageError",),

@@ -144,13 +144,12 @@ def rpcs(ctx: Context, incomplete: str) -> list[str]:
 
 
 def _tags(ctx: Context) -> list[str]:
-    from kiplint.commands.upgrade_path.run import tags_of
-    from kiplint.engine.errors import UsageError
+    from kiplint.sources.history import version_tags
     from kiplint.sources.schema_files import SourceError
 
     try:
-        return tags_of(ctx.params.get("repo"))[::-1]
-    except (SourceError, UsageError):
+        return version_tags(ctx.params.get("repo"))[::-1]
+    except SourceError:
         return []
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from kiplint.sources.git import DEEPEST, FILE, FOLDER, MOST_ENTRIES, entries, is_json
-from kiplint.sources.objects import Objects
+from kiplint.sources.objects import Objects, open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 
 _COMMIT_TEXT_FORMAT: Final = "--format=%H %T %ct%n%P%n%an%n%B"
@@ -175,6 +175,12 @@ def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
     rest = tag[match.end() :]
     later = [int(number) for number in re.findall(r"[0-9]{1,9}", rest)]
     return [int(number) for number in match[0].split(".")], not rest, later, tag
+
+
+def version_tags(repository: str | None = None) -> list[str]:
+    """The tags with a version number of a repository (a directory or a bundle), in the order of versions."""
+    names = open_repository(repository).run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags").splitlines()
+    return sorted((name for name in names if version_key(name)[0]), key=version_key)
 
 
 class _Known(NamedTuple):

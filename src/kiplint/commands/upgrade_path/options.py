@@ -13,12 +13,15 @@ EPILOG = (
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint upgrade-path`."""
 
     source: Annotated[
-        str, Argument("Where to start: a schema set, or a tag with --tags.", "FROM", complete=completion.revisions)
+        str,
+        Argument(
+            "The release to start from: a schema set, or a tag with --tags.", "FROM", complete=completion.revisions
+        ),
     ]
-    target: Annotated[str, Argument("Where to go, in the same form.", "TO", complete=completion.revisions)]
+    target: Annotated[str, Argument("The release to reach, in the same form.", "TO", complete=completion.revisions)]
     over: Annotated[
         tuple[str, ...],
         Option("A release that the path may go over. Repeatable, oldest first.", "SET", complete=completion.sets),
@@ -26,7 +29,7 @@ class Options(Group, frozen=True):
     tags: Annotated[bool, Option("The path may go over all tags, in version order.")] = False
     mode: Annotated[
         Literal["zookeeper", "kraft"] | None,
-        Option("What the cluster runs in at first, where FROM can do both.", usual="either"),
+        Option("The mode of the cluster at first, where FROM supports both.", usual="either"),
     ] = None
     repo: Annotated[str | None, Option("The repository of tags and REV:, a directory or a bundle.", "REPO")] = None
     output_format: FormOption = "text"
@@ -38,7 +41,7 @@ def run(options: Options) -> int:
 
     On each step old and new brokers run in one cluster, so the two must interoperate: in a mode that both can run in
     (ZooKeeper or KRaft), the newer one still serves every RPC that the older one serves, in a version that both have;
-    unstable versions do not count. What zkBroker serves is ZooKeeper mode, what broker and controller serve is KRaft
+    unstable versions do not count. zkBroker listeners are ZooKeeper mode, broker and controller listeners are KRaft
     mode; a set without listeners (before 2.8) is in ZooKeeper mode as a whole. A set with both modes can be migrated
     from ZooKeeper to KRaft where BrokerRegistration knows IsMigratingZkBroker (KIP-866).
 
@@ -47,7 +50,7 @@ def run(options: Options) -> int:
     from kiplint.cli.output import present
     from kiplint.commands.upgrade_path.run import upgrade_path
 
-    found = upgrade_path(
+    result = upgrade_path(
         options.source,
         options.target,
         over=options.over,
@@ -55,4 +58,4 @@ def run(options: Options) -> int:
         mode=options.mode,
         repository=options.repo,
     )
-    return present(found, options.output_format, options.color)
+    return present(result, options.output_format, options.color)

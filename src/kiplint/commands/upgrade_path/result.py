@@ -1,13 +1,30 @@
-"""The JSON document of upgrade-path: the result itself; fields are stable, and only ever added to."""
+"""The result of `kiplint upgrade-path`; its JSON document is the path itself."""
 
 from __future__ import annotations
 
-from kiplint.commands.upgrade_path.run import UpgradeResult
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
 from kiplint.compat.upgrade import UpgradePath
+from kiplint.render.report import RunResult
 
-DOCUMENTS = {"upgrade-path": UpgradePath}
+DOCUMENTS: Final = {"upgrade-path": UpgradePath}
 
 
-def document(result: UpgradeResult) -> UpgradePath:
-    """The document of a result."""
-    return result.path
+class UpgradeResult(RunResult, frozen=True):
+    """The upgrade path. `status` is `findings` where there is none."""
+
+    path: UpgradePath
+
+    command = "upgrade-path"
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.upgrade_path.text:write"}
+    unread = "not compared"
+
+    @property
+    def document(self) -> UpgradePath:
+        """The JSON document."""
+        return self.path
+
+    def __str__(self) -> str:
+        path = self.path
+        return " -> ".join(path.path) if path.found else f"no path from {path.source} to {path.target}"

@@ -1,46 +1,21 @@
-"""The way from one release to another."""
+"""The way from a release to another."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Sequence
 
-from kiplint.compat.roles import Mode
+from kiplint.commands.upgrade_path.result import UpgradeResult
+from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
-from kiplint.compat.upgrade import UpgradePath, make_release
+from kiplint.compat.upgrade import make_release
 from kiplint.compat.upgrade import upgrade_path as find_path
 from kiplint.engine.configure import Path
 from kiplint.engine.errors import UsageError
-from kiplint.render.report import RunResult, Status
-from kiplint.sources.history import version_key
+from kiplint.render.report import Status
+from kiplint.sources.history import version_tags
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.words import did_you_mean
-
-
-class UpgradeResult(RunResult, frozen=True):
-    """The path that was found. `status` is `findings` where there is none; `broken` as in Report."""
-
-    path: UpgradePath
-
-    command = "upgrade-path"
-    unread = "not compared"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.upgrade_path.text",
-        "json": "kiplint.commands.upgrade_path.result",
-    }
-
-    def __str__(self) -> str:
-        found = self.path
-        return " -> ".join(found.path) if found.found else f"no path from {found.source} to {found.target}"
-
-
-class _Asked(NamedTuple):
-    source: str
-    target: str
-    over: Sequence[str]
-    tags: bool
-    repository: str | None
 
 
 def upgrade_path(
@@ -52,70 +27,60 @@ def upgrade_path(
     mode: Mode | None = None,
     repository: Path | None = None,
 ) -> UpgradeResult:
-    """The shortest rolling upgrade from one set to another, over the sets in `over` or all `tags` of the repository.
+    """The shortest rolling upgrade from a set to another, over the sets in `over` or all `tags` of the repository.
 
-    `mode` is what the cluster runs in at first. Raises UsageError for mistakes in the arguments and SourceError for
-    what cannot be opened.
+    `mode` is the mode of the cluster at first. Raises UsageError for mistakes in the arguments and SourceError for what
+    cannot be opened.
     """
     where = os.fspath(repository) if repository else None
-    asked = _Asked(os.fspath(source), os.fspath(target), [os.fspath(one) for one in over], tags, where)
-    trees = _stations(asked)
+    trees = _open_trees(os.fspath(source), os.fspath(target), [os.fspath(name) for name in over], tags, where)
     releases = [make_release(_plain(tree.name), tree.main) for tree in trees]
     if mode and mode not in releases[0].served:
-        raise UsageError(f"{releases[0].name} cannot run in that mode; leave --mode {mode} out")
-    found = find_path(releases, mode)
+        raise UsageError(f"{releases[0].name} cannot run in {TITLES[mode]} mode")
+    path = find_path(releases, mode)
     unread = broken(*trees)
-    status: Status = "error" if unread else "ok" if found.found else "findings"
-    return UpgradeResult(found, status=status, broken=unread)
+    status: Status = "error" if unread else "ok" if path.found else "findings"
+    return UpgradeResult(path, status=status, broken=unread)
 
 
-def _stations(asked: _Asked) -> list[Tree]:
-    """The sets from FROM to TO, both included, in the order of the list; raises UsageError where that makes no sense.
+def _open_trees(source: str, target: str, over: Sequence[str], tags: bool, repository: str | None) -> list[Tree]:
+    """The sets from the source to the target, both included, in the order of the list. Raises UsageError.
 
-    FROM and TO need not be in the list: then they stand before and after it; without a list there is nothing between
-    them. Tags without definitions are left out.
+    An end that the list does not have stands before or after it. Tags without definitions are left out.
     """
-    if asked.tags and asked.over:
-        raise UsageError("--tags and --over exclude each other: give the one or the other")
-    names = [f"{tag}:" for tag in tags_of(asked.repository)] if asked.tags else asked.over
+    if tags and over:
+        raise UsageError("the path goes over all tags or over the named sets, not both")
+    names = [f"{tag}:" for tag in _tags(repository)] if tags else over
     places = {_plain(name): index for index, name in enumerate(names)}
-    for end in (asked.source, asked.target):
-        if asked.tags and _plain(end) not in places and not os.path.exists(end) and ":" not in end:
+    for end in (source, target):
+        if tags and _plain(end) not in places and not os.path.exists(end) and ":" not in end:
             raise UsageError(f"there is no tag {end}{did_you_mean(end, places, numbered=False)}")
-    first, last = places.get(_plain(asked.source), -1), places.get(_plain(asked.target), len(names))
+    first, last = places.get(_plain(source), -1), places.get(_plain(target), len(names))
     if first > last:
-        raise UsageError(f"{asked.source} comes after {asked.target}: write upgrade-path {_swapped(asked)}")
-    if _plain(asked.source) == _plain(asked.target):
-        return [load_rpcs(names[first] if first >= 0 else asked.source, asked.repository)]
-    between = [_open(name, asked) for name in names[first + 1 : last]]
-    ends = [names[first] if first >= 0 else asked.source, names[last] if last < len(names) else asked.target]
-    start, goal = (load_rpcs(name, asked.repository) for name in ends)
+        raise UsageError(f"{source} comes after {target}: write upgrade-path {target} {source}")
+    if _plain(source) == _plain(target):
+        return [load_rpcs(names[first] if first >= 0 else source, repository)]
+    between = [_open(name, repository, may_lack_definitions=tags) for name in names[first + 1 : last]]
+    ends = (names[first] if first >= 0 else source, names[last] if last < len(names) else target)
+    start, goal = (load_rpcs(name, repository) for name in ends)
     return [start, *(tree for tree in between if tree), goal]
 
 
-def tags_of(repository: str | None) -> list[str]:
-    """The tags of a repository (a directory or a bundle) that have a version number, in the order of versions."""
-    from kiplint.sources.objects import open_repository
-
-    names = open_repository(repository).run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags").splitlines()
-    found = sorted((name for name in names if version_key(name)[0]), key=version_key)
-    if not found:
-        raise UsageError(f"{repository or 'the repository'} has no tag with a version; name the sets by --over instead")
-    return found
+def _tags(repository: str | None) -> list[str]:
+    tags = version_tags(repository)
+    if not tags:
+        raise UsageError(f"{repository or 'the repository'} has no tag with a version; name the releases instead")
+    return tags
 
 
-def _open(name: str, asked: _Asked) -> Tree | None:
+def _open(name: str, repository: str | None, *, may_lack_definitions: bool) -> Tree | None:
     try:
-        return load_rpcs(name, asked.repository)
+        return load_rpcs(name, repository)
     except (SourceError, UsageError):
-        if asked.tags:
+        if may_lack_definitions:
             return None
         raise
 
 
 def _plain(name: str) -> str:
     return name.rstrip(":/") or name
-
-
-def _swapped(asked: _Asked) -> str:
-    return f"{asked.target} {asked.source}"
