@@ -116,7 +116,7 @@ SUMMARY = f"""\
 
 ## kiplint diff
 
-1 error and 1 note in 2 files.
+1 error and 1 info in 2 files.
 
 ### 2 changes in 2 messages: 1 breaks wire and 1 nothing.
 

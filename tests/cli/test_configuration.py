@@ -69,7 +69,7 @@ def test_only_what_fails(here: Path) -> None:
     (here / "kiplint.toml").unlink()
     plain = kiplint("check", "--only-failing", "sets", cwd=here).out
     assert plain.startswith("error[tags/gap]: ")
-    assert plain.endswith("Found 1 error in 1 file. `kiplint explain RULE` tells why a rule is there.\n")
+    assert plain.endswith("Found 1 error in 1 file. `kiplint explain RULE` explains a rule.\n")
 
 
 def test_options_come_before_the_file(here: Path) -> None:

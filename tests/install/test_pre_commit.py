@@ -84,9 +84,9 @@ def spoil(kafka: Path, line: str) -> str:
     return (
         'error[fields/unknown-type]: "int31" is not a type\n'
         f"{margin}--> {path}:{number}:26\n{margin} |\n{number} | {line}{margin} | {' ' * 25}{'^' * 15}\n"
-        f'{margin} = write: "int32"\n'
+        f'{margin} = help: write "int32"\n'
         f"{margin} = Kafka's generator\n\n"
-        "Found 1 error in 1 file. `kiplint explain RULE` tells why a rule is there.\n"
+        "Found 1 error in 1 file. `kiplint explain RULE` explains a rule.\n"
     )
 
 

@@ -97,7 +97,7 @@ def test_ten_of_a_level_and_then_how_many_more() -> None:
         *["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10,
     ]  # fmt: skip
     assert [line.rpartition("::")[2] for line in shown[:10]] == [f"finding {at}" for at in range(10)]
-    assert shown[-1] == f"::notice title=kiplint::15 more errors, 1 more warning and 3 more notes not shown: {REST}"
+    assert shown[-1] == f"::notice title=kiplint::15 more errors, 1 more warning and 3 more infos not shown: {REST}"
 
 
 def test_ten_of_each_are_all_shown() -> None:
@@ -108,7 +108,7 @@ def test_ten_of_each_are_all_shown() -> None:
 def test_the_last_notice_takes_the_place_of_one() -> None:
     shown = lines(report(*many(11, "error"), *many(10, "info")))
     assert [line.split(" ", 1)[0] for line in shown] == ["::error"] * 10 + ["::notice"] * 10
-    assert shown[-1] == f"::notice title=kiplint::1 more error and 1 more note not shown: {REST}"
+    assert shown[-1] == f"::notice title=kiplint::1 more error and 1 more info not shown: {REST}"
 
 
 def test_paths_are_those_of_the_repository() -> None:
@@ -127,7 +127,7 @@ def test_summary() -> None:
     assert summary(one) == (
         "## kiplint check\n"
         "\n"
-        "1 error and 1 note in 3 files.\n"
+        "1 error and 1 info in 3 files.\n"
         "\n"
         "| severity | rule | place | what |\n"
         "| --- | --- | --- | --- |\n"

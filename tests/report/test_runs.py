@@ -315,7 +315,7 @@ def test_a_diff(releases: Path, runner: Runner) -> None:
     )
     assert {line.split(" ")[0] for line in ran.out.splitlines()[1:]} == {"::notice"}
     summary = runner.summary.read_text("utf-8")
-    assert summary.startswith("## kiplint diff\n\n1 error and 2 notes in 2 files.\n\n### 3 changes in 2 messages: ")
+    assert summary.startswith("## kiplint diff\n\n1 error and 2 infos in 2 files.\n\n### 3 changes in 2 messages: ")
     assert (
         "| error | wire | compat/layout-changed | new/XRequest.json:20 "
         "| XRequest 0-1, More: More is new in a released version |\n"

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-NOUNS = (("error", "error"), ("warning", "warning"), ("info", "note"))
-"""Severities, and what one finding of each is called."""
-
 
 def tally(counts: Mapping[str, int], kind: str = "") -> str:
     """`1 error and 2 warnings`, with a word such as `more ` before the nouns; empty when there are none."""
-    parts = [plural(counts[severity], kind + noun) for severity, noun in NOUNS if counts[severity]]
+    severities = ("error", "warning", "info")
+    parts = [plural(counts[severity], kind + severity) for severity in severities if counts[severity]]
     return listed(parts) if parts else ""
 
 

@@ -43,7 +43,8 @@ def write_diff(
     others = []
     for change in changes:
         if change.breaks in GRAVE or change.severity == "error":
-            finding = excerpt(as_finding(change), lines(change.path), color, width)
+            source = "source" if change.breaks == "none" else "note"  # the source of a break states what it breaks
+            finding = excerpt(as_finding(change), lines(change.path), color, width, source=source)
             out.write(finding.rstrip() + "\n" + _proof(change, color, width) + "\n")
         else:
             others.append(change)

@@ -1,21 +1,23 @@
-"""Findings for people: what is wrong, where, and the line itself with the place underlined."""
+"""Findings for people: the message, the place, the line with the place underlined, the remedy and the source."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TextIO
+from typing import Final, TextIO
 
 from kiplint.engine.finding import Finding
 from kiplint.render.report import Report
 from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
-from kiplint.text.words import listed, plural
+from kiplint.text.words import plural, tally
 
 ABOUT = "Findings with the line they are on, for people."
 
-WIDEST = 140
-MIN_WIDTH = 20
+WIDEST: Final = 140
+"""The longest excerpt of a line, in characters."""
+MIN_WIDTH: Final = 20
+"""The shortest one, however narrow the terminal."""
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
@@ -26,36 +28,39 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         known = lines(finding.path) if finding.path in report.sources else None
         out.write(excerpt(finding, known, color, width) + "\n")
     if report.findings:
-        out.write("\n".join(fold(_summary(report), width)) + "\n")
+        where = f"{plural(report.files, 'file')}{report.others}"
+        summary = f"Found {tally(report.counts)} in {where}. `kiplint explain RULE` explains a rule."
+        out.write("\n".join(fold(summary, width)) + "\n")
 
 
-def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
-    """One finding with the line that it is on, cut around the place to what fits into `width` columns.
+def excerpt(
+    finding: Finding, lines: Lines | None, color: bool, width: int | None = None, *, source: str = "source"
+) -> str:
+    """A finding with the line that it is on, cut around the place to what fits into `width` columns.
 
-    Without `lines` it is about no text but a directory.
+    `lines` is None for a finding about a directory. `source` is the word before the finding's source.
     """
     span = finding.span
     margin = " " * len(str(span.line))
     arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
-    number = paint(str(span.line), BLUE, color)
-    end = span.end_column if span.end_line == span.line else None
-    widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
     where = f"{margin}{arrow} {printable(finding.path)}"
     rows = _headline(finding, width, color)
     if lines is None:
         rows.append(where)
     else:
-        source, marks = _excerpt(lines.line(span.line), span.column, end, widest)
+        end = span.end_column if span.end_line == span.line else None
+        widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
+        text, marks = _excerpt(lines.line(span.line), span.column, end, widest)
         rows += [
             f"{where}:{span.line}:{span.column}",
             f"{margin} {bar}",
-            f"{number} {bar} {source}",
+            f"{paint(str(span.line), BLUE, color)} {bar} {text}",
             f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
         ]
     if finding.instead:
-        rows += led((f"{margin} = write: ", ""), (finding.instead, BOLD), width, color)
+        rows += led((f"{margin} = help: write ", ""), (finding.instead, BOLD), width, color)
     if finding.source:
-        rows += led((f"{margin} ", ""), (f"= {finding.source}", DIM), width, color)
+        rows += led((f"{margin} ", ""), (f"= {source}: {finding.source}", DIM), width, color)
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
 
@@ -75,19 +80,12 @@ def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str,
     before = "... " if first else ""
     after = " ..." if first + size < len(line) else ""
     width = max(1, min(stop, first + size) - start)
-    tabs = shown[: start - first]
-    return before + printable(shown, as_sign) + after, " " * len(before) + _blanks(tabs) + "^" * width
+    blanks = _blanks(shown[: start - first])
+    return before + printable(shown, as_sign) + after, " " * len(before) + blanks + "^" * width
 
 
 def _blanks(text: str) -> str:
+    """As many blanks as the text has columns."""
     from unicodedata import east_asian_width
 
     return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)
-
-
-def _summary(report: Report) -> str:
-    nouns = (("error", "error"), ("warning", "warning"), ("info", "note"))
-    counts = report.counts
-    parts = [plural(counts[severity], noun) for severity, noun in nouns if counts[severity]]
-    where = f"{plural(report.files, 'file')}{report.others}"
-    return f"Found {listed(parts)} in {where}. `kiplint explain RULE` tells why a rule is there."
