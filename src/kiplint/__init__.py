@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kiplint.commands.new.run import new_rpc as new_rpc
     from kiplint.commands.rollout.run import RolloutResult as RolloutResult
     from kiplint.commands.rollout.run import rollout as rollout
-    from kiplint.commands.show.run import LayoutResult as LayoutResult
-    from kiplint.commands.show.run import LayoutsResult as LayoutsResult
+    from kiplint.commands.show.result import LayoutResult as LayoutResult
+    from kiplint.commands.show.result import LayoutsResult as LayoutsResult
     from kiplint.commands.show.run import show as show
     from kiplint.commands.show.run import show_all as show_all
     from kiplint.commands.upgrade_path.result import UpgradeResult as UpgradeResult
@@ -53,7 +53,8 @@ _MODULES = {
     "commands.new.result": ("NewResult",),
     "commands.new.run": ("new_rpc",),
     "commands.rollout.run": ("rollout", "RolloutResult"),
-    "commands.show.run": ("show", "show_all", "LayoutResult", "LayoutsResult"),
+    "commands.show.result": ("LayoutResult", "LayoutsResult"),
+    "commands.show.run": ("show", "show_all"),
     "commands.upgrade_path.result": ("UpgradeResult",),
     "commands.upgrade_path.run": ("upgrade_path",),
     "commands.vectors.run": ("vectors",),

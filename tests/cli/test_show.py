@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 
 from conftest import ROOT
 from kiplint.commands.schema.run import schema
-from kiplint.commands.show.result import document as to_document
 from kiplint.commands.show.run import show_all as kiplint_show_all
 from sources.support import make_repository, write
 from tools import Ran, definition, field, kiplint
@@ -152,7 +152,7 @@ def test_all_and_a_message_exclude_each_other(folder: Path) -> None:
 
 
 def test_real_sets_fit_the_schema(corpus: Path) -> None:
-    document = to_document(kiplint_show_all(corpus / "kafka-trunk-2026-08"))
+    document = msgspec.to_builtins(kiplint_show_all(corpus / "kafka-trunk-2026-08").document)
     jsonschema.validate(document, schema("show"))
     assert len(document["messages"]) == 292
 

@@ -14,7 +14,7 @@ EPILOG = (
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint show`."""
 
     message: Annotated[
         str | None,
@@ -25,7 +25,8 @@ class Options(Group, frozen=True):
         ),
     ] = None
     source: Annotated[
-        str | None, Argument("Where to look for it.", "[SET]", usual="the working directory", complete=completion.sets)
+        str | None,
+        Argument("The set of the message.", "[SET]", usual="the working directory", complete=completion.sets),
     ] = None
     all: Annotated[bool, Option("All messages of the set.")] = False
     repo: RepositoryOption = None
@@ -35,10 +36,10 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Draw what a message puts on the wire, for each range of versions on which that is the same.
+    """Draw what a message puts on the wire, for each range of versions with the same layout.
 
-    The last column counts bytes: a number is the width; 2+n, 4+n and varint+n are a length and that many bytes. The
-    JSON has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it.
+    The last column is the size in bytes: a number, or 2+n, 4+n and varint+n for a length and that many bytes. The JSON
+    has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it.
     """
     from kiplint.cli.output import present
     from kiplint.commands.show.run import show, show_all
@@ -47,9 +48,9 @@ def run(options: Options) -> int:
     if options.all:
         if options.source is not None:
             raise UsageError("show --all takes a set alone, without a message")
-        every = show_all(options.message or ".", repository=options.repo)
-        return present(every, options.output_format, options.color, opened=options.open)
+        layouts = show_all(options.message or ".", repository=options.repo)
+        return present(layouts, options.output_format, options.color, opened=options.open)
     if options.message is None:
         raise UsageError("show takes a message, or --all")
-    found = show(options.message, options.source or ".", repository=options.repo)
-    return present(found, options.output_format, options.color, opened=options.open)
+    result = show(options.message, options.source or ".", repository=options.repo)
+    return present(result, options.output_format, options.color, opened=options.open)

@@ -1,14 +1,14 @@
-"""Messages and their layouts as a page of HTML: an index, and for each message every version, field by field."""
+"""A page of HTML: an index of messages, and for each message the layouts of its versions, and its fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from kiplint.commands.show.result import document
-from kiplint.commands.show.run import LayoutResult, LayoutsResult
+from kiplint.commands.show.result import FieldObject, LayoutObject, LayoutResult, LayoutsResult, MessageObject, Tags
 from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from kiplint.render.page import Strip, Tally, anchors, strip, write_page
@@ -16,8 +16,8 @@ from kiplint.render.page import Strip, Tally, anchors, strip, write_page
 PARTNERS = {"Request": "Response", "Response": "Request"}
 
 
-class Row(NamedTuple):
-    """A field of a layout: how deep it lies, and what the JSON says of it; `new` to this range of versions."""
+class LayoutRow(NamedTuple):
+    """A field of a layout: its depth, its texts, and whether it is new in this range of versions."""
 
     depth: int
     name: str
@@ -28,15 +28,15 @@ class Row(NamedTuple):
     new: bool
 
 
-class Version(NamedTuple):
-    """A range of versions with one layout: as the JSON has it, the name by which it can be linked, and its rows."""
+class LayoutSection(NamedTuple):
+    """A range of versions with the same layout: the layout, its anchor in the page, and its rows."""
 
-    layout: Mapping[str, Any]
+    layout: LayoutObject
     anchor: str
-    rows: list[Row]
+    rows: list[LayoutRow]
 
 
-class Described(NamedTuple):
+class FieldDescription(NamedTuple):
     """A field as its definition describes it."""
 
     path: str
@@ -47,77 +47,83 @@ class Described(NamedTuple):
     about: str
 
 
-class Entry(NamedTuple):
-    """A message as the JSON has it, the name by which it can be linked, and all that is to be shown of it."""
+class MessageEntry(NamedTuple):
+    """A message: its JSON, its anchor in the page, the anchor of its request or response, its versions and fields."""
 
-    message: Mapping[str, Any]
+    message: MessageObject
     anchor: str
     partner: str
     bar: Strip
-    versions: list[Version]
-    fields: list[Described]
+    versions: list[LayoutSection]
+    fields: list[FieldDescription]
 
 
 def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
     """Write the page of one message, or of all."""
-    found = document(result)
-    messages = found.get("messages", [found])
-    shown = result.messages if isinstance(result, LayoutsResult) else (result,)
-    names = anchors([one["message_name"] for one in messages])
-    known = dict(zip((one["message_name"] for one in messages), names, strict=True))
-    entries = [_entry(*one, known) for one in zip(messages, names, (one.message for one in shown), strict=True)]
-    kinds = sorted({one["message_type"] for one in messages})
-    sets = sorted({one["set"] for one in messages})
+    results = result.messages if isinstance(result, LayoutsResult) else (result,)
+    messages = result.document.messages if isinstance(result, LayoutsResult) else [result.document]
+    names = anchors([message.message_name for message in messages])
+    known = dict(zip((message.message_name for message in messages), names, strict=True))
+    entries = [
+        _entry(message, name, shown.message, known)
+        for message, name, shown in zip(messages, names, results, strict=True)
+    ]
+    kinds = sorted({message.message_type for message in messages})
+    sets = sorted({message.set for message in messages})
     write_page(
         "commands/show/page.html",
         out,
         scripts=("commands/show/page.js",),
-        entries=sorted(entries, key=lambda one: (one.message["set"], one.message["message_name"])),
+        entries=sorted(entries, key=lambda entry: (entry.message.set, entry.message.message_name)),
         whole=isinstance(result, LayoutsResult),
-        title=messages[0]["message_name"] if len(messages) == 1 else "Messages",
-        kinds=[Tally(kind, kind, sum(one["message_type"] == kind for one in messages)) for kind in kinds],
-        sets=[(one, one or "this set") for one in sets],
-        layouts=sum(len(one["layouts"]) for one in messages),
+        title=messages[0].message_name if len(messages) == 1 else "Messages",
+        kinds=[Tally(kind, kind, sum(message.message_type == kind for message in messages)) for kind in kinds],
+        sets=[(name, name or "this set") for name in sets],
+        layouts=sum(len(message.layouts) for message in messages),
         broken=result.broken,
     )
 
 
-def _entry(message: Mapping[str, Any], anchor: str, source: Message, known: Mapping[str, str]) -> Entry:
-    name, flexible = message["message_name"], source.flexible
+def _entry(message: MessageObject, anchor: str, source: Message, known: Mapping[str, str]) -> MessageEntry:
+    name, flexible = message.message_name, source.flexible
 
-    def tell(version: int) -> tuple[str, str]:
+    def look(version: int) -> tuple[str, str]:
         return ("flexible", "flexible") if version in flexible else ("", "")
 
     end = next((end for end in PARTNERS if name.endswith(end)), "")
     partner = known.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""
-    versions: list[Version] = []
-    for layout in message["layouts"]:
+    versions: list[LayoutSection] = []
+    for layout in message.layouts:
         before = {row[:4] for row in versions[-1].rows} if versions else None
-        rows = [row._replace(new=before is not None and row[:4] not in before) for row in _rows(layout, 0)]
-        versions.append(Version(layout, f"{anchor}@{layout['lowest']}", rows))
+        rows = [
+            row._replace(new=before is not None and row[:4] not in before)
+            for row in _rows(layout.fields, layout.tags, 0)
+        ]
+        versions.append(LayoutSection(layout, f"{anchor}@{layout.lowest}", rows))
     fields = list(map(_described, source.all_fields))
-    return Entry(message, anchor, partner, strip([flexible], source.valid, tell), versions, fields)
+    return MessageEntry(message, anchor, partner, strip([flexible], source.valid, look), versions, fields)
 
 
-def _rows(body: Mapping[str, Any], depth: int) -> Iterator[Row]:
-    for one in body["fields"]:
-        yield from _field(one, depth, one["name"])
-    if "tags" in body:
-        yield Row(depth, "tagged fields", "tag section", "varint+", "", "", False)
-        for tag, one in body["tags"].items():
-            yield from _field(one, depth + 1, f"{tag}: {one['name']}")
+def _rows(fields: list[FieldObject] | UnsetType, tags: Tags, depth: int) -> Iterator[LayoutRow]:
+    for field in fields or ():
+        yield from _field_rows(field, depth, field.name)
+    if tags is not UNSET:
+        yield LayoutRow(depth, "tagged fields", "tag section", "varint+", "", "", False)
+        for tag, field in tags.items():
+            yield from _field_rows(field, depth + 1, f"{tag}: {field.name}")
 
 
-def _field(one: Mapping[str, Any], depth: int, name: str) -> Iterator[Row]:
-    told = (("ignorable", "ignorable"), ("map_key", "map key"), ("entity_type", str(one["entity_type"])))
-    notes = ", ".join(word for what, word in told if one[what])
-    default = "" if "fields" in one and one["default"] in ([], {}) else msgspec.json.encode(one["default"]).decode()
-    yield Row(depth, name, one["encoding"], one["bytes"], default, notes, False)
-    if "fields" in one:
-        yield from _rows(one, depth + 1)
+def _field_rows(field: FieldObject, depth: int, name: str) -> Iterator[LayoutRow]:
+    words = (("ignorable", field.ignorable), ("map key", field.map_key), (field.entity_type, field.entity_type))
+    notes = ", ".join(word for word, applies in words if applies)
+    is_struct = field.fields is not UNSET
+    default = "" if is_struct and field.default in ([], {}) else msgspec.json.encode(field.default).decode()
+    yield LayoutRow(depth, name, field.encoding, field.bytes, default, notes, False)
+    if is_struct:
+        yield from _rows(field.fields, field.tags, depth + 1)
 
 
-def _described(one: Field) -> Described:
-    tag = f"{one.tag} in {one.tagged}" if one.tagged and one.tag is not None else ""
-    nullable = str(one.nullable) if one.nullable else ""
-    return Described(one.path, one.type, str(one.versions), tag, nullable, one.about)
+def _described(field: Field) -> FieldDescription:
+    tag = f"{field.tag} in {field.tagged}" if field.tagged and field.tag is not None else ""
+    nullable = str(field.nullable) if field.nullable else ""
+    return FieldDescription(field.path, field.type, str(field.versions), tag, nullable, field.about)

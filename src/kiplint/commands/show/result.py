@@ -1,18 +1,20 @@
-"""The shape of the JSON of `kiplint show`, said once: the document and its JSON Schema are made of it."""
+"""The results of `kiplint show`, of a message and of all messages; and their JSON documents."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.codec.fast import default_of
-from kiplint.commands.show.run import LayoutResult, LayoutsResult
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, Slot, describe, layout, width
+from kiplint.model.layout import Layout, Slot, describe, layout, lines, width
 from kiplint.model.message import Message
-from kiplint.text.show import encodable
+from kiplint.render.report import RunResult
+from kiplint.text.show import encodable, printable
+from kiplint.text.words import plural
 from kiplint.versions import VersionRange
 
 Tags = Annotated[
@@ -21,21 +23,21 @@ Tags = Annotated[
 ]
 
 
-class FieldObject(msgspec.Struct, kw_only=True):
-    """One field as it travels in these versions."""
+class FieldObject(msgspec.Struct, frozen=True, kw_only=True):
+    """A field as these versions put it on the wire."""
 
     name: str
     type: Annotated[str, Meta(description="As the schema has it: `int32`, `Topic`, `[]string`, `[]Topic`.")]
     array: bool
     element: Annotated[str | None, Meta(description="Of an array: the type of its elements; else null.")]
-    compact: Annotated[bool, Meta(description="The length or count is an unsigned varint, one more than it says.")]
+    compact: Annotated[bool, Meta(description="The length or count is an unsigned varint of that number plus one.")]
     nullable: bool
     tagged: bool
     tag: int | None
     default: Annotated[
         Any,
         Meta(
-            description="What a writer puts where nothing is given, as `kiplint decode` shows values; `{}` for a "
+            description="The value that a writer uses by default, as `kiplint decode` shows values; `{}` for a "
             "struct whose fields have their defaults."
         ),
     ]
@@ -56,8 +58,8 @@ class FieldObject(msgspec.Struct, kw_only=True):
     tags: Tags = UNSET
 
 
-class LayoutObject(msgspec.Struct, kw_only=True):
-    """What a message puts on the wire in versions in which that is the same."""
+class LayoutObject(msgspec.Struct, frozen=True, kw_only=True):
+    """What a message puts on the wire in a range of versions with the same layout."""
 
     versions: Annotated[str, Meta(description='As Kafka writes them: "3" or "4-9".')]
     lowest: int
@@ -71,9 +73,10 @@ class LayoutObject(msgspec.Struct, kw_only=True):
     tags: Tags = UNSET
 
 
-class MessageObject(msgspec.Struct, kw_only=True):
-    """One message with its layouts, lowest versions first. Ranges are as Kafka writes them, `none` for an empty one."""
+class MessageObject(msgspec.Struct, frozen=True, kw_only=True):
+    """A message with its layouts, lowest versions first. Ranges are as Kafka writes them, `none` for an empty range."""
 
+    version: Annotated[Literal[1] | UnsetType, Meta(description="Left out in the list of all messages.")] = UNSET
     message_name: str
     message_type: str
     api_key: int | None
@@ -86,52 +89,91 @@ class MessageObject(msgspec.Struct, kw_only=True):
     layouts: list[LayoutObject]
 
 
-class ShowDocument(msgspec.Struct):
-    """What `kiplint show --all --output-format json` writes; of one message, its properties stand beside `version`."""
+class ShowDocument(msgspec.Struct, frozen=True):
+    """What `kiplint show --all --output-format json` writes."""
 
     version: Literal[1]
     messages: Annotated[list[MessageObject], Meta(description="By name.")]
 
 
-class OneDocument(MessageObject, kw_only=True):
+class MessageDocument(MessageObject, frozen=True, kw_only=True):
     """What `kiplint show MESSAGE --output-format json` writes."""
 
     version: Literal[1]
 
 
-DOCUMENTS = {"show": (ShowDocument, OneDocument)}
+DOCUMENTS: Final = {"show": (ShowDocument, MessageDocument)}
 
 
-def document(result: LayoutResult | LayoutsResult) -> dict[str, Any]:
-    """What `kiplint show --output-format json` writes."""
-    if isinstance(result, LayoutsResult):
-        found = ShowDocument(1, [_message(one) for one in result.messages])
-        return dict(msgspec.to_builtins(found))
-    return {"version": 1, **msgspec.to_builtins(_message(result))}
+class LayoutResult(RunResult, frozen=True):
+    """A message, and the ranges of versions on which its layout is the same."""
+
+    message: Message
+    ranges: tuple[VersionRange, ...]
+
+    command = "show"
+    renderers: ClassVar[Mapping[str, str]] = {
+        "text": "kiplint.commands.show.text:write",
+        "html": "kiplint.commands.show.page:write",
+    }
+
+    @property
+    def document(self) -> MessageDocument:
+        """The JSON document."""
+        return MessageDocument(version=1, **_values(self))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.message.name} {', '.join(map(str, self.ranges))}>"
+
+    def __str__(self) -> str:
+        rows = []
+        for versions in self.ranges:
+            rows.append(f"{printable(self.message.name)} {versions}")
+            for depth, name, encoding, size in lines(layout(self.message, versions.lowest)):
+                rows.append(f"  {'  ' * depth}{printable(name)}  {printable(encoding)}  {size}")
+        return "\n".join(rows)
 
 
-def _message(result: LayoutResult) -> MessageObject:
+class LayoutsResult(RunResult, frozen=True):
+    """All messages of a set or tree, by name, each with its layouts."""
+
+    messages: tuple[LayoutResult, ...]
+
+    command = "show"
+    renderers: ClassVar[Mapping[str, str]] = LayoutResult.renderers
+    listing = "messages"
+
+    @property
+    def document(self) -> ShowDocument:
+        """The JSON document."""
+        return ShowDocument(1, [MessageObject(**_values(result)) for result in self.messages])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {plural(len(self.messages), 'message')}>"
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.messages))
+
+
+def _values(result: LayoutResult) -> dict[str, Any]:
+    """The fields of a message in JSON, without the version of the document."""
     message = result.message
-    return MessageObject(
-        message_name=encodable(message.name),
-        message_type=message.type,
-        api_key=message.api_key,
-        valid_versions=str(message.valid),
-        flexible_versions=str(message.flexible & message.valid),
-        deprecated_versions=str(message.deprecated & message.valid),
-        latest_version_unstable=message.unstable,
-        listeners=[*message.listeners],
-        set=encodable(message.schemas.directory),
-        layouts=[_layout(message, versions) for versions in result.ranges],
-    )
+    return {
+        "message_name": encodable(message.name),
+        "message_type": message.type,
+        "api_key": message.api_key,
+        "valid_versions": str(message.valid),
+        "flexible_versions": str(message.flexible & message.valid),
+        "deprecated_versions": str(message.deprecated & message.valid),
+        "latest_version_unstable": message.unstable,
+        "listeners": [*message.listeners],
+        "set": encodable(message.schemas.directory),
+        "layouts": [layout_object(message, versions) for versions in result.ranges],
+    }
 
 
-def layout_object(message: Message, versions: VersionRange) -> dict[str, Any]:
+def layout_object(message: Message, versions: VersionRange) -> LayoutObject:
     """The layout of a range of versions on which it is the same."""
-    return dict(msgspec.to_builtins(_layout(message, versions)))
-
-
-def _layout(message: Message, versions: VersionRange) -> LayoutObject:
     header = header_of(message, versions.lowest) if message.is_rpc else None
     fields, tags = _body(layout(message, versions.lowest))
     return LayoutObject(
@@ -147,35 +189,35 @@ def _layout(message: Message, versions: VersionRange) -> LayoutObject:
 
 
 def _body(body: Layout) -> tuple[list[FieldObject], dict[str, FieldObject] | None]:
-    tags = None if body.tags is None else {str(one.field.tag): _field(one, tagged=True) for one in body.tags}
-    return [_field(one) for one in body.slots], tags
+    tags = None if body.tags is None else {str(slot.field.tag): _field(slot, tagged=True) for slot in body.tags}
+    return [_field(slot) for slot in body.slots], tags
 
 
-def _field(one: Slot, *, tagged: bool = False) -> FieldObject:
-    field = one.field
-    fields, tags = _body(one.body) if one.body else (None, None)
+def _field(slot: Slot, *, tagged: bool = False) -> FieldObject:
+    field = slot.field
+    fields, tags = _body(slot.body) if slot.body else (None, None)
     return FieldObject(
         name=encodable(field.name),
         type=encodable(field.type),
-        array=one.array,
-        element=encodable(field.element_type) if one.array else None,
-        compact=one.compact and (one.array or width(one) == "varint+n"),
-        nullable=one.nullable,
+        array=slot.array,
+        element=encodable(field.element_type) if slot.array else None,
+        compact=slot.compact and (slot.array or width(slot) == "varint+n"),
+        nullable=slot.nullable,
         tagged=tagged,
         tag=field.tag if tagged else None,
-        default=_default(one),
+        default=_default(slot),
         ignorable=field.ignorable,
         map_key=field.map_key,
         entity_type=field.entity_type,
-        encoding=encodable(describe(one)),
-        bytes=width(one),
+        encoding=encodable(describe(slot)),
+        bytes=width(slot),
         fields=UNSET if fields is None else fields,
         tags=UNSET if tags is None else tags,
     )
 
 
-def _default(one: Slot) -> Any:
-    """The default in JSON's terms; that of a struct has nothing in it, as its fields have theirs."""
-    if one.body and not one.array and not (one.field.defaults_to_null and one.nullable):
+def _default(slot: Slot) -> Any:
+    """The default in JSON; an empty object for a struct, whose fields have their own defaults."""
+    if slot.body and not slot.array and not (slot.field.defaults_to_null and slot.nullable):
         return {}
-    return default_of(one)
+    return default_of(slot)

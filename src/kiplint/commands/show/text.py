@@ -1,11 +1,11 @@
-"""The layout of a message as its reader would draw it."""
+"""The layouts of messages as drawings: the fields in their order, with encodings and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TextIO
 
-from kiplint.commands.show.run import LayoutResult, LayoutsResult
+from kiplint.commands.show.result import LayoutResult, LayoutsResult
 from kiplint.model.headers import header_of
 from kiplint.model.layout import layout, lines
 from kiplint.model.message import Message
@@ -15,9 +15,9 @@ from kiplint.versions import VersionRange
 
 
 def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
-    """Write one drawing for each range: names, encodings, and the bytes that each takes."""
+    """Write a drawing for each range of versions: names, encodings, and sizes in bytes."""
     messages = result.messages if isinstance(result, LayoutsResult) else (result,)
-    drawings = (drawing for one in messages for drawing in _drawings(one, width_of(out), color))
+    drawings = (drawing for message in messages for drawing in _drawings(message, width_of(out), color))
     for number, drawing in enumerate(drawings):
         out.write(f"\n{drawing}\n" if number else f"{drawing}\n")
 
