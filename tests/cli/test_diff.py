@@ -393,7 +393,7 @@ def test_structs_that_unfold_without_end(tmp_path: Path) -> None:
         return definition(field("Root", "S0"), commonStructs=inner)
 
     sides(tmp_path, {"XRequest.json": text("int32")}, {"XRequest.json": text("int64")})
-    said = "too large: its structs and versions unfold into too many fields"
+    said = "too large: structs and versions unfold into too many fields"
     assert diff("old", "new", cwd=tmp_path) == (2, "", f"error: old/XRequest.json: {said}\n")
 
 

@@ -445,13 +445,13 @@ def test_headers(old: dict[str, str] | None, new: dict[str, str] | None, wanted:
 def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
     (one,) = changes(definition(A), definition(A, headerVersions={"0+": "3"}))
     assert (one.rule, one.versions, one.severity) == ("kip-1313/v3-on-released", "0-5", "error")
-    assert one.said == "versions 0-5 had request headers 1, 2 and have 3; give the new header to a new version"
+    assert one.statement == "versions 0-5 had request headers 1, 2 and have 3; give the new header to a new version"
     assert (one.old, one.new) == ({"header": 1, "headers": [1, 2]}, {"header": 3})
     config = Config(ignore=["kip-1313"])
     before, after = tree("old", definition(A)), tree("new", definition(A, headerVersions={"0+": "3"}))
     rules = make_ruleset(config, load_rules(config, ""))
     (one,) = judge(compare_trees(before, after), rules, before.sources, after.sources)
-    assert (one.rule, one.said) == ("compat/header-changed", "versions 0-5 had request headers 1, 2 and have 3")
+    assert (one.rule, one.statement) == ("compat/header-changed", "versions 0-5 had request headers 1, 2 and have 3")
 
 
 def test_the_header_of_a_new_version_is_free() -> None:
@@ -478,21 +478,21 @@ HEADERS = {"0-2": "1", "3-5": "2", "6+": "3"}
 def test_a_new_version_says_its_header_and_what_ended(old: list[Any], new: list[Any], wanted: str) -> None:
     fields, others = new
     found = changes(definition(*old), definition(*fields, validVersions="0-6", **others))
-    assert [one.said for one in found if one.rule == "compat/new-version"] == [wanted]
+    assert [one.statement for one in found if one.rule == "compat/new-version"] == [wanted]
 
 
 def test_a_new_version_says_that_it_is_the_first_flexible_one() -> None:
     old = definition(A, flexibleVersions="none")
     (one,) = changes(old, definition(A, validVersions="0-6", flexibleVersions="6+"))
-    assert one.said == "version 6 is new, flexible for the first time, with request header 2"
+    assert one.statement == "version 6 is new, flexible for the first time, with request header 2"
     three = definition(A, validVersions="0-6", flexibleVersions="6+", headerVersions={"0-5": "1", "6+": "3"})
     (one,) = changes(old, three)
-    assert one.said == "version 6 is new, flexible for the first time, with request header 3"
+    assert one.statement == "version 6 is new, flexible for the first time, with request header 3"
     (one,) = changes(record(A, flexibleVersions="none"), record(A, validVersions="0-6", flexibleVersions="6+"))
-    assert one.said == "version 6 is new, flexible for the first time"
+    assert one.statement == "version 6 is new, flexible for the first time"
     later = definition(A, validVersions="0-9", flexibleVersions="7+", headerVersions={"0-6": "1", "7": "2", "8+": "3"})
     (one,) = changes(old, later)
-    assert one.said == "versions 6-9 are new, flexible from 7 on, with request header 3 from 8 on"
+    assert one.statement == "versions 6-9 are new, flexible from 7 on, with request header 3 from 8 on"
 
 
 # Coordinator records
@@ -612,7 +612,7 @@ def unfolding(depth: int, kind: str) -> bytes:
 def test_structs_that_unfold_without_end() -> None:
     assert told(unfolding(8, "int32"), unfolding(8, "int64")) == ["layout-changed wire 0-5 S8.A"]
     said = complaint(lambda: changes(unfolding(40, "int32"), unfolding(40, "int64")))
-    assert said == "old/XRequest.json: too large: its structs and versions unfold into too many fields"
+    assert said == "old/XRequest.json: too large: structs and versions unfold into too many fields"
 
 
 def test_versions_that_unfold_without_end() -> None:
@@ -648,7 +648,7 @@ def test_structs_that_stand_too_deep_inside_one_another() -> None:
     assert len(changes(chain(DEEPEST, "int32"), chain(DEEPEST, "int64"))) == 1
     for depth in (DEEPEST + 1, 280, 2_000):
         said = complaint(lambda depth=depth: changes(chain(depth, "int32"), chain(depth, "int64")))  # type: ignore[misc]
-        assert said == "old/XRequest.json: too deep: its structs stand inside one another more than 64 deep"
+        assert said == "old/XRequest.json: too deep: structs are nested more than 64 levels"
 
 
 # Sets that share an API key, and RPCs that lose a half

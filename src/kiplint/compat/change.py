@@ -1,4 +1,4 @@
-"""Which message or field of the old set became which of the new one: by name first, then as a rename."""
+"""A change, and what it takes: pairs of old and new messages and fields, and layouts in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FieldPair = tuple[Field | None, Field | None]
 Footprint = tuple[object, ...]
 MessagePair = tuple[Message | None, Message | None]
 KEYED = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
-"""The message types with API keys. Each set has its own, but for those of RPCs, which are the same everywhere."""
+"""The message types with API keys. Each set has its own keys; only those of RPCs hold in all sets."""
 
 
 class Both(NamedTuple):
@@ -39,29 +39,28 @@ def partner(message: Message) -> Message | None:
 
 
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
-    """The fields of both, paired; renames are fields at the same place with the same type and versions."""
+    """The fields of both, paired by name, then as renames: fields at the same place with the same type and versions."""
     pairs: list[FieldPair] = []
     lost: list[Field] = []
     for field in old.fields:
-        twin = new.by_name.get(field.name)
-        if twin is not None:
-            pairs.append((field, twin))
+        if field.name in new.by_name:
+            pairs.append((field, new.by_name[field.name]))
         else:
             lost.append(field)
     gained = [field for field in new.fields if field.name not in old.by_name]
-    heirs = _heirs(lost, gained) if lost and gained else {}
-    taken = {id(field) for field in heirs.values()}
-    pairs += [(field, heirs.get(id(field))) for field in lost]
+    renamed = _renamed_fields(lost, gained) if lost and gained else {}
+    taken = {id(field) for field in renamed.values()}
+    pairs += [(field, renamed.get(id(field))) for field in lost]
     return [*pairs, *((None, field) for field in gained if id(field) not in taken)]
 
 
-def _heirs(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
-    """By id of a lost field: what it is called now, of several the first that no other field became."""
+def _renamed_fields(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
+    """By id of a lost field: the field that it became, of several the first that no other field became."""
     places: dict[Footprint, list[Field]] = {}
     for field in reversed(gained):
         for place in _places(field):
             places.setdefault(place, []).append(field)
-    found: dict[int, Field] = {}
+    renamed: dict[int, Field] = {}
     taken: set[int] = set()
     for field in lost:
         candidates = []
@@ -71,13 +70,13 @@ def _heirs(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
                 known.pop()
             candidates += known[-1:]
         if candidates:
-            found[id(field)] = min(candidates, key=lambda one: one.position)
-            taken.add(id(found[id(field)]))
-    return found
+            renamed[id(field)] = min(candidates, key=lambda candidate: candidate.position)
+            taken.add(id(renamed[id(field)]))
+    return renamed
 
 
 def _places(field: Field) -> list[Footprint]:
-    """Where a field stands, in words that its successor shares: its tag, or its index or neighbours."""
+    """What a field shares with the field that it became: its encoding with its tag, its index or its neighbours."""
     kind = "" if field.is_struct else field.element_type
     encoding = (field.tag, field.versions, field.is_array, kind)
     if field.tag is not None:
@@ -88,23 +87,27 @@ def _places(field: Field) -> list[Footprint]:
 
 
 def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED) -> list[MessagePair]:
-    """The messages of both sets, paired by name, then by type and API key, if the type is one of `keyed`.
+    """The messages of both sets, paired by name, then by type and API key, if the type is in `keyed`.
 
-    Without an API key a message is known by its fields: all of the versions that both have, with their types.
+    A message without an API key is recognized by its fields: those of the versions that both have, with their types.
     """
     by_name = {message.name: message for message in new}
     pairs: list[MessagePair] = []
     lost: list[Message] = []
     for message in old:
-        twin = by_name.pop(message.name, None)
-        if twin is not None:
-            pairs.append((message, twin))
+        same_name = by_name.pop(message.name, None)
+        if same_name is not None:
+            pairs.append((message, same_name))
         else:
             lost.append(message)
-    by_key = {(one.type, one.api_key): one for one in by_name.values() if one.type in keyed and one.api_key is not None}
+    by_key = {
+        (message.type, message.api_key): message
+        for message in by_name.values()
+        if message.type in keyed and message.api_key is not None
+    }
     for message in lost:
         if message.api_key is None:
-            renamed = next((one for one in by_name.values() if _is_same(message, one)), None)
+            renamed = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
         else:
             renamed = by_key.pop((message.type, message.api_key), None)
         if renamed is not None:
@@ -113,19 +116,21 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[s
     return [*pairs, *((None, message) for message in by_name.values())]
 
 
-def _is_same(old: Message, new: Message) -> bool:
+def _has_same_fields(old: Message, new: Message) -> bool:
     if (new.type, new.api_key) != (old.type, None):
         return False
     common = old.valid & new.valid
-    fields = [{(one.name, one.type) for one in side.fields if one.versions & common} for side in (old, new)]
-    return bool(fields[0]) and fields[0] == fields[1]
+    before, after = (
+        {(field.name, field.type) for field in message.fields if field.versions & common} for message in (old, new)
+    )
+    return bool(before) and before == after
 
 
 MOST_SHOWN: Final = 200
-"""The fields of a layout that is shown whole, those of structs counted. Kafka's largest has half as many."""
+"""How many fields a layout may have to be shown whole, those of structs included. Kafka's largest has half as many."""
 
 AROUND: Final = 10
-"""Of a larger layout: the fields shown before and after the one that it is about."""
+"""Of a larger layout: how many fields are shown before and after the field that matters."""
 
 LEFT_OUT: Final = "..."
 
@@ -133,8 +138,8 @@ LEFT_OUT: Final = "..."
 def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = False) -> str:
     """A layout in one line: `ErrorCode int16, Topics array of (Name compact string), tags {0: Rack string}`.
 
-    A tag section without tags is left out unless `empty_tags` are wanted, of the outermost struct only. Of a layout
-    with more than `MOST_SHOWN` fields only those are shown that stand `near` a field, or at the beginning.
+    A tag section without tags is left out, unless `empty_tags` is set: then that of the outermost struct is shown. Of
+    a layout with more than `MOST_SHOWN` fields only those `near` a field are shown, or the first.
     """
     if _is_larger(body, MOST_SHOWN):
         return _part(body, near)
@@ -142,17 +147,17 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
 
 
 def _whole(body: Layout, *, empty_tags: bool = False) -> str:
-    parts = [_shown(one) for one in body.slots]
+    parts = [_shown(slot) for slot in body.slots]
     if body.tags or (empty_tags and body.tags is not None):
-        parts.append("tags {" + ", ".join(f"{one.field.tag}: {_shown(one)}" for one in body.tags) + "}")
+        parts.append("tags {" + ", ".join(f"{slot.field.tag}: {_shown(slot)}" for slot in body.tags) + "}")
     return ", ".join(parts)
 
 
 def _part(body: Layout, near: Field | None) -> str:
     tags = body.tags or ()
-    at = bisect_left(tags, near.tag or 0, key=lambda one: one.field.tag or 0) if near else 0
+    at = bisect_left(tags, near.tag or 0, key=lambda slot: slot.field.tag or 0) if near else 0
     tagged = at < len(tags) and tags[at].field is near
-    place = bisect_left(body.slots, near.index, key=lambda one: one.field.index) if near and not tagged else 0
+    place = bisect_left(body.slots, near.index, key=lambda slot: slot.field.index) if near and not tagged else 0
     slots = [] if tagged else _window(body.slots, place)
     numbered = _window(tags, at, numbers=True) if tagged or not body.slots else [LEFT_OUT] if tags else []
     parts = slots or ([LEFT_OUT] if body.slots else [])
@@ -161,55 +166,55 @@ def _part(body: Layout, near: Field | None) -> str:
 
 def _window(slots: Sequence[Slot], place: int, *, numbers: bool = False) -> list[str]:
     first, last = max(place - AROUND, 0), place + AROUND + 1
-    shown = [(f"{one.field.tag}: " if numbers else "") + _shown(one, most=2 * AROUND) for one in slots[first:last]]
+    shown = [(f"{slot.field.tag}: " if numbers else "") + _shown(slot, most=2 * AROUND) for slot in slots[first:last]]
     return [*([LEFT_OUT] if first else []), *shown, *([LEFT_OUT] if last < len(slots) else [])]
 
 
-def _shown(one: Slot, most: int | None = None) -> str:
-    if one.body is None:
-        return f"{one.field.name} {describe(one)}"
-    words = describe(one).removesuffix(one.field.element_type)
-    hidden = most is not None and _is_larger(one.body, most)
-    return f"{one.field.name} {words}({LEFT_OUT if hidden else _whole(one.body)})"
+def _shown(slot: Slot, most: int | None = None) -> str:
+    if slot.body is None:
+        return f"{slot.field.name} {describe(slot)}"
+    words = describe(slot).removesuffix(slot.field.element_type)
+    hidden = most is not None and _is_larger(slot.body, most)
+    return f"{slot.field.name} {words}({LEFT_OUT if hidden else _whole(slot.body)})"
 
 
 def _is_larger(body: Layout, most: int) -> bool:
-    """Whether a layout has more fields than that, structs unfolded; looks no further than it has to."""
+    """Whether a layout has more than `most` fields, structs unfolded; stops counting there."""
     waiting = [body]
     count = 0
     while waiting and count <= most:
-        one = waiting.pop()
-        slots = (*one.slots[: most + 1], *(one.tags or ())[: most + 1])
+        body = waiting.pop()
+        slots = (*body.slots[: most + 1], *(body.tags or ())[: most + 1])
         count += len(slots)
-        waiting += [inner.body for inner in slots if inner.body]
+        waiting += [slot.body for slot in slots if slot.body]
     return count > most
 
 
 RECORDS = ("metadata", "data", "coordinator-key", "coordinator-value")
 Side = Mapping[str, object]
-"""What the JSON output tells of one side of a change, by property."""
+"""One side of a change in the JSON output, by property."""
 
 
 class Spot(NamedTuple):
-    """Where to look in one of the two trees: the file, a JSON pointer, and the property wanted there."""
+    """A place in one of the two trees: the file, a JSON pointer, and the key of a property there, or empty."""
 
     file: str
     pointer: str = ""
-    wanted: str = ""
+    key: str = ""
 
 
 @cache
 def name_of(kind: type[Change]) -> str:
-    """The name of a kind of change, which its rule has too: `layout-changed` for `LayoutChanged`."""
+    """The name of a kind of change and of its rule: `layout-changed` for `LayoutChanged`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
 
 class Change(msgspec.Struct, frozen=True, dict=True):
-    """One difference. Each kind is a class below this one, and its name is the class's name in words."""
+    """One difference between two sets. Each kind of change is a subclass, and is named after its class."""
 
     messages: MessagePair
     versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
-    wanted: ClassVar[str] = ""
+    key: ClassVar[str] = ""
 
     @fact
     def name(self) -> str:
@@ -219,14 +224,14 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @fact
     def kind(self) -> str:
         """The change more closely, such as `field-removed`."""
-        return self.closer or self.name
+        return self.detail or self.name
 
     @fact
     def message(self) -> Message:
         """The message in the new set; in the old one where it was removed."""
-        found = self.messages[1] or self.messages[0]
-        assert found is not None
-        return found
+        message = self.messages[1] or self.messages[0]
+        assert message is not None
+        return message
 
     @fact
     def former(self) -> Message | None:
@@ -261,8 +266,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @fact
     def header(self) -> int:
         """For a change of headers: the header version now; else -1."""
-        found = self.new.get("header")
-        return found if isinstance(found, int) else -1
+        header = self.new.get("header")
+        return header if isinstance(header, int) else -1
 
     @fact
     def default(self) -> str:
@@ -270,26 +275,26 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return str(value_or(self.new.get("default"), ""))
 
     @property
-    def closer(self) -> str:
-        """The kind, where it says more than the name; else empty."""
+    def detail(self) -> str:
+        """The kind, where it is more precise than the name; else empty."""
         return ""
 
     @property
-    def place(self) -> Spot | None:
-        """Where it is in the new tree; None where the message is gone."""
-        return Spot(self.messages[1].file, "", self.wanted) if self.messages[1] else None
+    def spot(self) -> Spot | None:
+        """Its place in the new tree; None where the message was removed."""
+        return Spot(self.messages[1].file, "", self.key) if self.messages[1] else None
 
     @property
-    def before(self) -> Spot | None:
-        """Where it was in the old tree; None where that is not known."""
-        return Spot(self.messages[0].file, "", self.wanted) if self.messages[0] else None
+    def old_spot(self) -> Spot | None:
+        """Its place in the old tree; None where that is not known."""
+        return Spot(self.messages[0].file, "", self.key) if self.messages[0] else None
 
     @property
     def old(self) -> Side:
-        """What the JSON output tells of the old side."""
+        """The old side in the JSON output."""
         return {}
 
     @property
     def new(self) -> Side:
-        """What the JSON output tells of the new side."""
+        """The new side in the JSON output."""
         return {}

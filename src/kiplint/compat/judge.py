@@ -1,4 +1,4 @@
-"""From changes to what users see: how bad each is, what it breaks, and where it stands in the new tree."""
+"""Changes as they are reported: their severity by the rules, what they break, and their places."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 GRAVE = ("wire", "storage")
-"""What bytes prove."""
+"""Breaks that example bytes can prove."""
 
 MOST_PROVEN = 8_000
-"""How many fields the messages may have that are proven about one message, all together; the first changes count."""
+"""How many fields may be unfolded to look for proofs about one message, over all its changes; the first ones count."""
 
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
@@ -38,8 +38,8 @@ BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source
 class Judged(msgspec.Struct, frozen=True, dict=True):
     """One change as it is reported. `path` and `span` are in the new tree; in the old one for a removed message.
 
-    `old_path` and `old_span` say where it was, where that is known. `said` is what its rule says of it. Beyond
-    `MOST_PROVEN` a change is not `provable`, so that a message with thousands of changes comes to an end.
+    `old_path` and `old_span` are its place in the old tree, if known. `statement` is the message of its rule. Beyond
+    `MOST_PROVEN` a change is not `provable`, which bounds the time for a message with thousands of changes.
     """
 
     change: Change
@@ -50,7 +50,7 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
     span: Span
     old: Mapping[str, Any]
     new: Mapping[str, Any]
-    said: str
+    statement: str
     source: str
     old_path: str = ""
     old_span: Span | None = None
@@ -58,7 +58,7 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def proof(self) -> tuple[Witness, ...]:
-        """For a change that breaks bytes: messages that one side writes and the other misreads or refuses."""
+        """For a change that breaks bytes: example messages that one side writes and the other misreads or refuses."""
         if self.breaks not in GRAVE or not self.provable:
             return ()
         from kiplint.compat.witness import prove
@@ -67,7 +67,7 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_unproven(self) -> bool:
-        """Whether a proof may only be missing because its message has too many fields to look for one to the end."""
+        """Whether a proof may only be missing because its message has too many fields to try them all."""
         if self.breaks not in GRAVE or self.proof:
             return False
         from kiplint.compat.witness import is_cut_short
@@ -76,7 +76,7 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def kind(self) -> str:
-        """The change closely, such as `field-removed`."""
+        """The precise kind of the change, such as `field-removed`."""
         return self.change.kind
 
     @cached_property
@@ -91,26 +91,27 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def versions(self) -> str:
-        """The versions that it is about; empty for none."""
+        """The versions that it affects; empty for none."""
         return str(self.change.versions) if self.change.versions else ""
 
     @cached_property
     def field(self) -> str:
-        """The field's path, empty for a change of the whole message."""
+        """The field's path; empty for a change of the whole message."""
         return self.change.field
 
     @cached_property
-    def aside(self) -> str:
-        """What is said of it, for a place behind the message's name."""
-        return self.said.removeprefix(f"{self.message_name} ")
+    def predicate(self) -> str:
+        """The statement without the name of the message at its start."""
+        return self.statement.removeprefix(f"{self.message_name} ")
 
     @cached_property
     def message(self) -> str:
-        """What is said of it, with the message, the versions and the field before it."""
+        """The statement, after the message, the versions and the field."""
         if not self.field:
-            return self.said if self.said.startswith(self.message_name) else f"{self.message_name}: {self.said}"
+            named = self.statement.startswith(self.message_name)
+            return self.statement if named else f"{self.message_name}: {self.statement}"
         versions = f" {self.versions}" if self.versions else ""
-        return f"{self.message_name}{versions}, {self.field}: {self.said}"
+        return f"{self.message_name}{versions}, {self.field}: {self.statement}"
 
 
 class _Locators:
@@ -120,19 +121,20 @@ class _Locators:
         self.sources = sources
         self.made: dict[str, Locator] = {}
 
-    def span(self, place: Spot) -> Span:
-        if place.file not in self.made:
-            self.made[place.file] = Locator(decode_text(self.sources.get(place.file, b"")))
-        locator = self.made[place.file]
-        wanted = f"{place.pointer}/{place.wanted}" if place.wanted else place.pointer
-        missing = locator.node(wanted) is locator.node(place.pointer)
-        return Span(*locator.span(place.pointer if missing else wanted))
+    def span(self, spot: Spot) -> Span:
+        """The span of a property; that of the object around it where the property is missing."""
+        if spot.file not in self.made:
+            self.made[spot.file] = Locator(decode_text(self.sources.get(spot.file, b"")))
+        locator = self.made[spot.file]
+        pointer = f"{spot.pointer}/{spot.key}" if spot.key else spot.pointer
+        missing = locator.node(pointer) is locator.node(spot.pointer)
+        return Span(*locator.span(spot.pointer if missing else pointer))
 
 
 def judge(
     changes: Iterable[Change], rules: RuleSet, old_sources: Mapping[str, bytes], new_sources: Mapping[str, bytes]
 ) -> list[Judged]:
-    """The changes that rules are about, in the order of files and lines."""
+    """The changes that violate rules, in the order of files and lines."""
     before, after = _Locators(old_sources), _Locators(new_sources)
     judged = []
     proven: Counter[int] = Counter()
@@ -140,7 +142,7 @@ def judge(
         if violation.severity == "off":
             continue
         change = cast("Change", violation.element)
-        here, there = change.place or change.before or Spot(""), change.before
+        spot, old_spot = change.spot or change.old_spot or Spot(""), change.old_spot
         breaks = _breaks(change, violation.rule.spec.breaks or "none", violation.rule.spec.breaks_on_disk)
         if breaks in GRAVE and proven[id(change.message)] <= MOST_PROVEN:
             proven[id(change.message)] += unfolded(change.message, MOST_PROVEN)[0]
@@ -150,19 +152,23 @@ def judge(
                 rule=violation.rule.id,
                 severity=violation.severity,
                 breaks=breaks,
-                path=here.file,
-                span=(after if change.place else before).span(here),
+                path=spot.file,
+                span=(after if change.spot else before).span(spot),
                 old=change.old,
                 new=change.new,
-                said=violation.message,
+                statement=violation.message,
                 source=violation.rule.source,
-                old_path=there.file if there else "",
-                old_span=before.span(there) if there else None,
+                old_path=old_spot.file if old_spot else "",
+                old_span=before.span(old_spot) if old_spot else None,
                 provable=proven[id(change.message)] <= MOST_PROVEN,
             )
         )
-    judged.sort(key=lambda one: (one.path, one.span.line, one.span.column, one.rule, one.field, one.versions))
+    judged.sort(key=_order)
     return judged
+
+
+def _order(judged: Judged) -> tuple[str | int, ...]:
+    return judged.path, judged.span.line, judged.span.column, judged.rule, judged.field, judged.versions
 
 
 def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:
@@ -172,7 +178,7 @@ def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:
 
 
 class RuleExample(NamedTuple):
-    """What a rule finds in its example, and the two sets; paths begin with `old/` or `new/`."""
+    """The changes that violate a rule in its example, and the two sets; paths begin with `old/` or `new/`."""
 
     changes: list[Judged]
     old: Tree
@@ -180,16 +186,16 @@ class RuleExample(NamedTuple):
 
 
 def run_example(rule: Rule, folder: Path) -> RuleExample:
-    """What one rule, switched on if need be, finds between the two sets of a directory."""
+    """Run one rule, switched on if it is off, over the sets `old` and `new` of a directory."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     old, new = (make_tree(side, [("", _files(folder, side))]) for side in ("old", "new"))
-    found = judge(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
-    return RuleExample(found, old, new)
+    changes = judge(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
+    return RuleExample(changes, old, new)
 
 
 def messages_of(rule: Rule, folder: Path) -> list[str]:
-    """The same as texts alone, for `kiplint.engine.verify`."""
-    return [one.message for one in run_example(rule, folder).changes]
+    """The messages of the changes alone, for `kiplint rules --verify`."""
+    return [change.message for change in run_example(rule, folder).changes]
 
 
 def _files(folder: Path, side: str) -> list[tuple[str, bytes]]:

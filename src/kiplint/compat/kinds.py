@@ -1,4 +1,4 @@
-"""The kinds of changes that messages have as wholes: versions, key, type, headers."""
+"""The kinds of changes: those of whole messages first, then those of fields. Each has a rule of its name."""
 
 from __future__ import annotations
 
@@ -26,53 +26,53 @@ class NewMessage(Change, frozen=True, dict=True):
 
 
 class PropertyChange(Change, frozen=True, dict=True):
-    """A property of a message has another value."""
+    """A property of a message changed its value."""
 
     attribute: ClassVar[str]
 
     @fact
     def was(self) -> str:
         """The property in the old set."""
-        return _told(self.messages[0], self.attribute)
+        return _text(self.messages[0], self.attribute)
 
     @fact
     def now(self) -> str:
         """The property in the new set; empty where it is gone."""
-        return _told(self.messages[1], self.attribute)
+        return _text(self.messages[1], self.attribute)
 
     @property
     def old(self) -> Side:
         """The property in the old set."""
-        return {self.wanted: getattr(self.messages[0], self.attribute)}
+        return {self.key: getattr(self.messages[0], self.attribute)}
 
     @property
     def new(self) -> Side:
         """The property in the new set."""
-        return {self.wanted: getattr(self.messages[1], self.attribute)}
+        return {self.key: getattr(self.messages[1], self.attribute)}
 
 
 class MessageRenamed(PropertyChange, frozen=True, dict=True):
     """A message has another name."""
 
-    wanted, attribute = "name", "name"
+    key, attribute = "name", "name"
 
 
 class TypeChanged(PropertyChange, frozen=True, dict=True):
-    """A message is of another type."""
+    """A message has another type."""
 
-    wanted, attribute = "type", "type"
+    key, attribute = "type", "type"
 
 
 class ApiKeyChanged(PropertyChange, frozen=True, dict=True):
     """A message has another API key, or none."""
 
-    wanted, attribute = "apiKey", "api_key"
+    key, attribute = "apiKey", "api_key"
 
 
 class RecordTypeMoved(Change, frozen=True, dict=True):
     """A record type's number was the version of its key, and is its API key now (KAFKA-17593)."""
 
-    wanted = "apiKey"
+    key = "apiKey"
 
     @property
     def old(self) -> Side:
@@ -88,7 +88,7 @@ class RecordTypeMoved(Change, frozen=True, dict=True):
 class ValidVersionsChange(Change, frozen=True, dict=True):
     """A change of the valid versions."""
 
-    wanted = "validVersions"
+    key = "validVersions"
 
     @property
     def old(self) -> Side:
@@ -130,7 +130,7 @@ class NewVersion(ValidVersionsChange, frozen=True, dict=True):
         highest = header_of(self.message, self.versions.highest)
         if highest in (-1, header_of(self.message, self.versions.lowest - 1)):
             return -1
-        return next(held for held, header in header_map(self.message) if header == highest).lowest
+        return next(versions.lowest for versions, header in header_map(self.message) if header == highest)
 
     @fact
     def first_flexible(self) -> int:
@@ -143,7 +143,7 @@ class NewVersion(ValidVersionsChange, frozen=True, dict=True):
         """The outermost fields of the version before them that the highest of them has no more."""
         before, now = self.versions.lowest - 1, self.versions.highest
         fields = self.message.fields if self._before else ()
-        return tuple(one.name for one in fields if before in one.versions and now not in one.versions)
+        return tuple(field.name for field in fields if before in field.versions and now not in field.versions)
 
     @property
     def _before(self) -> VersionRange:
@@ -159,19 +159,19 @@ class GapInVersions(ValidVersionsChange, frozen=True, dict=True):
 class ReleasedUnstable(Change, frozen=True, dict=True):
     """A released version was declared unstable."""
 
-    wanted = "latestVersionUnstable"
+    key = "latestVersionUnstable"
 
 
 class FrozenBumped(Change, frozen=True, dict=True):
     """A request or response got versions; its rule knows the RPCs that must not."""
 
-    wanted = "validVersions"
+    key = "validVersions"
 
 
 class ResponseNotBumped(Change, frozen=True, dict=True):
-    """One half of an RPC lacks versions that the other half was bumped to."""
+    """One half of an RPC lacks versions to which the other half was bumped."""
 
-    wanted = "validVersions"
+    key = "validVersions"
 
     @fact
     def other(self) -> str:
@@ -179,7 +179,7 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
         return "request" if self.message.type == "response" else "response"
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """Which half was not bumped."""
         return f"{self.message.type}-not-bumped"
 
@@ -188,7 +188,7 @@ class UnstableChanged(Change, frozen=True, dict=True):
     """A version that was unstable has other bytes, or another header."""
 
     @property
-    def place(self) -> Spot | None:
+    def spot(self) -> Spot | None:
         """At the valid versions, where it may have become stable."""
         return Spot(self.message.file, "", "validVersions")
 
@@ -206,7 +206,7 @@ class UnstableChanged(Change, frozen=True, dict=True):
 class HeaderChanged(Change, frozen=True, dict=True):
     """Released versions have another header."""
 
-    wanted = "headerVersions"
+    key = "headerVersions"
     old_headers: Annotated[tuple[int, ...], "The header versions in the old set, from the lowest version on."] = ()
     new_header: Annotated[int, "The header version in the new set."] = -1
 
@@ -227,7 +227,7 @@ class HeaderChanged(Change, frozen=True, dict=True):
         return {"header": self.new_header}
 
 
-def _told(message: Message | None, attribute: str) -> str:
+def _text(message: Message | None, attribute: str) -> str:
     value = getattr(message, attribute)
     return "" if value is None else str(value)
 
@@ -244,23 +244,26 @@ Around = tuple[Container, Container] | tuple[()]
 
 
 class FieldChange(Change, frozen=True, dict=True):
-    """A change of a field, proved by the layouts of the messages or structs around it; of these alone without one."""
+    """A change of a field, or, without a field, of the layout of the message or struct.
+
+    `around` are the messages or structs that the field is in; their layouts prove the change.
+    """
 
     fields: FieldPair = (None, None)
     around: Around = ()
-    wanted = "versions"
+    key = "versions"
 
     @fact
     def subject(self) -> str:
         """The field's name in the new set; in the old one where it is gone; empty without a field."""
-        found = self.fields[1] or self.fields[0]
-        return found.name if found else ""
+        field = self.fields[1] or self.fields[0]
+        return field.name if field else ""
 
     @fact
     def field(self) -> str:
         """The field's path, names joined by dots."""
-        found = self.fields[1] or self.fields[0]
-        return found.path if found else ""
+        field = self.fields[1] or self.fields[0]
+        return field.path if field else ""
 
     @fact
     def old_name(self) -> str:
@@ -283,15 +286,15 @@ class FieldChange(Change, frozen=True, dict=True):
         return _tag(self.fields[1])
 
     @property
-    def place(self) -> Spot | None:
-        """At the field, or at the fields that have it no more."""
+    def spot(self) -> Spot | None:
+        """At the field, or at the fields from which it was removed."""
         if self.fields[1]:
-            return Spot(self.message.file, self.fields[1].pointer, self.wanted)
+            return Spot(self.message.file, self.fields[1].pointer, self.key)
         return Spot(self.message.file, self.around[1].pointer if self.around else "", "fields")
 
     @property
-    def before(self) -> Spot | None:
-        """At the name of the field that was."""
+    def old_spot(self) -> Spot | None:
+        """At the name of the old field."""
         was = self.messages[0]
         return Spot(was.file, self.fields[0].pointer, "name") if was and self.fields[0] else None
 
@@ -330,23 +333,23 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
     same: Annotated[bool, "Whether the bytes are the same, and only their meaning is another."] = False
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """What happened to the field."""
         if self.was and self.now:
             return "meaning-changed" if self.same else "type-changed"
         return "field-removed" if self.was else "field-added" if self.now else ""
 
     @property
-    def place(self) -> Spot | None:
+    def spot(self) -> Spot | None:
         """At the type, where the field is in both."""
-        spot = super().place
-        return spot._replace(wanted="type") if spot and self.was and self.now else spot
+        spot = super().spot
+        return spot._replace(key="type") if spot and self.was and self.now else spot
 
     @property
-    def before(self) -> Spot | None:
+    def old_spot(self) -> Spot | None:
         """At the fields, without a field."""
         was = self.messages[0]
-        return super().before if any(self.fields) or not was else Spot(was.file, "", "fields")
+        return super().old_spot if any(self.fields) or not was else Spot(was.file, "", "fields")
 
     def _proof(self, side: int) -> dict[str, object]:
         message = self.messages[side]
@@ -359,10 +362,10 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
 class TypeRetyped(Encoded, frozen=True, dict=True):
     """A field has another type in the same bytes."""
 
-    wanted = "type"
+    key = "type"
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """That the bytes are the same."""
         return "same-bytes"
 
@@ -370,13 +373,13 @@ class TypeRetyped(Encoded, frozen=True, dict=True):
 class NullabilityWidened(FieldChange, frozen=True, dict=True):
     """A released field may be null now."""
 
-    wanted = "nullableVersions"
+    key = "nullableVersions"
 
 
 class NullabilityNarrowed(FieldChange, frozen=True, dict=True):
     """A released field can be null no more."""
 
-    wanted = "nullableVersions"
+    key = "nullableVersions"
 
 
 class FlexibleChanged(Encoded, frozen=True, dict=True):
@@ -385,15 +388,15 @@ class FlexibleChanged(Encoded, frozen=True, dict=True):
     flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
 
     @property
-    def place(self) -> Spot | None:
+    def spot(self) -> Spot | None:
         """At the field, or at the message's flexible versions."""
-        return super().place if any(self.fields) else Spot(self.message.file, "", "flexibleVersions")
+        return super().spot if any(self.fields) else Spot(self.message.file, "", "flexibleVersions")
 
     @property
-    def before(self) -> Spot | None:
+    def old_spot(self) -> Spot | None:
         """The same in the old set."""
         was = self.messages[0]
-        return super().before if any(self.fields) or not was else Spot(was.file, "", "flexibleVersions")
+        return super().old_spot if any(self.fields) or not was else Spot(was.file, "", "flexibleVersions")
 
     def _proof(self, side: int) -> dict[str, object]:
         message = self.messages[side]
@@ -411,13 +414,13 @@ class FieldsReordered(FieldChange, frozen=True, dict=True):
     holder: Annotated[str, "The field that stood where this one stands, if one did."] = ""
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """Whether the bytes are the same."""
         return "same-bytes" if self.same else "other-bytes"
 
 
 class AttributeChanged(FieldChange, frozen=True, dict=True):
-    """A property of a field that no byte shows has another value."""
+    """A property of a field that no byte shows changed its value."""
 
     attribute: ClassVar[str]
 
@@ -432,25 +435,25 @@ class AttributeChanged(FieldChange, frozen=True, dict=True):
         return _word(self._value(1))
 
     @property
-    def before(self) -> Spot | None:
+    def old_spot(self) -> Spot | None:
         """At the property."""
-        spot = super().before
-        return spot._replace(wanted=self.wanted) if spot else None
+        spot = super().old_spot
+        return spot._replace(key=self.key) if spot else None
 
     def _value(self, side: int) -> object:
         return getattr(self.fields[side], self.attribute)
 
     def _proof(self, side: int) -> dict[str, object]:
-        return {self.wanted: self._value(side)}
+        return {self.key: self._value(side)}
 
 
 class FieldRenamed(AttributeChanged, frozen=True, dict=True):
     """A field has another name; or, in some versions only, other fields have its bytes."""
 
-    wanted, attribute = "name", "name"
+    key, attribute = "name", "name"
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """Whether the field is gone, and its bytes are not."""
         return "" if self.fields[1] else "same-bytes"
 
@@ -461,7 +464,7 @@ class FieldRenamed(AttributeChanged, frozen=True, dict=True):
 class StructRenamed(AttributeChanged, frozen=True, dict=True):
     """A struct has another name."""
 
-    wanted, attribute = "type", "type"
+    key, attribute = "type", "type"
 
     @fact
     def was(self) -> str:
@@ -477,7 +480,7 @@ class StructRenamed(AttributeChanged, frozen=True, dict=True):
 class DefaultChanged(AttributeChanged, frozen=True, dict=True):
     """A field has another default."""
 
-    wanted, attribute = "default", "default"
+    key, attribute = "default", "default"
 
     @fact
     def was(self) -> str:
@@ -493,25 +496,25 @@ class DefaultChanged(AttributeChanged, frozen=True, dict=True):
 class EntityTypeChanged(AttributeChanged, frozen=True, dict=True):
     """A field identifies something else."""
 
-    wanted, attribute = "entityType", "entity_type"
+    key, attribute = "entityType", "entity_type"
 
 
 class MapKeyChanged(AttributeChanged, frozen=True, dict=True):
     """The keys of an array changed."""
 
-    wanted, attribute = "mapKey", "map_key"
+    key, attribute = "mapKey", "map_key"
 
 
 class IgnorableChanged(AttributeChanged, frozen=True, dict=True):
     """A field may now be dropped, or no longer."""
 
-    wanted, attribute = "ignorable", "ignorable"
+    key, attribute = "ignorable", "ignorable"
 
 
 class AboutChanged(AttributeChanged, frozen=True, dict=True):
     """A field is described differently."""
 
-    wanted, attribute = "about", "about"
+    key, attribute = "about", "about"
 
 
 class FieldAddition(FieldChange, frozen=True, dict=True):
@@ -528,7 +531,7 @@ class FieldAddition(FieldChange, frozen=True, dict=True):
         return self.fields[1]
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """Whether it is tagged."""
         return "field-added" if self.new_tag < 0 else "tag-added"
 
@@ -540,11 +543,11 @@ class NewField(FieldAddition, frozen=True, dict=True):
 class NewFieldNotIgnorable(FieldAddition, frozen=True, dict=True):
     """A new field without which no older version can be written once it is set."""
 
-    wanted = "ignorable"
+    key = "ignorable"
 
 
 def quoted(field: Field | None) -> str:
-    """A field's default as it is told."""
+    """A field's default as messages quote it."""
     if field is None or not (field.defaults_to_null or field.has_default):
         return "left out"
     return "null" if field.defaults_to_null else f'"{field.default}"'
@@ -557,17 +560,17 @@ def _word(value: object) -> str:
 class TagChanged(FieldChange, frozen=True, dict=True):
     """A tagged field has another number."""
 
-    wanted = "tag"
+    key = "tag"
 
 
 class TaggedMoved(FieldChange, frozen=True, dict=True):
     """A released field became tagged, or ceased to be."""
 
-    wanted = "taggedVersions"
+    key = "taggedVersions"
     tagged: Annotated[bool, "Whether it is tagged now."] = False
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """Which of the two."""
         return "tagged" if self.tagged else "untagged"
 
@@ -579,10 +582,10 @@ class TagRemoved(FieldChange, frozen=True, dict=True):
 class NewTag(FieldChange, frozen=True, dict=True):
     """A tagged field was added to a released version."""
 
-    wanted = "tag"
+    key = "tag"
 
     @property
-    def closer(self) -> str:
+    def detail(self) -> str:
         """That a tag was added."""
         return "tag-added"
 
@@ -590,7 +593,7 @@ class NewTag(FieldChange, frozen=True, dict=True):
 class TagReused(FieldChange, frozen=True, dict=True):
     """A tag number came back with another meaning."""
 
-    wanted = "tag"
+    key = "tag"
 
     @fact
     def old_type(self) -> str:
@@ -598,10 +601,10 @@ class TagReused(FieldChange, frozen=True, dict=True):
         return self.fields[0].type if self.fields[0] else ""
 
     @property
-    def before(self) -> Spot | None:
+    def old_spot(self) -> Spot | None:
         """At the tag."""
-        spot = super().before
-        return spot._replace(wanted="tag") if spot else None
+        spot = super().old_spot
+        return spot._replace(key="tag") if spot else None
 
     @property
     def old(self) -> Side:
@@ -623,8 +626,8 @@ class TagReused(FieldChange, frozen=True, dict=True):
 
 def _kinds(kind: type[Change]) -> Iterator[type[Change]]:
     below = kind.__subclasses__()
-    for one in below:
-        yield from _kinds(one)
+    for subclass in below:
+        yield from _kinds(subclass)
     if not below:
         yield kind
 

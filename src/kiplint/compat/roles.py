@@ -1,9 +1,9 @@
 """Who sends an RPC, and in which mode of a cluster a broker serves it.
 
-Where a set says listeners, they decide: `zkBroker` in ZooKeeper mode, `broker` (and `controller`) in KRaft mode. What
-they leave open comes out of the tables here, the only place for knowledge that is in no definition. Their source is
-Apache Kafka's own code up to 4.1: the enumeration ApiKeys (which RPCs are cluster actions; in 2.7 also which are not
-enabled yet), the listeners of later releases, and the comments of the requests named.
+Where a set declares listeners, they decide: `zkBroker` in ZooKeeper mode, `broker` (and `controller`) in KRaft mode.
+The rest is in the tables here, the only place for knowledge that is in no definition. Their source is the code of
+Apache Kafka up to 4.1: the enumeration ApiKeys (which RPCs are cluster actions; in 2.7 also which are not enabled
+yet), the listeners of later releases, and the comments of the requests.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ TITLES: Final[dict[Mode, str]] = {"zookeeper": "ZooKeeper", "kraft": "KRaft"}
 OF_ZOOKEEPER: Final = frozenset({4, 5, 6, 7})
 """LeaderAndIsr, StopReplica, UpdateMetadata, ControlledShutdown: how a ZooKeeper controller directs its brokers.
 
-KRaft brokers follow the metadata log and say with BrokerHeartbeat that they want to leave (KIP-500, KIP-631), though
+KRaft brokers follow the metadata log, and announce with BrokerHeartbeat that they leave (KIP-500, KIP-631), though
 the listeners of ControlledShutdown name `controller` up to 3.9.
 """
 UPDATE_METADATA: Final = 6
 
 OF_KRAFT: Final = {52: "Vote", 53: "BeginQuorumEpoch", 54: "EndQuorumEpoch", 55: "DescribeQuorum"}
-"""What 2.7 defines and does not enable: the Raft quorum (KIP-595). 2.8, the first release that says listeners, has no
-`zkBroker` among theirs."""
+"""What 2.7 defines and does not enable: the Raft quorum (KIP-595). 2.8, the first release that declares
+listeners, has no `zkBroker` among theirs."""
 
 BETWEEN_NODES: Final = {
     4: "LeaderAndIsr",
@@ -52,7 +52,7 @@ BETWEEN_NODES: Final = {
     86: "DeleteShareGroupState",
     87: "ReadShareGroupStateSummary",
 }
-"""The RPCs that brokers and controllers send each other, and no client does: API key -> names, old and new.
+"""The RPCs that only brokers and controllers send to each other: API key -> names, old and new.
 
 The cluster actions of ApiKeys without DescribeQuorum and UpdateFeatures, which an admin client sends too, and with the
 four that only nodes send although they are no cluster actions: FetchSnapshot (KIP-630), ControllerRegistration
@@ -72,7 +72,7 @@ def is_between_nodes(key: int, name: str) -> bool:
 
 
 def kept_by_brokers(key: int, name: str, versions: VersionRange) -> VersionRange:
-    """Those of the versions that a client must not use."""
+    """The versions, of those of an RPC, that a client must not use."""
     known, free = OF_CLIENTS.get(key, ("", NONE))
     return versions - free if name == known else NONE
 

@@ -1,4 +1,4 @@
-"""What a change brought about: the findings of a check that its base did not have, or on lines that it touches."""
+"""The findings that a change introduced: those that its base did not have, or on lines that it touches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Keeps = Callable[[str], bool]
 
 
 class BaseState(NamedTuple):
-    """The state before: how often each finding was there, and the lines of each file by its path in the repository."""
+    """The base: how often it has each finding, the lines of each file by path in the repository, and the work tree."""
 
     counts: Mapping[str, int]
     lines: Mapping[str, frozenset[str]]
@@ -29,9 +29,9 @@ class BaseState(NamedTuple):
 
 
 def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> BaseState:
-    """Check what stood at the same places in a revision; a place that was not there had nothing.
+    """Check the same places in a revision; a place that the revision does not have counts as empty.
 
-    Raises UsageError for a source that is no directory or file, and SourceError for an unknown revision.
+    Raises UsageError for a source that is neither directory nor file, and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     lines: dict[str, frozenset[str]] = {}
@@ -39,11 +39,11 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet)
     for name in places(revision, names, top):
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
-            for one in open_sets([name], lambda path: True):
-                kept = [file for file in one.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
+            for files in open_sets([name], lambda path: True):
+                kept = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
                 inputs = [Input(file.path, file.data) for file in kept]
-                found = check_set(inputs, rules, partial=one.lone)
-                counts.update(finding.fingerprint for finding in found.findings)
+                result = check_set(inputs, rules, partial=files.lone)
+                counts.update(finding.fingerprint for finding in result.findings)
                 for file in kept:
                     lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
         except NothingThereError:
@@ -52,30 +52,30 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet)
 
 
 def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
-    """The findings that are not in the base as often, or are on a line that is not in its file."""
-    left = Counter(base.counts)
+    """The findings that the base does not have as often, or that are on a line that the base's file does not have."""
+    remaining = Counter(base.counts)
     texts: defaultdict[str, list[str]] = defaultdict(list)
     kept = []
-    for one in findings:
-        if one.path not in texts:
-            texts[one.path] = decode_text(sources.get(one.path, b"")).splitlines()
-        known = left[one.fingerprint] > 0
-        left[one.fingerprint] -= known
-        place = os.path.relpath(os.path.realpath(one.path), os.path.realpath(base.top)).replace(os.sep, "/")
-        line = texts[one.path][one.span.line - 1 : one.span.line]
+    for finding in findings:
+        if finding.path not in texts:
+            texts[finding.path] = decode_text(sources.get(finding.path, b"")).splitlines()
+        known = remaining[finding.fingerprint] > 0
+        remaining[finding.fingerprint] -= known
+        place = os.path.relpath(os.path.realpath(finding.path), os.path.realpath(base.top)).replace(os.sep, "/")
+        line = texts[finding.path][finding.span.line - 1 : finding.span.line]
         touched = place not in base.lines or not base.lines[place].issuperset(line)
         if not known or touched:
-            kept.append(one)
+            kept.append(finding)
     return tuple(kept)
 
 
 def places(
     revision: str, names: Iterable[str], top: str, option: str = "--changed-since", repository: str | None = None
 ) -> Iterator[str]:
-    """Where in the revision the directories and files are that were named; files by their directory.
+    """The places in a revision, as `REV:path`, of the directories and files named; a file counts as its directory.
 
-    `option` is what asks for it, `top` the work tree that they are in, of the `repository` if it is not the one around
-    the working directory. Raises as `read_base` does.
+    `option` is named in errors. `top` is the work tree, that of `repository` if it is not the repository around the
+    working directory. Raises as `read_base` does.
     """
     where = (
         f"in the work tree of {repository}; name it as REV:path"
@@ -88,17 +88,17 @@ def places(
         return
     if not is_revision(revision, repository):
         raise SourceError(f"no such revision: {revision}")
-    seen = set()
+    known = set()
     for name in names:
         if not os.path.lexists(name):
-            raise UsageError(f"{option} is about directories and files, not {name}")
+            raise UsageError(f"{option} takes directories and files, not {name}")
         folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
         inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top)).replace(os.sep, "/")
         if not top or inner.startswith("../"):
             raise UsageError(f"{option}: {name} is not {where}")
         place = f"{revision}:{'' if inner == '.' else inner}"
-        if place not in seen:
-            seen.add(place)
+        if place not in known:
+            known.add(place)
             if inner == "." or _is_there(place, repository):
                 yield place
 

@@ -1,4 +1,4 @@
-"""A tree of schema sets, as a directory, a revision or an archive holds it."""
+"""A tree of schema sets: a directory, a revision or an archive."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from kiplint.sources.schema_files import NothingThereError
 
 
 class FieldBudget:
-    """What is left to be compared of one message; raises UsageError when it is used up."""
+    """How many fields of one message may still be unfolded; raises UsageError when there are more."""
 
     def __init__(self, message: Message) -> None:
         self._file = message.file
-        self._left = MOST_FIELDS
+        self._remaining = MOST_FIELDS
 
     def spend(self, container: Container, times: int = 1) -> None:
-        """Account for some layouts of a message or struct; raises UsageError also for structs that are too deep."""
-        fields, depth = unfolded(container, self._left // max(times, 1))
+        """Count `times` layouts of a message or struct; raises UsageError also where structs are nested too deeply."""
+        fields, depth = unfolded(container, self._remaining // max(times, 1))
         if depth > DEEPEST:
-            raise UsageError(f"{self._file}: too deep: its structs stand inside one another more than {DEEPEST} deep")
-        self._left -= times * fields
-        if self._left < 0:
-            raise UsageError(f"{self._file}: too large: its structs and versions unfold into too many fields")
+            raise UsageError(f"{self._file}: too deep: structs are nested more than {DEEPEST} levels")
+        self._remaining -= times * fields
+        if self._remaining < 0:
+            raise UsageError(f"{self._file}: too large: structs and versions unfold into too many fields")
 
 
 class Tree(NamedTuple):
-    """Schema sets by their directory relative to the tree's root, and the definitions that they were read from.
+    """Schema sets by directory relative to the tree's root, and the bytes of their definitions by path.
 
-    `broken` are the definitions out of which no message could be made.
+    `broken` are the definitions that cannot be read.
     """
 
     name: str
@@ -49,11 +49,11 @@ class Tree(NamedTuple):
     @property
     def messages(self) -> Iterator[Message]:
         """All messages of all sets."""
-        return (message for one in self.sets.values() for message in one.messages)
+        return (message for schemas in self.sets.values() for message in schemas.messages)
 
     @property
     def main(self) -> SchemaSet:
-        """The set with the RPCs: the one that has the most of them; coordinators' records are none."""
+        """The set with the most RPCs; the records of coordinators do not count."""
         return max(self.sets.values(), key=_rpcs, default=SchemaSet(()))
 
 
@@ -62,22 +62,22 @@ def _rpcs(schemas: SchemaSet) -> int:
 
 
 def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, bytes]]]]) -> Tree:
-    """The tree of files given as pairs of path and bytes, by directory relative to the tree's root."""
+    """The tree of files, which are pairs of path and bytes, by directory relative to the tree's root."""
     sets: dict[str, SchemaSet] = {}
     sources: dict[str, bytes] = {}
     broken: list[Definition] = []
     for directory, files in directories:
         definitions = [load_definition(path, data) for path, data in files]
-        sources |= {one.file: one.data for one in definitions}
-        broken += [one for one in definitions if one.message is None]
-        sets[directory] = SchemaSet(tuple(one.message for one in definitions if one.message), directory)
+        sources |= {item.file: item.data for item in definitions}
+        broken += [item for item in definitions if item.message is None]
+        sets[directory] = SchemaSet(tuple(item.message for item in definitions if item.message), directory)
     return Tree(name, sets, sources, tuple(broken))
 
 
 def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
-    """The sets to compare: those of one relative directory; a single set on each side whatever its path.
+    """The sets to compare: those of the same relative directory; where each side has a single set, these two.
 
-    A set that only one tree has is paired with an empty one.
+    A set that only one tree has is paired with an empty set.
     """
     if len(old.sets) == 1 and len(new.sets) == 1:
         yield next(iter(old.sets.values())), next(iter(new.sets.values()))
@@ -87,20 +87,20 @@ def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
 
 
 def load(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
-    """The tree that a SET argument names; files given one by one come without their siblings.
+    """The tree that a SET argument names; files named one by one come without their siblings.
 
-    Raises SourceError for what cannot be opened.
+    Raises SourceError for a source that cannot be opened.
     """
     name = os.fspath(source)
     directories: dict[str, list[tuple[str, bytes]]] = {}
-    for one in open_sets([name], keep, repository=os.fspath(repository) if repository else None):
-        files = directories.setdefault(one.relative, [])
-        files += [(file.path, file.data) for file in one.files if file.wanted]
+    for files in open_sets([name], keep, repository=os.fspath(repository) if repository else None):
+        pairs = directories.setdefault(files.relative, [])
+        pairs += [(file.path, file.data) for file in files.files if file.wanted]
     return make_tree(name, directories.items())
 
 
 def load_base(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
-    """The same, of what stood before: nothing in a whole revision without definitions, or before the first commit."""
+    """The tree of a base: empty for a whole revision without definitions, and before the first commit."""
     name = os.fspath(source)
     revision = name[:-1]
     if not name.endswith(":"):
@@ -116,7 +116,7 @@ def load_base(source: Path, repository: Path | None = None, keep: Callable[[str]
 
 
 def load_rpcs(source: Path, repository: Path | None = None) -> Tree:
-    """The tree that a name stands for; raises UsageError when there is no RPC in it."""
+    """The tree that a SET argument names; raises UsageError when it has no RPC."""
     tree = load(source, repository)
     if all(rpc.is_coordinator for rpc in tree.main.rpcs):
         raise UsageError(f"{tree.name} has no RPC: name the directory with the requests and responses")
@@ -124,5 +124,5 @@ def load_rpcs(source: Path, repository: Path | None = None) -> Tree:
 
 
 def broken(*trees: Tree | None) -> tuple[str, ...]:
-    """The definitions that could not be read, so that they are missing in whatever comes of the trees."""
-    return tuple(one.file for tree in trees if tree for one in tree.broken)
+    """The paths of the definitions in the trees that cannot be read."""
+    return tuple(item.file for tree in trees if tree for item in tree.broken)

@@ -56,14 +56,14 @@ def write_changelog(changes: Sequence[Judged], old: str, new: str, out: TextIO) 
 def _sentence(group: list[Judged]) -> str:
     """All that a section says of one message."""
     if all(isinstance(one.change, (kinds.NewMessage, kinds.MessageRemoved)) for one in group):
-        return f" {inline(group[0].aside)}."
+        return f" {inline(group[0].predicate)}."
     parts = list(dict.fromkeys(map(_part, group)))
     shown = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
     return f": {listed(shown)}."
 
 
 def _part(one: Judged) -> str:
-    said = inline(one.aside)
+    said = inline(one.predicate)
     if one.field:
         owner = one.field.rpartition(".")[0].replace("`", "'")
         where = f" (in `{owner}`)" if owner else ""

@@ -147,5 +147,5 @@ def _behind_heading(change: Judged) -> str:
     """A change's sentence behind `request` or `response`, without the name that stands in the heading."""
     if change.field:
         versions = f" {change.versions}," if change.versions else ""
-        return f"{versions} {change.field}: {change.said}"
-    return f": {change.said}" if change.aside == change.said else f" {change.aside}"
+        return f"{versions} {change.field}: {change.statement}"
+    return f": {change.statement}" if change.predicate == change.statement else f" {change.predicate}"
