@@ -47,9 +47,14 @@ def rules(require: bool) -> RuleSet:
 
 
 def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:
-    """The cases of one verdict file."""
+    """The cases of one verdict file. What compiles to no Java is refused, and amendments replace the verdict."""
+    amended = json.loads((verdicts / "header-amended.json").read_text(encoding="utf-8"))
     for line in (verdicts / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
-        yield _MAKERS[name](json.loads(line), corpus / TRUNK)
+        row = json.loads(line)
+        row |= amended.get(row["id"], {})
+        if row.get("javac") == "error":
+            row |= {"verdict": "reject", "reason": "the generated Java does not compile"}
+        yield _MAKERS[name](row, corpus / TRUNK)
 
 
 def unmutated(case: Case, corpus: Path, name: str) -> Case:

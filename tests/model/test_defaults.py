@@ -43,7 +43,7 @@ def test_hexadecimal_integers_at_their_edges(name: str) -> None:
         ("0x0", ""),
         ("0x1F", ""),
         ("010", "octal"),
-        ("+08", "octal"),
+        ("+08", "java"),
         ("0x", "java"),
         ("0x+1", "java"),
         ("0x-0", "java"),

@@ -465,7 +465,7 @@ TYPES = (
         PUSH,
         '"name": "Metrics", "type": "bytes", "versions": "0+", "zeroCopy": true',
         '"name": "Metrics", "type": "[]records", "versions": "0+", "nullableVersions": "0+"',
-        ('fields/nullable-type @ "nullableVersions": "0+"',),
+        ('fields/array-of-records @ "type": "[]records"',),
     ),
     Slip(
         "zero copy on a string",

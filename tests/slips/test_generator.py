@@ -34,7 +34,7 @@ USES_S = field("Use", "[]S")
         ([USES_S], common(about="What it is."), "shape/unknown-property"),
         ([USES_S], common(versions="6+"), "structs/common-above-valid"),
         ([USES_S], common(versions="0-4"), "structs/common-ends"),
-        ([field("R", "[]records", nullableVersions="0+")], {}, "fields/nullable-type"),
+        ([field("R", "[]records", nullableVersions="0+")], {}, "fields/array-of-records"),
         ([field("Use", "[]XRequest", fields=[A])], {}, "structs/named-like-message"),
         ([field("Use", "[]XRequestData", fields=[A])], {}, "structs/named-like-message"),
         (

@@ -133,6 +133,11 @@ class HeaderRange:
         return self.versions & VersionRange.of(self.versions.lowest, before.versions.highest)
 
     @set_fact
+    def users(self) -> int:
+        """How many messages of the set use the same header version; 0 when the value cannot be read."""
+        return self.message.schemas.header_users.get((self.message.type, self.header), 0)
+
+    @set_fact
     def header_message(self) -> Message | None:
         """RequestHeader or ResponseHeader of the same set, whichever the message uses; None if absent or unreadable."""
         schemas = self.message.schemas

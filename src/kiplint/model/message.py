@@ -20,7 +20,7 @@ from kiplint.model.element import (
 )
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.graph import cycles
-from kiplint.model.headers import HeaderRange, to_declare
+from kiplint.model.headers import API_VERSIONS, HeaderRange, to_declare
 from kiplint.model.notes import Note, Paragraph, notes_of
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import MessageSpec
@@ -28,6 +28,21 @@ from kiplint.model.words import Word, odd_words
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
 from kiplint.versions import NONE, VersionRange
+
+PROTECTED: Final = {
+    3: "Metadata",
+    17: "SaslHandshake",
+    18: "ApiVersions",
+    47: "OffsetDelete",
+    71: "GetTelemetrySubscriptions",
+    72: "PushTelemetry",
+}
+"""The RPCs that rules protect, by API key: the wire knows an RPC by its key alone, whatever a file calls it."""
+
+ALWAYS_PROTECTED: Final = frozenset({17, API_VERSIONS})
+"""The API keys with which a connection begins, so that no set can give them to another RPC."""
+
+_PROTECTED_KEYS: Final = {name: key for key, name in PROTECTED.items()}
 
 
 class Message(Container):
@@ -81,6 +96,33 @@ class Message(Container):
     def is_record(self) -> bool:
         """Whether the message is kept on disk: metadata, data, coordinator key or value."""
         return self.spec.type not in ("request", "response", "header")
+
+    @set_rule_fact
+    def kafka_name(self) -> str:
+        """The name that Kafka gives the RPC with this API key, where rules protect that RPC; else empty."""
+        return PROTECTED[self.api_key] if self.api_key is not None and self._is_protected(self.api_key) else ""
+
+    @set_rule_fact
+    def kafka_key(self) -> int:
+        """The API key that Kafka gives the RPC of this name, where rules protect that RPC; else -1."""
+        key = _PROTECTED_KEYS.get(self.base_name, -1)
+        return key if self._is_protected(key) else -1
+
+    def _is_protected(self, key: int) -> bool:
+        """Whether an API key means Kafka's RPC: 17 and 18 do in every set, others in one that has ApiVersions."""
+        if not self.is_rpc or key not in PROTECTED:
+            return False
+        return key in ALWAYS_PROTECTED or ("request", API_VERSIONS) in self.schemas.key_owners
+
+    @set_fact
+    def rpc_name(self) -> str:
+        """The RPC by its API key: Kafka's name where rules protect that RPC, else its own without the suffix."""
+        return self.kafka_name or self.base_name
+
+    @set_rule_fact
+    def kafka_title(self) -> str:
+        """The name by the RPC's API key: `ApiVersionsRequest` for a request with key 18, whatever it is called."""
+        return self.kafka_name + self.suffix if self.kafka_name else self.name
 
     @rule_fact
     def is_mistyped(self) -> bool:
@@ -261,7 +303,9 @@ class Message(Container):
     def spoils_headers(self) -> bool:
         """Whether `headerVersions` has an entry of a wrong type or a duplicate key, so that readers lose entries."""
         return any(
-            problem.kind in ("duplicate-key", "wrong-type") and problem.pointer.startswith("/headerVersions")
+            problem.kind in ("duplicate-key", "wrong-type")
+            and not problem.harmless
+            and problem.pointer.startswith("/headerVersions")
             for problem in self.noted
         )
 
@@ -291,6 +335,18 @@ class Message(Container):
     def headers_to_declare(self) -> str:
         """The `headerVersions` that declare what Kafka derives without them, as JSON."""
         return to_declare(self)
+
+    @set_rule_fact
+    def missing_headers(self) -> dict[int, int]:
+        """For RequestHeader and ResponseHeader: each version that it lacks and several messages use, with their number."""
+        sender = {"RequestHeader": "request", "ResponseHeader": "response"}.get(self.name)
+        if self.type != "header" or sender is None or self.valid_problem:
+            return {}
+        return {
+            header: number
+            for (kind, header), number in sorted(self.schemas.header_users.items())
+            if kind == sender and number > 1 and not self.valid.covers(header)
+        }
 
     @set_rule_fact
     def leads_headerless(self) -> bool:

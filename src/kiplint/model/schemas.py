@@ -59,6 +59,11 @@ class Rpc:
         return self._halves[0].base_name if self._halves else ""
 
     @fact
+    def rpc_name(self) -> str:
+        """The RPC by its API key: Kafka's name where rules protect that RPC, else its own."""
+        return self._halves[0].rpc_name if self._halves else ""
+
+    @fact
     def is_pair(self) -> bool:
         """Whether both halves exist."""
         return len(self._halves) == 2
@@ -165,6 +170,11 @@ class SchemaSet:
             return {message.name: message for message in self._messages}
         return {message.name: message for message in _oldest_last(self._messages)}
 
+    @rule_fact
+    def requests(self) -> dict[str, Message]:
+        """The requests by RPC: by Kafka's name for the API key where rules protect it, else by their own."""
+        return {message.rpc_name: message for message in reversed(self._messages) if message.type == "request"}
+
     @fact
     def request_header(self) -> Message | None:
         """The message RequestHeader, or None."""
@@ -250,6 +260,16 @@ class SchemaSet:
     def declares_headers(self) -> bool:
         """Whether any message of the set has `headerVersions` (KIP-1313)."""
         return any(message.says_headers for message in self._messages)
+
+    @rule_fact
+    def header_users(self) -> dict[tuple[str, int], int]:
+        """By message type and header version: how many live messages declare that header for a valid version."""
+        return Counter(
+            (message.type, header)
+            for message in self._messages
+            if message.is_rpc
+            for header in {entry.header for entry in message.header_ranges if entry.live and entry.header >= 0}
+        )
 
     @rule_fact
     def headerless(self) -> tuple[Message, ...]:

@@ -144,6 +144,8 @@ def _integer(name: str, text: str) -> Flaw:
         return Flaw("invalid", f"is outside {name} ({lowest}..{highest})")
     digits = text.lstrip("+-")
     if len(digits) > 1 and digits[0] == "0" and digits[1] != "x" and number:
+        if set(digits) & set("89"):
+            return Flaw("java", "has a leading zero, so Java reads it as octal, which has no digits 8 and 9")
         return Flaw("octal", f"is read as {number}, but Java reads a leading zero as octal")
     if name == "uint32" and number > INT32_MAX:
         return Flaw("java", "is above 2147483647, which the generated Java cannot hold as an int literal")
