@@ -338,14 +338,14 @@ class Message(Container):
 
     @set_rule_fact
     def missing_headers(self) -> dict[int, int]:
-        """For RequestHeader and ResponseHeader: each version that it lacks and several messages use, with their number."""
+        """For the header messages: each version that is missing and that several messages use, with their number."""
         sender = {"RequestHeader": "request", "ResponseHeader": "response"}.get(self.name)
         if self.type != "header" or sender is None or self.valid_problem:
             return {}
         return {
             header: number
             for (kind, header), number in sorted(self.schemas.header_users.items())
-            if kind == sender and number > 1 and not self.valid.covers(header)
+            if kind == sender and number > 1 and header not in self.valid
         }
 
     @set_rule_fact
