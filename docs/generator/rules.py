@@ -15,7 +15,7 @@ from generator.precision import record
 from kiplint.commands.check.run import CheckResult
 from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
 from kiplint.engine.packs import shipped, shipped_rules
-from kiplint.engine.rule import PackSpec, Rule, Wanted
+from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.engine.verify import check_example
 from kiplint.readers.outcome import readings_of
 from kiplint.render.formats import write
@@ -112,10 +112,10 @@ def _judgement(rule: Rule) -> str:
     return f"Each [{rule.each}](facts.md#{anchor(rule.each)}){when} {broken}"
 
 
-def _given(wanted: Wanted) -> dict[str, object]:
+def _given(wanted: FieldRequirement) -> dict[str, object]:
     """What a field is asked for, as the pack says it."""
     built = msgspec.to_builtins(wanted)
-    usual = msgspec.to_builtins(Wanted())
+    usual = msgspec.to_builtins(FieldRequirement())
     return {name: value for name, value in built.items() if value != usual[name]}
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kiplint.engine.baseline import VERSION, Baseline, Entry, Stale, compare, extended, parse, render, without
+from kiplint.engine.baseline import VERSION, Baseline, BaselineEntry, Stale, compare, extended, parse, render, without
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding, Span
 from tools import check, complaint, definition, field
@@ -27,13 +27,13 @@ def recorded(*findings: Finding) -> Baseline:
     return extended(Baseline(), findings, ["set"])
 
 
-def always(entry: Entry) -> bool:
+def always(entry: BaselineEntry) -> bool:
     return True
 
 
-def entry(count: int = 1, **others: str) -> Entry:
+def entry(count: int = 1, **others: str) -> BaselineEntry:
     whole = {"message_name": "A", "rule": "tags/gap", "place": "/name", "fingerprint": "0" * 32, **others}
-    return Entry(count=count, **whole)
+    return BaselineEntry(count=count, **whole)
 
 
 def test_what_is_recorded_is_not_new() -> None:
@@ -96,12 +96,12 @@ def test_the_file_reads_well() -> None:
 HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 ENTRIES = st.builds(
-    Entry, message_name=TEXT, rule=TEXT, place=TEXT, count=st.integers(1, 2**40), fingerprint=HEX
+    BaselineEntry, message_name=TEXT, rule=TEXT, place=TEXT, count=st.integers(1, 2**40), fingerprint=HEX
 )  # fmt: skip
 
 
 @given(st.lists(ENTRIES, unique_by=lambda one: one.fingerprint), st.lists(TEXT))
-def test_what_is_written_can_be_read(entries: list[Entry], checked: list[str]) -> None:
+def test_what_is_written_can_be_read(entries: list[BaselineEntry], checked: list[str]) -> None:
     order = sorted(entries, key=lambda one: (one.message_name, one.rule, one.place, one.fingerprint))
     baseline = Baseline(tuple(sorted(set(checked))), tuple(order))
     text = render(baseline)

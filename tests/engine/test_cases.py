@@ -15,7 +15,7 @@ from kiplint.engine.expression import MOST_PARTS, parse, parse_lets
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import load_pack, shipped, shipped_rules
 from kiplint.engine.runtime import word
-from kiplint.engine.translate import pieces
+from kiplint.engine.translate import template_parts
 from kiplint.text.decode import blank_comments
 from kiplint.versions import VersionRange
 from tools import check, complaint, definition, field
@@ -81,7 +81,7 @@ def test_cases_alone_are_the_expectation(tmp_path: Path) -> None:
         ("an array", "error", "/fields/0/type", '"int8"'),
         ("tag 0", "info", "/fields/1", ""),
     ]
-    assert [one.told for one in found] == ['an array; write "int8"', "tag 0"]
+    assert [one.summary for one in found] == ['an array; write "int8"', "tag 0"]
 
 
 def test_a_severity_that_is_asked_for_holds(tmp_path: Path) -> None:
@@ -107,15 +107,15 @@ def test_names_for_expressions(tmp_path: Path) -> None:
         "params": {"least": 1},
         "when": "gone",
         "expect": "len(name) > 1 and not left",
-        "message": "{name} lacks {left}",
+        "message": "{name} unmet_requirements {left}",
         "instead": '"{versions | left}"',
         "at": "versions",
         "levels": [{"when": "left.lowest == 3", "severity": "info"}],
     }
     found = run(tmp_path, rule, field("A", versions="0-1"), field("B", versions="0-2"), field("C", versions="2+"))
     assert [(one.message, one.instead, one.severity) for one in found] == [
-        ("A lacks 2-3", '"0-3"', "error"),
-        ("B lacks 3", '"0-3"', "info"),
+        ("A unmet_requirements 2-3", '"0-3"', "error"),
+        ("B unmet_requirements 3", '"0-3"', "info"),
     ]
 
 
@@ -202,6 +202,6 @@ def test_packs_are_read_by_people(file: Path) -> None:
     for rule in json.loads(blank_comments(text.encode()))["rules"]:
         texts = [rule.get("message", ""), rule.get("instead", "")]
         texts += [case.get(part, "") for case in rule.get("says", ()) for part in ("message", "instead")]
-        holes = [piece.expression for text in texts for piece in pieces(text) if piece.expression]
+        holes = [piece.expression for text in texts for piece in template_parts(text) if piece.expression]
         conditional = [one for one in holes if any(isinstance(node, ast.IfExp) for node in ast.walk(parse(one)))]
         assert conditional == [], rule["id"]

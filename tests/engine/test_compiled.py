@@ -89,7 +89,7 @@ def test_a_module_reads_and_says_what_it_is_of(pack: str) -> None:
     tree = ast.parse(text)
     assert ast.get_docstring(tree)
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    told = {f"tell_{rule.spec.id.replace('-', '_')}" for rule in PACKS[pack] if rule.spec.message or rule.spec.says}
+    told = {f"describe_{rule.spec.id.replace('-', '_')}" for rule in PACKS[pack] if rule.spec.message or rule.spec.says}
     assert functions == told | {f"walk_{rule.each}" for rule in PACKS[pack]}
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
 

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import BIGGEST_NUMBER, MOST_CHARACTERS, MOST_LEVELS, Words, element_of, translate
 from kiplint.engine.language import KINDS, facts
-from kiplint.engine.rule import Level, Rule, RuleSpec, Softer, type_of
+from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec, type_of
 from kiplint.engine.ruleset import Compiled, Hit, Violation
 from kiplint.engine.runtime import FUNCTIONS, shown
-from kiplint.engine.translate import Piece, compile_in_memory, pieces, split_place
+from kiplint.engine.translate import TemplatePart, compile_in_memory, split_place, template_parts
 from kiplint.versions import VersionRange
 from tools import field, message, rpc, schema_set
 
@@ -30,7 +30,9 @@ PARAMS: dict[str, Any] = {
 TYPES = {name: type_of(value) for name, value in PARAMS.items()}
 
 
-def rule(kind: Any = "field", *, levels: list[Softer] | None = None, severity: Level = "error", **parts: Any) -> Rule:
+def rule(
+    kind: Any = "field", *, levels: list[ConditionalSeverity] | None = None, severity: Level = "error", **parts: Any
+) -> Rule:
     spec = RuleSpec(id="r", each=kind, why="", **{"message": "said", **parts}, levels=levels or [])
     return Rule(pack="p", spec=spec, severity=severity, source="", params=PARAMS, origin="p.json")
 
@@ -332,35 +334,38 @@ def test_types_of_items(kind: str, element: str) -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("plain", [Piece("plain")]),
-        ("", [Piece("")]),
-        ("{name}", [Piece("", "name"), Piece("")]),
-        ("a {name} b {tag} c", [Piece("a ", "name"), Piece(" b ", "tag"), Piece(" c")]),
-        ("{{a}} {name}", [Piece("{a} ", "name"), Piece("")]),
-        ("a }} b", [Piece("a } b")]),
-        ("{tag:field|fields} x", [Piece("", "tag", ("field", "fields")), Piece(" x")]),
-        ("{tag:|s}", [Piece("", "tag", ("", "s")), Piece("")]),
-        ("{versions | present:it|them}", [Piece("", "versions | present", ("it", "them")), Piece("")]),
-        ("{tag:it's|they're} {name}", [Piece("", "tag", ("it's", "they're")), Piece(" ", "name"), Piece("")]),
-        ("{':' + name}", [Piece("", "':' + name"), Piece("")]),
-        ("{'}' + name}", [Piece("", "'}' + name"), Piece("")]),
-        ("{len({1: 2})}", [Piece("", "len({1: 2})"), Piece("")]),
+        ("plain", [TemplatePart("plain")]),
+        ("", [TemplatePart("")]),
+        ("{name}", [TemplatePart("", "name"), TemplatePart("")]),
+        ("a {name} b {tag} c", [TemplatePart("a ", "name"), TemplatePart(" b ", "tag"), TemplatePart(" c")]),
+        ("{{a}} {name}", [TemplatePart("{a} ", "name"), TemplatePart("")]),
+        ("a }} b", [TemplatePart("a } b")]),
+        ("{tag:field|fields} x", [TemplatePart("", "tag", ("field", "fields")), TemplatePart(" x")]),
+        ("{tag:|s}", [TemplatePart("", "tag", ("", "s")), TemplatePart("")]),
+        ("{versions | present:it|them}", [TemplatePart("", "versions | present", ("it", "them")), TemplatePart("")]),
+        (
+            "{tag:it's|they're} {name}",
+            [TemplatePart("", "tag", ("it's", "they're")), TemplatePart(" ", "name"), TemplatePart("")],
+        ),
+        ("{':' + name}", [TemplatePart("", "':' + name"), TemplatePart("")]),
+        ("{'}' + name}", [TemplatePart("", "'}' + name"), TemplatePart("")]),
+        ("{len({1: 2})}", [TemplatePart("", "len({1: 2})"), TemplatePart("")]),
     ],
 )
-def test_holes(text: str, parts: list[Piece]) -> None:
-    assert list(pieces(text)) == parts
+def test_holes(text: str, parts: list[TemplatePart]) -> None:
+    assert list(template_parts(text)) == parts
 
 
 @pytest.mark.parametrize("text", ["a {name", "{", "{'}", "{(a}", "a {tag:one|many"])
 def test_a_hole_that_stays_open(text: str) -> None:
     with pytest.raises(ExpressionError, match="^the hole {.* is never closed$"):
-        list(pieces(text))
+        list(template_parts(text))
 
 
 @pytest.mark.parametrize("text", ["{tag:}", "{tag:one}", "{tag:a|b|c}"])
 def test_a_hole_with_too_few_words_or_too_many(text: str) -> None:
     with pytest.raises(ExpressionError, match="wants two words, as in {number:version[|]versions}$"):
-        list(pieces(text))
+        list(template_parts(text))
 
 
 @pytest.mark.parametrize(
@@ -385,8 +390,8 @@ def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -
     Compiled(kind, rules, compile_in_memory(kind, rules)).walk(elements, hits.append)
     numbers = {one.spec.id: number for number, one in enumerate(rules)}
     return [
-        (numbers[running.rule.spec.id], element, Violation.of((running, element, lack)))
-        for running, element, lack in hits
+        (numbers[running.rule.spec.id], element, Violation.of((running, element, unmet)))
+        for running, element, unmet in hits
     ]
 
 
@@ -394,8 +399,8 @@ def told(rule: Rule, element: Any) -> tuple[str, Any, str]:
     """What a rule says of an element, of which element, and at which property."""
     running = Compiled("field", [rule], compile_in_memory("field", [rule])).active[0]
     assert running
-    assert running.tell
-    said = running.tell(element, running.params)
+    assert running.describe
+    said = running.describe(element, running.params)
     return said.message, said.element, said.at
 
 
@@ -425,7 +430,10 @@ def test_rules_keep_their_own_params() -> None:
 
 
 def test_levels_are_tried_in_order() -> None:
-    levels = [Softer(when="tag == 3", severity="warning"), Softer(when="tag is not None or is_array", severity="info")]
+    levels = [
+        ConditionalSeverity(when="tag == 3", severity="warning"),
+        ConditionalSeverity(when="tag is not None or is_array", severity="info"),
+    ]
     always: dict[str, Any] = {"when": "True"}
     rules = numbered(
         rule(levels=levels, **always), rule(levels=levels, **always), rule(**always),

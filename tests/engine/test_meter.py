@@ -13,7 +13,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import load_pack
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.engine.runtime import FOR_A_HIT, Budget, TooManyStepsError
+from kiplint.engine.runtime import FOR_A_HIT, StepBudget, TooManyStepsError
 
 NAMES = [f"F{at}" for at in range(60)]
 ALL = "message.all_fields"
@@ -138,7 +138,7 @@ def test_a_pack_that_unfolds(tmp_path: Path) -> None:
 
 
 def test_a_budget_is_filled_for_each_walk() -> None:
-    budget = Budget()
+    budget = StepBudget()
     meter = budget.meter("a/b")
     budget.fill(0)
     with pytest.raises(TooManyStepsError, match="a/b"):

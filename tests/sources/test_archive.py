@@ -15,10 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from examples import TIMED
-from kiplint.sources import archive
+from kiplint.sources import tree
 from kiplint.sources.open import open_sets
-from kiplint.sources.recognize import LARGEST_ENTRY
-from kiplint.sources.schema_files import SourceError
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from sources.support import GOOD, OTHER, error, paths, sets
 from tools import USUAL
 
@@ -183,7 +182,7 @@ def test_large_entries_are_read_in_part() -> None:
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = bytes(1_000_000)
-    monkeypatch.setattr(archive, "MOST_BYTES", 3 << 20)
+    monkeypatch.setattr(tree, "MOST_BYTES", 3 << 20)
     make_zip("x.zip", {f"{at}.json": zeros for at in range(5)})
     make_tar("x.tar", {f"{at}.json": zeros for at in range(5)})
     make_tar("x.tgz", {"huge.bin": bytes(5_000_000), "A.json": GOOD}, "w:gz")
@@ -199,16 +198,16 @@ def test_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     make_zip("x.zip", files)
     make_tar("x.tgz", files, "w:gz")
     assert paths("x.zip", "x.tgz") == ["x.zip!/A.json", "x.tgz!/A.json"]
-    monkeypatch.setattr(archive, "MOST_ENTRIES", 3_000)
+    monkeypatch.setattr(tree, "MOST_ENTRIES", 3_000)
     for name in ("x.zip", "x.tgz"):
         assert error(name) == f"cannot read {name}: it has more than 3000 entries"
-    monkeypatch.setattr(archive, "LARGEST_REQUEST", 1 << 10)
+    monkeypatch.setattr(tree, "LARGEST_REQUEST", 1 << 10)
     line = "its directory or a header has over 0 MiB"
     assert error("x.zip") == f"cannot read x.zip: {line}"
 
 
 def test_header_that_declares_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "LARGEST_REQUEST", 1 << 20)
+    monkeypatch.setattr(tree, "LARGEST_REQUEST", 1 << 20)
     entry = tarfile.TarInfo("A.json")
     entry.type, entry.size = tarfile.XHDTYPE, 1 << 40
     Path("x.tar").write_bytes(entry.tobuf(tarfile.GNU_FORMAT) + bytes(2 << 20))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kiplint.sources.git import open_repository
 from kiplint.sources.history import CommitText, branch, commit_text, tags
-from kiplint.sources.objects import open_repository
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from examples import seed
+from kiplint.sources.git import open_repository
 from kiplint.sources.history import Walker, branch, followed
-from kiplint.sources.objects import open_repository
 from kiplint.sources.schema_files import SourceError
 
 SEED = seed()

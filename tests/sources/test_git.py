@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.sources import cleanup, history, objects
+from kiplint.sources import cleanup, history
 from kiplint.sources import git as sources_git
+from kiplint.sources.git import Objects, open_repository
 from kiplint.sources.history import Walker
-from kiplint.sources.objects import Objects, open_repository
 from kiplint.sources.open import open_sets
-from kiplint.sources.recognize import LARGEST_ENTRY
-from kiplint.sources.schema_files import SourceError
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from sources.support import (
     GOOD,
     OTHER,
@@ -184,13 +183,13 @@ def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    start = objects.start
+    start = sources_git.start
 
     def counted(command: list[str], env: dict[str, str]) -> object:
         started.append(command)
         return start(command, env)
 
-    monkeypatch.setattr(objects, "start", counted)
+    monkeypatch.setattr(sources_git, "start", counted)
     commit(kafka, {"metadata/B.json": GOOD}, "2.0.0")
     old = open_sets(["1.0.0:", "1.0.0:metadata"], lambda path: True)
     new = open_sets(["2.0.0:", BOTH[0]], lambda path: True)
@@ -300,7 +299,7 @@ def test_trees_without_end(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_too_much_in_one_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objects, "MOST_AT_ONCE", 150)
+    monkeypatch.setattr(sources_git, "MOST_AT_ONCE", 150)
     assert error("1.0.0:") == f"the git repository {kafka} holds too much in one folder"
 
 
@@ -345,8 +344,8 @@ def make_partial(where: Path, command: str) -> str:
 
 @pytest.mark.parametrize("protocols", ["none", "file"])
 def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocols: str) -> None:
-    made = objects.environment
-    monkeypatch.setattr(objects, "environment", lambda *, elsewhere: made(elsewhere=elsewhere, protocols=protocols))
+    made = sources_git.environment
+    monkeypatch.setattr(sources_git, "environment", lambda *, elsewhere: made(elsewhere=elsewhere, protocols=protocols))
     planted = tmp_path / "planted"
     blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
     said = error("HEAD:")
@@ -373,7 +372,7 @@ def test_git_runs_nothing_that_the_repository_names(kafka: Path, tmp_path: Path)
     hook.chmod(0o755)
     git(kafka, "config", "core.fsmonitor", f"touch '{planted}'; false")
     for command in (["status"], ["update-ref", "refs/heads/other", "HEAD"]):
-        begun = objects.start(["-C", str(kafka), *command], objects.environment(elsewhere=True))
+        begun = sources_git.start(["-C", str(kafka), *command], sources_git.environment(elsewhere=True))
         begun.communicate()
         assert begun.returncode == 0
         assert not planted.exists()
@@ -430,7 +429,7 @@ def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tm
     planted = tmp_path / "planted"
     git(kafka, "config", "protocol.ext.allow", "always")
     words = ["-C", str(kafka), "ls-remote", f"ext::sh -c touch% {planted}"]
-    _, said = objects.finish(objects.start(words, objects.environment(elsewhere=False)))
+    _, said = sources_git.finish(sources_git.start(words, sources_git.environment(elsewhere=False)))
     assert b"transport 'ext' not allowed" in said
     assert not planted.exists()
 

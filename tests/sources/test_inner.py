@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from kiplint.sources.git import open_repository
 from kiplint.sources.history import Inner, inner_commit
-from kiplint.sources.objects import open_repository
 
 HISTORY = """commit refs/heads/main
 mark :1

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 from kiplint.sources.open import STDIN, open_sets
-from kiplint.sources.recognize import LARGEST_ENTRY
+from kiplint.sources.schema_files import LARGEST_ENTRY
 from sources.support import GOOD, OTHER, TREE, error, everything, make_repository, paths, sets, write
 
 HEAVY = {"archive", "git", "objects", "repository", "tree", "unpack", "cleanup"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.sources.open import open_sets
-from kiplint.sources.recognize import Kind, is_other_json, kind_of
+from kiplint.sources.schema_files import Kind, is_other_json, kind_of
 from tools import definition, field, kiplint
 
 DEFINITION = definition(field())

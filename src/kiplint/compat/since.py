@@ -104,6 +104,6 @@ def places(
 
 
 def _is_there(place: str, repository: str | None) -> bool:
-    from kiplint.sources.objects import open_repository
+    from kiplint.sources.git import open_repository
 
     return open_repository(repository).find(place) is not None

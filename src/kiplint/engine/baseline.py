@@ -25,7 +25,7 @@ from kiplint.text.show import printable
 VERSION = 1
 
 
-class Entry(msgspec.Struct, frozen=True):
+class BaselineEntry(msgspec.Struct, frozen=True):
     """A finding that is put up with `count` times; `place` is its JSON pointer with names for indexes."""
 
     message_name: str
@@ -45,7 +45,7 @@ class Baseline(msgspec.Struct, frozen=True):
     """What is put up with, each fingerprint once, and the sets that were checked when it was recorded."""
 
     checked: tuple[str, ...] = ()
-    findings: tuple[Entry, ...] = ()
+    findings: tuple[BaselineEntry, ...] = ()
 
     @property
     def total(self) -> int:
@@ -56,7 +56,7 @@ class Baseline(msgspec.Struct, frozen=True):
 class Stale(NamedTuple):
     """An entry of which only some findings are left, or none."""
 
-    entry: Entry
+    entry: BaselineEntry
     left: int
 
 
@@ -73,7 +73,7 @@ class _Head(msgspec.Struct):
 
 class _Stored(msgspec.Struct):
     checked: tuple[str, ...]
-    findings: tuple[Entry, ...]
+    findings: tuple[BaselineEntry, ...]
 
 
 def parse(data: bytes, name: str) -> Baseline:
@@ -100,7 +100,7 @@ def render(baseline: Baseline) -> bytes:
     return text.encode()
 
 
-def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[Entry], bool]) -> Verdict:
+def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[BaselineEntry], bool]) -> Verdict:
     """Tell new findings from those that are put up with, in their order, and say which entries are stale.
 
     Of equal findings the first are those put up with. `is_judged` says whether this run would have found what an entry
@@ -134,8 +134,8 @@ def extended(baseline: Baseline, new: Iterable[Finding], checked: Iterable[str])
     return _make((*baseline.checked, *checked), (*baseline.findings, *map(_entry, new)))
 
 
-def _make(checked: Iterable[str], entries: Iterable[Entry]) -> Baseline:
-    by_fingerprint: dict[str, Entry] = {}
+def _make(checked: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
+    by_fingerprint: dict[str, BaselineEntry] = {}
     for entry in entries:
         known = by_fingerprint.get(entry.fingerprint)
         by_fingerprint[entry.fingerprint] = replace(known, count=known.count + entry.count) if known else entry
@@ -143,13 +143,13 @@ def _make(checked: Iterable[str], entries: Iterable[Entry]) -> Baseline:
     return Baseline(tuple(sorted(set(checked))), tuple(ordered))
 
 
-def _order(entry: Entry) -> tuple[str, str, str, str]:
+def _order(entry: BaselineEntry) -> tuple[str, str, str, str]:
     return entry.message_name, entry.rule, entry.place, entry.fingerprint
 
 
-def _entry(finding: Finding) -> Entry:
+def _entry(finding: Finding) -> BaselineEntry:
     place = finding.identity.removeprefix(f"{finding.rule}\0{finding.message_name}\0")
-    return Entry(
+    return BaselineEntry(
         message_name=printable(finding.message_name),
         rule=finding.rule,
         place=printable(place),
@@ -158,7 +158,7 @@ def _entry(finding: Finding) -> Entry:
     )
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: BaselineEntry) -> str:
     pairs = msgspec.structs.asdict(entry).items()
     return "{ " + ", ".join(f'"{name}": {msgspec.json.encode(value).decode()}' for name, value in pairs) + " }"
 

@@ -14,9 +14,19 @@ import msgspec
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import Words, parse, parse_lets, translate, written_out
 from kiplint.engine.language import FIXERS, KINDS, NARROWER, facts, kind_name, properties, words_of
-from kiplint.engine.rule import OWN, Case, PackSpec, Rule, RuleSpec, Softer, Wanted, own_condition, type_of
+from kiplint.engine.rule import (
+    OWN,
+    Case,
+    ConditionalSeverity,
+    FieldRequirement,
+    PackSpec,
+    Rule,
+    RuleSpec,
+    own_condition,
+    type_of,
+)
 from kiplint.engine.runtime import FUNCTIONS
-from kiplint.engine.translate import Piece, pieces, split_place
+from kiplint.engine.translate import TemplatePart, split_place, template_parts
 from kiplint.model.types import nearest_primitive, parse_type, respelt
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -129,7 +139,7 @@ def _expressions(rule: Rule) -> Iterator[str]:
             yield text
         else:
             with suppress(ExpressionError):
-                yield from (piece.expression for piece in pieces(text) if piece.expression)
+                yield from (piece.expression for piece in template_parts(text) if piece.expression)
 
 
 def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
@@ -160,7 +170,7 @@ def _expression(text: str, words: Words) -> None:
 
 
 def _template(text: str, words: Words) -> None:
-    parts = list(pieces(text))
+    parts = list(template_parts(text))
     if len(parts) > MOST_HOLES:
         raise ExpressionError(f"a text has at most {MOST_HOLES} holes")
     for piece in parts:
@@ -168,7 +178,7 @@ def _template(text: str, words: Words) -> None:
             _hole(piece, words)
 
 
-def _hole(piece: Piece, words: Words) -> None:
+def _hole(piece: TemplatePart, words: Words) -> None:
     kind = translate(piece.expression, words).type.removesuffix(" | None").partition("[")[0]
     if piece.words and kind not in COUNTED:
         raise ExpressionError(f"{piece.expression} is no number, range or list to choose a word by")
@@ -197,7 +207,7 @@ def _demands(fields: object) -> Iterator[Mistake]:
     requirements = list(fields.values()) if isinstance(fields, dict) else fields
     assert isinstance(requirements, list)
     for requirement in requirements:
-        assert isinstance(requirement, Wanted)
+        assert isinstance(requirement, FieldRequirement)
         if wrong := _no_type(requirement.type):
             yield "fields", requirement.type, wrong
         ranges = (requirement.versions, requirement.nullable, requirement.tagged.replace("either", "none"))
@@ -219,7 +229,7 @@ def _no_type(text: str) -> str:
     return f'"{printable(text)}" is not a type' + (f"; did you mean {meant}?" if meant else "")
 
 
-_SHAPES: tuple[type[msgspec.Struct], ...] = (RuleSpec, PackSpec, Case, Softer, Wanted)
+_SHAPES: tuple[type[msgspec.Struct], ...] = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
 
 
 def explain(text: str, error: str) -> str:
@@ -269,7 +279,11 @@ def _plainer(error: str) -> str:
 
 def _shapes(names: list[str]) -> tuple[type[msgspec.Struct], ...]:
     """The shapes that the object at the end of a path may have."""
-    inner: dict[str, tuple[type[msgspec.Struct], ...]] = {"says": (Case,), "levels": (Softer,), "fields": (Wanted,)}
+    inner: dict[str, tuple[type[msgspec.Struct], ...]] = {
+        "says": (Case,),
+        "levels": (ConditionalSeverity,),
+        "fields": (FieldRequirement,),
+    }
     nodes = [inner[name] for name in names if name in inner]
     return nodes[-1] if nodes else (RuleSpec, PackSpec)
 

@@ -134,11 +134,15 @@ def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed
             of_rpcs = param in OF_RPCS
             there = {_base(name) for name in names} if of_rpcs else {*names}
             for word in _keys(rule.params[param]):
-                if word not in there and word not in usual and (detail := _told(word, there, usual, of_rpcs=of_rpcs)):
+                if (
+                    word not in there
+                    and word not in usual
+                    and (detail := _no_such_name(word, there, usual, of_rpcs=of_rpcs))
+                ):
                     yield Misnamed(rule.id, param, word, detail)
 
 
-def _told(word: str, there: Collection[str], usual: Collection[str], *, of_rpcs: bool) -> str:
+def _no_such_name(word: str, there: Collection[str], usual: Collection[str], *, of_rpcs: bool) -> str:
     near = _base(word) if of_rpcs and _base(word) in there else _slip(word, sorted((*there, *usual)))
     if near:
         return f"there is no {'RPC' if of_rpcs else 'message'} {word}; did you mean {near}?"

@@ -71,8 +71,8 @@ class Finding(msgspec.Struct, frozen=True):
         return self.fix is not None
 
     @property
-    def told(self) -> str:
-        """The message, and what to write instead, in one line."""
+    def summary(self) -> str:
+        """The message and the correct text, in one line."""
         return f"{self.message}; write {self.instead}" if self.instead else self.message
 
     @property

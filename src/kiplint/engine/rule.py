@@ -54,18 +54,18 @@ MOST_TEXT = 2_000
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 
 
-class _Shape(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
+class _RuleObject(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     pass
 
 
-class Softer(_Shape):
+class ConditionalSeverity(_RuleObject):
     """A severity that holds instead of the rule's own when the expression does."""
 
     when: Annotated[str, Meta(description="An expression over the element.")]
     severity: Annotated[Level, Meta(description="The severity in that case.")]
 
 
-class Case(_Shape):
+class Case(_RuleObject):
     """One of several things that a rule may find; what it leaves out is as the rule has it."""
 
     message: Annotated[str, Meta(description="What is wrong, with {expression} holes.", max_length=MOST_TEXT)]
@@ -75,7 +75,7 @@ class Case(_Shape):
     severity: Annotated[Level | None, Meta(description="How bad the case is.")] = None
 
 
-class Wanted(_Shape):
+class FieldRequirement(_RuleObject):
     """What a message must say of one of its fields; what is left out may be anything."""
 
     type: Annotated[str, Meta(description='The type; "[]" for an array of anything.')] = ""
@@ -87,12 +87,12 @@ class Wanted(_Shape):
     first: Annotated[bool, Meta(description="Whether it comes before all other fields of its versions.")] = False
     after: Annotated[str, Meta(description="The field that comes right before it in its versions.")] = ""
     fields: Annotated[
-        dict[str, Wanted] | list[Wanted],
+        dict[str, FieldRequirement] | list[FieldRequirement],
         Meta(description="The fields of its struct: by name, or a list in order where names do not matter."),
     ] = {}
 
 
-class RuleSpec(_Shape):
+class RuleSpec(_RuleObject):
     """What must hold of one kind of element, and what to say when it does not."""
 
     id: Annotated[Word, Meta(description="The rule's name in its pack.")]
@@ -123,7 +123,9 @@ class RuleSpec(_Shape):
         dict[str, str],
         Meta(description="Names for expressions, each for use in all that follow.", max_length=MOST_CASES),
     ] = {}
-    fields: Annotated[dict[str, Wanted], Meta(description="For messages: the fields that there must be, by name.")] = {}
+    fields: Annotated[
+        dict[str, FieldRequirement], Meta(description="For messages: the fields that there must be, by name.")
+    ] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
     when: Annotated[
         str, Meta(description="The elements that the rule is about; all when left out, of problems those of its id.")
@@ -136,7 +138,7 @@ class RuleSpec(_Shape):
     ] = ""
     severity: Annotated[Level, Meta(description="How bad it is; off when it must be asked for.")] = "error"
     levels: Annotated[
-        list[Softer],
+        list[ConditionalSeverity],
         Meta(description="Other severities for special cases; the first that holds.", max_length=MOST_CASES),
     ] = []
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
@@ -155,7 +157,7 @@ class RuleSpec(_Shape):
     ] = None
 
 
-class PackSpec(_Shape):
+class PackSpec(_RuleObject):
     """A file of rules."""
 
     pack: Annotated[Word, Meta(description="The pack's name, the first half of its rules' ids.")]

@@ -16,7 +16,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Anchor, anchor
 from kiplint.engine.rule import LEVELS, Level, Rule, in_checkout, translator_stamp, type_of
-from kiplint.engine.runtime import Budget, Told, TooManyStepsError
+from kiplint.engine.runtime import Description, StepBudget, TooManyStepsError
 from kiplint.model.load import Definition
 from kiplint.model.problem import ReadingElement
 from kiplint.text.files import WILDCARDS, fits
@@ -142,19 +142,19 @@ def _level(text: str) -> Level:
     return next(level for level in LEVELS if level == text)
 
 
-Hit = tuple["Active", Any, Told | None]
+Hit = tuple["ActiveRule", Any, Description | None]
 
 
-class Active:
+class ActiveRule:
     """A rule that runs: its parameters as expressions see them, the fields it asks for, and what it tells."""
 
-    __slots__ = ("demands", "params", "rule", "tell")
+    __slots__ = ("describe", "params", "required_fields", "rule")
 
-    def __init__(self, rule: Rule, tell: Callable[[Any, dict[str, Any]], Told] | None) -> None:
+    def __init__(self, rule: Rule, describe: Callable[[Any, dict[str, Any]], Description] | None) -> None:
         self.rule = rule
         self.params = {name: _param(value) for name, value in rule.params.items()}
-        self.demands = rule.spec.fields
-        self.tell = tell
+        self.required_fields = rule.spec.fields
+        self.describe = describe
 
 
 class Compiled:
@@ -163,17 +163,17 @@ class Compiled:
     def __init__(self, kind: str, rules: Iterable[Rule], names: dict[str, Any]) -> None:
         running = {rule.spec.id: rule for rule in rules}
         self.active = tuple(
-            Active(running[word], names.get(f"tell_{word.replace('-', '_')}")) if word in running else None
+            ActiveRule(running[word], names.get(f"describe_{word.replace('-', '_')}")) if word in running else None
             for word in names[f"{kind}_rules"]
         )
         self._walk = names[f"walk_{kind}"]
 
     def walk(self, elements: Iterable[Any], hit: Callable[[Hit], None]) -> None:
-        """Call `hit((rule, element, lack))` for each rule that an element breaks."""
+        """Call `hit((rule, element, unmet))` for each rule that an element breaks."""
         self._walk(elements, hit, self.active)
 
 
-def compile_rules(kind: str, rules: Iterable[Rule], budget: Budget) -> Iterator[Compiled]:
+def compile_rules(kind: str, rules: Iterable[Rule], budget: StepBudget) -> Iterator[Compiled]:
     """The rules of a kind, pack by pack. Raises ExpressionError when one leaves the language.
 
     Those that are compiled here take their steps from the budget.
@@ -221,9 +221,9 @@ class Violation(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, hit: Hit) -> Violation:
         """The violation of a hit. A configured severity overrides those of the rule's cases."""
-        running, element, lack = hit
+        running, element, unmet = hit
         rule = running.rule
-        description = lack or running.tell(element, running.params)  # type: ignore[misc]
+        description = unmet or running.describe(element, running.params)  # type: ignore[misc]
         own = rule.severity == rule.spec.severity
         return cls(
             rule=rule,
@@ -254,7 +254,7 @@ class RuleSet:
         self.spares = spares
         self.readings: Readings | None = None
         self._by_kind: dict[str, list[Compiled]] = {}
-        self._budget = Budget()
+        self._budget = StepBudget()
 
     def has(self, kind: str) -> bool:
         """Whether a rule of the kind runs, so that its elements are worth looking for."""

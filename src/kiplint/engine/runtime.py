@@ -67,7 +67,7 @@ class TooManyStepsError(Exception):
     """The rules went through more than they may; the message is the id of the rule that took most."""
 
 
-class Budget:
+class StepBudget:
     """The steps that are left for all rules of one walk."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class Budget:
 class Meter:
     """Counts the steps of one rule. It takes them from the budget by portions, so that counting costs little."""
 
-    def __init__(self, rule: str, budget: Budget) -> None:
+    def __init__(self, rule: str, budget: StepBudget) -> None:
         self.rule = rule
         self.left = self.taken = 0
         self._budget = budget
@@ -155,7 +155,7 @@ class Meter:
 LONGEST_SHOWN = 500
 
 
-class Told(msgspec.Struct, frozen=True):
+class Description(msgspec.Struct, frozen=True):
     """What a broken rule says: of which element, at which property, and what to write instead.
 
     `severity` is empty where the rule's own holds.

@@ -9,17 +9,17 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from kiplint.engine import runtime
-from kiplint.engine.demands import lacks
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import Typed, Words, parse_lets, short, size, sized, translate
 from kiplint.engine.language import words_of
+from kiplint.engine.required_fields import unmet_requirements
 from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
-from kiplint.engine.runtime import FOR_A_HIT, FUNCTIONS, Budget
+from kiplint.engine.runtime import FOR_A_HIT, FUNCTIONS, StepBudget
 
 _OPENING, _CLOSING = "([{", ")]}"
 
 
-class Piece(NamedTuple):
+class TemplatePart(NamedTuple):
     """Plain text and the hole behind it: an expression, empty at the end of the text.
 
     Where there are words, the hole shows one of the two, the first when the expression's value is one.
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     words: tuple[str, str] | None = None
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def template_parts(text: str) -> Iterator[TemplatePart]:
     """Split a text at its holes; `{{` and `}}` are braces. Raises ExpressionError."""
     plain = ""
     rest = text
@@ -46,9 +46,9 @@ def pieces(text: str) -> Iterator[Piece]:
         if end < 0:
             raise ExpressionError(f"the hole {{{short(rest)} is never closed")
         words = _words(rest[:end], colon) if colon >= 0 else None
-        yield Piece(plain.replace("}}", "}"), rest[: colon if words else end], words)
+        yield TemplatePart(plain.replace("}}", "}"), rest[: colon if words else end], words)
         plain, rest = "", rest[end + 1 :]
-    yield Piece(plain.replace("}}", "}"))
+    yield TemplatePart(plain.replace("}}", "}"))
 
 
 def split_place(text: str) -> tuple[str, str]:
@@ -90,10 +90,10 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> list[ast.stmt]:
-    """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `tell_RULE` for each.
+    """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `describe_RULE` for each.
 
-    `walk_KIND(elements, hit, active)` calls `hit((rule, element, lack))` for all that is broken; `active` holds, in
-    the order of the ids, what runs of them (`kiplint.engine.ruleset.Active`) or None; a lack is what is amiss with
+    `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for all that is broken; `active` holds, in
+    the order of the ids, what runs of them (`kiplint.engine.ruleset.Active`) or None; a unmet is what is amiss with
     the fields that a rule asks for. Where rules are `metered`, a `budget` and the meters that `meter_of` names count
     their steps. Raises ExpressionError.
     """
@@ -101,7 +101,7 @@ def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> 
     ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())
     tree: list[ast.stmt] = [ast.Assign([ast.Name(f"{kind}_rules", ast.Store())], ids)]
     tree.append(_walk(kind, parts))
-    tree += [part.tell() for part in parts if part.speaks]
+    tree += [part.describe() for part in parts if part.describes]
     return [ast.fix_missing_locations(node) for node in tree]
 
 
@@ -119,11 +119,11 @@ class RuleTranslator:
         self.word = rule.spec.id.replace("-", "_")
         types = {name: type_of(value) for name, value in rule.params.items()}
         facts = words_of(kind, rule.spec.id, rule.spec.when)
-        self.telling = Words(facts, kind, types, parse_lets(rule.spec.let), meter=meter)
-        self.walking = self.telling._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
+        self.describing = Words(facts, kind, types, parse_lets(rule.spec.let), meter=meter)
+        self.walking = self.describing._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
 
     @property
-    def speaks(self) -> bool:
+    def describes(self) -> bool:
         """Whether the rule finds more than fields that are missing or wrong, which speak for themselves."""
         spec = self.rule.spec
         return bool(spec.message or spec.says)
@@ -154,41 +154,41 @@ class RuleTranslator:
     def judge(self, before: list[ast.expr]) -> list[ast.stmt]:
         """The statements that find whether an element of the rule breaks it, after tests that come before."""
         spec, element = self.rule.spec, ast.Name(self.kind, ast.Load())
-        lack = ast.Name("lack", ast.Load())
+        unmet = ast.Name("unmet", ast.Load())
         statements: list[ast.stmt] = []
         if spec.fields:
-            demands = ast.Attribute(self.flag(), "demands", ast.Load())
-            source = ast.Call(ast.Name("lacks", ast.Load()), [element, demands], [])
-            statements.append(ast.For(ast.Name("lack", ast.Store()), source, self._hit(lack), []))
-        if not self.speaks:
+            required_fields = ast.Attribute(self.flag(), "required_fields", ast.Load())
+            source = ast.Call(ast.Name("unmet_requirements", ast.Load()), [element, required_fields], [])
+            statements.append(ast.For(ast.Name("unmet", ast.Store()), source, self._hit(unmet), []))
+        if not self.describes:
             return _if(before, statements)
         hit = self._hit(ast.Constant(None))
         if not statements:
             return _if([*before, *self.broken()], hit)
         return _if(before, [*statements, *_if(self.broken(), hit)])
 
-    def _hit(self, lack: ast.expr) -> list[ast.stmt]:
-        arguments = ast.Tuple([self.flag(), ast.Name(self.kind, ast.Load()), lack], ast.Load())
+    def _hit(self, unmet: ast.expr) -> list[ast.stmt]:
+        arguments = ast.Tuple([self.flag(), ast.Name(self.kind, ast.Load()), unmet], ast.Load())
         hit: list[ast.stmt] = [ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [arguments], []))]
-        if meter := self.telling.meter:
+        if meter := self.describing.meter:
             take = ast.Attribute(ast.Name(meter, ast.Load()), "take", ast.Load())
             hit.insert(0, ast.Expr(ast.Call(take, [ast.Constant(FOR_A_HIT)], [])))
         return hit
 
-    def tell(self) -> ast.FunctionDef:
+    def describe(self) -> ast.FunctionDef:
         """The function that says what is wrong, and where."""
         spec = self.rule.spec
         body: list[ast.stmt] = []
         for case in spec.says:
             last = case is spec.says[-1] and not spec.message
-            result = ast.Return(self._told(case))
+            result = ast.Return(self._description(case))
             always = last or not case.when
-            body += [result] if always else _if([translate(case.when, self.telling).tree], [result])
+            body += [result] if always else _if([translate(case.when, self.describing).tree], [result])
         if spec.message:
-            body.append(ast.Return(self._told(Case(message=spec.message))))
-        return _function(f"tell_{self.word}", [self.kind, "params"], body)
+            body.append(ast.Return(self._description(Case(message=spec.message))))
+        return _function(f"describe_{self.word}", [self.kind, "params"], body)
 
-    def _told(self, case: Case) -> ast.expr:
+    def _description(self, case: Case) -> ast.expr:
         spec = self.rule.spec
         element, at = self.place(case.at or spec.at)
         arguments = [self.text(case.message), element.tree, *([self.text(at)] if at else [])]
@@ -197,35 +197,35 @@ class RuleTranslator:
             named.append(ast.keyword("instead", self.text(instead)))
         if severity := self._severity(case):
             named.append(ast.keyword("severity", severity))
-        return ast.Call(ast.Name("Told", ast.Load()), arguments, named)
+        return ast.Call(ast.Name("Description", ast.Load()), arguments, named)
 
     def _severity(self, case: Case) -> ast.expr | None:
         levels = self.rule.spec.levels
         chosen: ast.expr | None = ast.Constant(case.severity or "") if levels or case.severity else None
         for level in reversed(levels):
-            test = translate(level.when, self.telling).tree
+            test = translate(level.when, self.describing).tree
             chosen = ast.IfExp(test, ast.Constant(level.severity), chosen or ast.Constant(""))
         return chosen
 
     def place(self, at: str) -> tuple[Typed, str]:
         """The element that an `at` leads to, and the property of it that is wanted, as a text with holes."""
         element, name = split_place(at)
-        own = Typed(ast.Name(self.kind, ast.Load()), self.telling.facts)
-        return translate(element, self.telling) if element else own, name
+        own = Typed(ast.Name(self.kind, ast.Load()), self.describing.facts)
+        return translate(element, self.describing) if element else own, name
 
     def text(self, text: str) -> ast.expr:
         """A text with its holes filled."""
         parts: list[ast.expr] = []
-        for piece in pieces(text):
+        for piece in template_parts(text):
             if piece.plain:
                 parts.append(ast.Constant(piece.plain))
             if piece.expression:
-                value = sized(translate(piece.expression, self.telling).tree, self.telling.meter)
+                value = sized(translate(piece.expression, self.describing).tree, self.describing.meter)
                 words = [ast.Constant(word) for word in piece.words or ()]
                 parts.append(ast.Call(ast.Name("word" if words else "shown", ast.Load()), [value, *words], []))
         # No f-string: how quotes may nest in one differs between the versions of Python that share a wheel.
         whole = reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts or [ast.Constant("")])
-        return sized(whole, self.telling.meter)
+        return sized(whole, self.describing.meter)
 
 
 def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
@@ -244,7 +244,7 @@ def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
     flags = [ast.Name(f"on_{part.word}", ast.Store()) for part in parts]
     unpack = ast.Assign([ast.Tuple(flags, ast.Store())], ast.Name("active", ast.Load()))
     elements: ast.expr = ast.Name("elements", ast.Load())
-    if any(part.telling.meter for part in parts):
+    if any(part.describing.meter for part in parts):
         steps = ast.Constant(sum(size(statement) for statement in body))
         elements = ast.Call(ast.Attribute(ast.Name("budget", ast.Load()), "walked", ast.Load()), [elements, steps], [])
     loop = ast.For(ast.Name(kind, ast.Store()), elements, body, [])
@@ -284,19 +284,19 @@ def names_used(tree: Iterable[ast.AST]) -> Iterator[str]:
         yield from (node.id for node in ast.walk(node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
-RUNTIME = ("Told", "shown", "word")
+RUNTIME = ("Description", "shown", "word")
 
 
-def compile_in_memory(kind: str, rules: Iterable[Rule], budget: Budget | None = None) -> dict[str, Any]:
+def compile_in_memory(kind: str, rules: Iterable[Rule], budget: StepBudget | None = None) -> dict[str, Any]:
     """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params.
 
     They take their steps from the budget.
     """
-    rules, budget = list(rules), budget or Budget()
+    rules, budget = list(rules), budget or StepBudget()
     names: dict[str, Any] = {name: getattr(runtime, name) for name in RUNTIME}
     names |= {name: function.call for name, function in FUNCTIONS.items()}
     names |= {meter_of(rule): budget.meter(rule.id) for rule in rules}
-    names |= {"__builtins__": {}, "lacks": lacks, "budget": budget}
+    names |= {"__builtins__": {}, "unmet_requirements": unmet_requirements, "budget": budget}
     exec(compile(ast.Module(functions_of(kind, rules, metered=True), []), f"<{kind} rules>", "exec"), names)
     return names
 
@@ -308,7 +308,7 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     parts = [functions_of(kind, [rule for rule in rules if rule.each == kind]) for kind in kinds]
     used = {*names_used(part for tree in parts for part in tree)}
     lines = [f'"""The rules of the pack {pack}, compiled by hatch_build.py: edit the pack, not this."""', ""]
-    lines += ["from kiplint.engine.demands import lacks"] if "lacks" in used else []
+    lines += ["from kiplint.engine.required_fields import unmet_requirements"] if "unmet_requirements" in used else []
     lines += ["from kiplint.engine.runtime import FUNCTIONS"] if used & FUNCTIONS.keys() else []
     runs = ", ".join(name for name in RUNTIME if name in used)
     lines += [f"from kiplint.engine.runtime import {runs}", ""] if runs else [""]

@@ -20,7 +20,7 @@ from kiplint.pipeline.delta import said
 from kiplint.pipeline.places import require_place, told
 from kiplint.pipeline.storage import Storage, store_of
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.objects import is_bundle, unpack
+from kiplint.sources.git import is_bundle, unpack
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.schema_files import SourceError
 

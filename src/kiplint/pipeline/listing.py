@@ -15,8 +15,8 @@ from kiplint.pipeline.fetching import object_at, on_this_machine, state_of
 from kiplint.pipeline.places import require_no_secret
 from kiplint.pipeline.revisions import Revisions
 from kiplint.pipeline.storage import local_path, store_of
+from kiplint.sources.git import is_repository, own_repository
 from kiplint.sources.history import TAGS, Revision, branch, tags
-from kiplint.sources.objects import is_repository, own_repository
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.schema_files import SourceError, is_walked
 

@@ -17,11 +17,10 @@ from kiplint.pipeline.tables.blobs import Blobs
 from kiplint.pipeline.tables.trees import WALKED
 from kiplint.pipeline.worker import in_a_task
 from kiplint.sources.cleanup import close
+from kiplint.sources.git import Objects, close_repositories, open_repository
 from kiplint.sources.history import Folder, Folders, Walker, followed
-from kiplint.sources.objects import Objects, close_repositories, open_repository
 from kiplint.sources.open import open_sets
-from kiplint.sources.recognize import kind_of
-from kiplint.sources.schema_files import SourceError
+from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
 
 TO_WALK = {

@@ -18,8 +18,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.server.buffer import Buffer, Encoding
 from kiplint.sources.disk import read
-from kiplint.sources.recognize import kind_of
-from kiplint.sources.schema_files import SchemaFile, SourceError, definitions
+from kiplint.sources.schema_files import SchemaFile, SourceError, definitions, kind_of
 from kiplint.text.lines import decode_text
 
 

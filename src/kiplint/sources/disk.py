@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from kiplint.sources.recognize import LARGEST_ENTRY, marks_of
 from kiplint.sources.schema_files import (
+    LARGEST_ENTRY,
     Keep,
     Keeper,
     SchemaFile,
     SchemaFiles,
     SourceError,
     is_walked,
+    marks_of,
     sorted_out,
     with_context,
 )

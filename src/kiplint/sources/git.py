@@ -4,12 +4,360 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn
 
-from kiplint.sources.objects import Found, NoRepositoryError, Objects, open_repository
-from kiplint.sources.schema_files import SourceError, is_walked, nearest
+from kiplint.sources.cleanup import at_end, forget
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of, nearest
 from kiplint.sources.tree import FileTree, home_of
+from kiplint.text.files import read_file
+
+_LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
+_LOCAL |= {"GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"}
+_LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
+"""What says where a repository is: `git rev-parse --local-env-vars` but for the configuration. Hooks set it."""
+
+_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
+"""No questions, no locks, and nothing fetched: what a repository says of its remotes can name commands to be run."""
+
+_TAME = tuple(
+    word
+    for setting in (f"core.hooksPath={os.devnull}", "core.fsmonitor=false", "core.alternateRefsCommand=", "gc.auto=0")
+    for word in ("-c", setting)
+)
+"""What a repository's own configuration must not decide: each of these can name a command to be run."""
+
+
+def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
+    """The variables for git: it runs nothing, connects to nobody, and speaks English.
+
+    Those of the repository here stay if it is that which is read. `protocols` are those it may use; `none` is no
+    protocol.
+    """
+    kept = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
+    return {**kept, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
+
+
+def start(command: Sequence[str], env: dict[str, str]) -> Any:
+    """A git process with three pipes; raises SourceError when there is no git to be run."""
+    from subprocess import PIPE, Popen
+
+    try:
+        return Popen(["git", *_TAME, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
+    except OSError as error:
+        raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
+
+
+def finish(process: Any) -> tuple[bytes, bytes]:
+    """What a process writes on its two outputs until it ends; it does not survive us when we are interrupted.
+
+    That is said to the main thread alone: `close` ends what others wait for.
+    """
+
+    def end() -> None:
+        process.kill()
+        process.wait()
+
+    at_end(end)
+    try:
+        out, err = process.communicate()
+    except BaseException:
+        end()
+        raise
+    finally:
+        forget(end)
+    return out, err
+
+
+def complaint(stderr: bytes) -> str:
+    """The line of git's that says what is wrong."""
+    lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
+    reasons = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
+    return next(iter(reasons or lines), "it says nothing")
+
+
+WINDOW = 30
+"""How many names are sent before the first answer is read. Twice that many fit into the smallest of pipes."""
+
+MOST_AT_ONCE = 256 << 20
+"""The bytes that the objects of one request may have together, those of blobs counted as far as they are read."""
+
+LARGEST_TREE = 32 << 20
+PIECE = 1 << 16
+
+
+class NoRepositoryError(SourceError):
+    """There is no git repository at the place."""
+
+
+class GitObject(NamedTuple):
+    """An object: its type, its bytes, and the bytes that an object's id has in its repository."""
+
+    kind: str
+    data: bytes
+    width: int
+
+
+def _trusting(stderr: bytes) -> str:
+    """How to tell git that a repository of somebody else's is to be trusted, as git says it."""
+    words = stderr.decode("utf-8", "surrogateescape").splitlines()
+    command = next((line.strip() for line in words if "safe.directory" in line and "git config" in line), "")
+    return f"; if you trust it: {command}" if command else ""
+
+
+class Rest:
+    """What is left of an object that is read from a pipe."""
+
+    def __init__(self, pipe: Any, size: int) -> None:
+        self._pipe, self._left = pipe, size
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, none at the end."""
+        piece: bytes = self._pipe.read(min(size, self._left))
+        self._left -= len(piece)
+        return piece
+
+    def skip(self) -> None:
+        """Go to the end."""
+        while self.read(PIECE):
+            pass
+
+
+class Objects:
+    """The objects of one repository; git is started by the first question. Threads must not share them.
+
+    `where` is what errors call it, `options` lead git there, and `ceiling` is a directory that git must not leave
+    upwards on its way.
+    """
+
+    def __init__(self, where: str, options: Sequence[str], *, elsewhere: bool, ceiling: str = "") -> None:
+        self.where = where
+        self._options = list(options)
+        self._env = environment(elsewhere=elsewhere)
+        if ceiling:
+            self._env["GIT_CEILING_DIRECTORIES"] = ceiling
+        self._begun: Any = None
+        self.open = True
+
+    @property
+    def _git(self) -> Any:
+        if self._begun is None:
+            self._begun = start([*self._options, "cat-file", "--batch"], self._env)
+            at_end(self.close)
+        return self._begun
+
+    def close(self) -> None:
+        """Stop the process; nothing can be asked afterwards."""
+        was_open, self.open = self.open, False
+        if was_open and self._begun:
+            forget(self.close)
+            self._begun.kill()  # another thread may be waiting for what it says
+            for pipe in (self._begun.stdin, self._begun.stdout, self._begun.stderr):
+                try:
+                    pipe.close()
+                except OSError:  # what was still to be written finds no reader
+                    continue
+            self._begun.wait()
+
+    def find(self, name: str) -> GitObject | None:
+        """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""
+        if "\n" in name or "\0" in name:
+            return None
+        return self._ask([name.encode("utf-8", "surrogateescape")])[0]
+
+    def read(self, ids: Sequence[str]) -> list[GitObject]:
+        """Objects by id, of an oversized blob only the beginning; raises SourceError when one is missing."""
+        answers = self._ask([name.encode() for name in ids])
+        for answer, name in zip(answers, ids, strict=True):
+            if answer is None:
+                raise self._missing(name)
+        return [answer for answer in answers if answer]
+
+    def run(self, *command: str) -> str:
+        """What another git command prints about the repository, or empty if it fails."""
+        process = start([*self._options, *command], self._env)
+        out, _ = finish(process)
+        return "" if process.returncode else out.decode("utf-8", "surrogateescape")
+
+    def tell(self, command: Sequence[str], data: bytes, most: int, seconds: float) -> bytes:
+        """What another git command prints that reads some bytes, no more of these than fit into a pipe.
+
+        Raises SourceError when it fails, prints more than that, or takes longer.
+        """
+        from threading import Timer
+
+        process = start([*self._options, *command], self._env)
+        timer = Timer(seconds, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(data)
+            process.stdin.close()
+            out: bytes = process.stdout.read(most + 1)
+        except OSError:
+            out = b""
+        finally:
+            timer.cancel()
+            if process.poll() is None and len(out) > most:
+                process.kill()
+            process.stdout.close()
+            process.stderr.close()
+            process.wait()
+        if process.returncode or len(out) > most:
+            raise SourceError(f"git cannot say what is in {self.where}")
+        return out
+
+    def _missing(self, name: str) -> SourceError:
+        if "true" in self.run("config", "--get-regexp", r"^remote\..*\.promisor$"):
+            reason = f"the clone {self.where} is partial, and object {name} is not in it"
+            return SourceError(f"{reason}; kiplint fetches nothing, so use a clone made without --filter")
+        return SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
+
+    def _ask(self, names: Sequence[bytes]) -> list[GitObject | None]:
+        try:
+            return list(self._answers(names))
+        except BaseException:
+            self.close()  # answers that nobody has read would be taken for those to the next question
+            raise
+
+    def _answers(self, names: Sequence[bytes]) -> Iterator[GitObject | None]:
+        remaining = MOST_AT_ONCE
+        chunks = [names[at : at + WINDOW] for at in range(0, len(names), WINDOW)]
+        self._send(chunks[:1])
+        for at, chunk in enumerate(chunks, 1):
+            self._send(chunks[at : at + 1])
+            for _ in chunk:
+                answer = self._receive(remaining)
+                remaining -= len(answer.data) if answer else 0
+                yield answer
+
+    def _send(self, chunks: Sequence[Sequence[bytes]]) -> None:
+        try:
+            for chunk in chunks:
+                self._git.stdin.write(b"".join(name + b"\n" for name in chunk))
+                self._git.stdin.flush()
+        except OSError:
+            self._fail()
+
+    def _receive(self, remaining: int) -> GitObject | None:
+        pipe = self._git.stdout
+        line: bytes = pipe.readline()
+        if line.endswith((b" missing\n", b" ambiguous\n")):
+            return None
+        words = line.split()
+        if len(words) != 3 or not words[2].isdigit():
+            self._fail()
+        size = int(words[2])
+        length = min(size, LARGEST_ENTRY) if words[1] == b"blob" else size
+        if length > min(remaining, LARGEST_TREE):
+            raise SourceError(f"the git repository {self.where} holds too much in one folder")
+        data: bytes = pipe.read(length)
+        if size > length:
+            rest = Rest(pipe, size - length)
+            data += marks_of(rest.read)[0]
+            rest.skip()
+        if len(data) < length or pipe.read(1) != b"\n":
+            self._fail()
+        return GitObject(words[1].decode(), data, len(words[0]) // 2)
+
+    def _fail(self) -> NoReturn:
+        self._git.kill()
+        whole = self._git.stderr.read()
+        reason = complaint(whole)
+        if "dubious ownership" in reason:
+            raise SourceError(f"git does not read the repository {self.where}: {reason}{_trusting(whole)}") from None
+        if "not a git repository" in reason:
+            raise NoRepositoryError(f"not a git repository: {self.where}") from None
+        raise SourceError(f"git cannot read the repository {self.where}: {reason}") from None
+
+
+_opened: dict[tuple[str, str], Objects] = {}
+_unpacked: dict[tuple[str, int, int], str] = {}
+
+
+def open_repository(repository: str | None) -> Objects:
+    """The objects of a repository; all that ask for it in this process share them.
+
+    Git looks for it as it always does, so that it refuses one that belongs to somebody else (`safe.directory`). Raises
+    SourceError for a repository that does not exist and for a bundle that cannot be unpacked. That a directory is no
+    repository shows at the first question.
+    """
+    place = os.path.realpath(repository or os.curdir)
+    key = place, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
+    if key not in _opened or not _opened[key].open:
+        _opened[key] = _open(repository, place) if repository else Objects(place, (), elsewhere=False)
+    return _opened[key]
+
+
+def own_repository(place: str, name: str) -> Objects:
+    """The objects of a repository for one caller alone, such as a thread, who closes them.
+
+    `name` is what errors call it. Raises SourceError as `open_repository` does.
+    """
+    return _open(name, os.path.realpath(place))
+
+
+def close_repositories() -> None:
+    """Stop the git processes of all that were opened; opening again afterwards works."""
+    while _opened:
+        _opened.popitem()[1].close()
+
+
+def _open(repository: str, place: str) -> Objects:
+    if os.path.isdir(place):
+        if not _is_bare(place):
+            return Objects(repository, ("-C", place), elsewhere=True)
+        # Whoever names a bare repository means it; `safe.bareRepository` is about those that git comes across.
+        options = ("-c", "safe.bareRepository=all", "-C", place)
+        return Objects(repository, options, elsewhere=True, ceiling=os.path.dirname(place))
+    try:
+        beginning = read_file(place, 16, cut=True)
+    except OSError as error:
+        raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
+    if beginning.startswith(b"gitdir:") and os.path.basename(place) == ".git":
+        return Objects(repository, ("-C", os.path.dirname(place)), elsewhere=True)
+    if is_bundle(place):
+        return Objects(repository, (f"--git-dir={unpacked(repository, place)}",), elsewhere=True)
+    raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
+
+
+def is_bundle(path: str) -> bool:
+    """Whether a file is a git bundle."""
+    beginning = read_file(path, 16, cut=True)
+    return beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n")
+
+
+def is_repository(path: str) -> bool:
+    """Whether a directory is a git repository: the top of a work tree, or a bare one."""
+    return os.path.lexists(os.path.join(path, ".git")) or _is_bare(path)
+
+
+def unpack(repository: str, bundle: str, directory: str) -> None:
+    """Make an empty directory a bare repository with all that a bundle holds; raises SourceError for a broken one."""
+    command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
+    process = start(command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
+    _, stderr = finish(process)
+    if process.returncode:
+        raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
+
+
+def unpacked(repository: str, bundle: str) -> str:
+    """A bundle as a bare repository that is there until this process ends; raises SourceError for a broken one."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    stat = os.stat(bundle)
+    key = bundle, stat.st_size, stat.st_mtime_ns
+    if not os.path.isdir(_unpacked.get(key, "")):
+        directory = mkdtemp(prefix="kiplint-")
+        at_end(lambda: rmtree(directory, ignore_errors=True))
+        unpack(repository, bundle, directory)
+        _unpacked[key] = directory
+    return _unpacked[key]
+
+
+def _is_bare(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
+
 
 MOST_ENTRIES = 1_000_000
 DEEPEST = 200
@@ -19,7 +367,7 @@ FOLDER, FILE = b"40000", b"100"
 """The mode of a folder, and how the modes of files begin."""
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """One entry of a tree object: its mode in octal digits, its name, and the id of what it stands for."""
 
     mode: bytes
@@ -115,7 +463,7 @@ def _no_revision(revision: str, objects: Objects) -> NoReturn:
     raise SourceError(f"no such revision: {revision}{hint}")
 
 
-def _entry(revision: str, walked: list[str], part: str, tree: Found) -> Entry:
+def _entry(revision: str, walked: list[str], part: str, tree: GitObject) -> TreeEntry:
     by_name = {entry.name: entry for entry in entries(tree)}
     if part not in by_name:
         before = "".join(f"{folder}/" for folder in walked)
@@ -124,7 +472,7 @@ def _entry(revision: str, walked: list[str], part: str, tree: Found) -> Entry:
     return by_name[part]
 
 
-def entries(tree: Found) -> Iterator[Entry]:
+def entries(tree: GitObject) -> Iterator[TreeEntry]:
     """The entries of a tree object; raises SourceError when it is cut off."""
     data, at = tree.data, 0
     while at < len(data):
@@ -135,17 +483,17 @@ def entries(tree: Found) -> Iterator[Entry]:
             raise SourceError("the git repository is damaged: a tree object ends too early")
         name = data[space + 1 : end].decode("utf-8", "surrogateescape")
         if name not in ("", ".", "..") and "/" not in name:
-            yield Entry(data[at:space].lstrip(b"0"), name, data[end + 1 : after].hex())
+            yield TreeEntry(data[at:space].lstrip(b"0"), name, data[end + 1 : after].hex())
         at = after
 
 
-def _siblings(tree: Found, chosen: Entry) -> dict[str, dict[str, str]]:
+def _siblings(tree: GitObject, chosen: TreeEntry) -> dict[str, dict[str, str]]:
     """The files of one folder, as `_folders` gives them; the chosen one whatever it is called."""
     files = {entry.name: entry.id for entry in entries(tree) if is_json(entry)}
     return {"": {**files, chosen.name: chosen.id}}
 
 
-def _folders(name: str, top: Found, objects: Objects) -> dict[str, dict[str, str]]:
+def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str, str]]:
     """The JSON files below a tree: path of the folder to name to id."""
     folders: dict[str, dict[str, str]] = {}
     waiting = [("", top)]
@@ -170,7 +518,7 @@ def _folders(name: str, top: Found, objects: Objects) -> dict[str, dict[str, str
     return folders
 
 
-def is_json(entry: Entry) -> bool:
+def is_json(entry: TreeEntry) -> bool:
     """Whether an entry is a regular file that is called JSON."""
     return entry.mode.startswith(FILE) and entry.name.endswith(".json")
 

@@ -9,8 +9,7 @@ from hashlib import sha1
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from kiplint.sources.git import DEEPEST, FILE, FOLDER, MOST_ENTRIES, entries, is_json
-from kiplint.sources.objects import Objects, open_repository
+from kiplint.sources.git import DEEPEST, FILE, FOLDER, MOST_ENTRIES, Objects, entries, is_json, open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 
 _COMMIT_TEXT_FORMAT: Final = "--format=%H %T %ct%n%P%n%an%n%B"

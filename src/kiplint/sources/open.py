@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from kiplint.sources import disk
-from kiplint.sources.recognize import LARGEST_ENTRY
-from kiplint.sources.schema_files import Keep, NothingThereError, SchemaFiles, SourceError
+from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, NothingThereError, SchemaFiles, SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     """The tree behind a name that is no plain file or directory, and the file in it if the name is that of one."""
     archive, _, inner = name.partition(INSIDE)
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
-        from kiplint.sources.archive import open_archive
+        from kiplint.sources.tree import open_archive
 
         return open_archive(archive, inner)
     from kiplint.sources.git import is_revision, open_revision

@@ -49,7 +49,7 @@ class Block(msgspec.Struct, frozen=True):
     closed: bool = True
 
 
-class Found(NamedTuple):
+class DocumentBlocks(NamedTuple):
     """What a document has: its definitions in order, and where fields stand that belong to none of them."""
 
     blocks: tuple[Block, ...]
@@ -114,7 +114,7 @@ class _Scan:
             self.loose.append(frame.start)
 
 
-def find_blocks(text: str) -> Found:
+def find_blocks(text: str) -> DocumentBlocks:
     """The definitions of a document, and its loose fields; in linear time."""
     scan = _Scan(text)
     starts = [start for start, _ in scan.closed]
@@ -126,7 +126,7 @@ def find_blocks(text: str) -> Found:
             kept.append((start, end, closed))
     begun = [start for start, _, _ in kept]
     loose = [at for at in scan.loose if not (n := bisect_right(begun, at)) or at >= kept[n - 1][1]]
-    return Found(tuple(_block(text, scan.mends, *place) for place in kept), tuple(loose))
+    return DocumentBlocks(tuple(_block(text, scan.mends, *place) for place in kept), tuple(loose))
 
 
 def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, int]]:
@@ -170,7 +170,7 @@ _BREAKS: Final = frozenset(re.findall(r"\w+", "br p div pre tr td th li ul ol ta
 """The elements that begin a new line."""
 
 
-class Document(msgspec.Struct, frozen=True, dict=True):
+class ShownDocument(msgspec.Struct, frozen=True, dict=True):
     """A document's `text`, and `plain`, what is to be read in it.
 
     `offsets` has for each character of `plain` where it stands in the text, and one for the end; `sizes` how many
@@ -191,10 +191,10 @@ class Document(msgspec.Struct, frozen=True, dict=True):
         return (*lines.position(first), *lines.position(last))
 
 
-def read_document(text: str) -> Document:
+def read_document(text: str) -> ShownDocument:
     """A document out of its text, whatever it is; linear in its length."""
     if not _HTML.search(text):
-        return Document(text, _mended(text), range(len(text) + 1))
+        return ShownDocument(text, _mended(text), range(len(text) + 1))
     pieces: list[str] = []
     offsets = array("q")
     sizes: dict[int, int] = {}
@@ -206,7 +206,7 @@ def read_document(text: str) -> Document:
             offsets.extend(range(start, start + len(shown)))
         pieces.append(shown)
     offsets.append(len(text))
-    return Document(text, _mended("".join(pieces)), offsets, sizes)
+    return ShownDocument(text, _mended("".join(pieces)), offsets, sizes)
 
 
 def _shown(text: str) -> Iterator[tuple[str, int, int]]:

@@ -55,7 +55,7 @@ CLOSERS: Final = {"object": "}", "array": "]"}
 _WHAT: Final = {"object": "property", "array": "element"}
 
 
-class Frame:
+class OpenNode:
     """An object or array that is still open."""
 
     __slots__ = ("children", "comma", "expect", "member", "node", "seen")
@@ -99,7 +99,7 @@ def escape(token: str) -> str:
     return token.replace("~", "~0").replace("/", "~1")
 
 
-def pointer(frames: list[Frame]) -> str:
+def pointer(frames: list[OpenNode]) -> str:
     """The JSON pointer of what the last of the frames is reading, or of the nearest thing a pointer can name."""
     parts: list[str] = []
     for frame in frames:
@@ -162,7 +162,7 @@ class Builder:
         self.text = text
         self.collector = Collector(text)
         self.root: Node | None = None
-        self.stack: list[Frame] = []
+        self.stack: list[OpenNode] = []
         self.last = Token(PUNCTUATION, 0, 0, "")
         self.comma_excused = False
         """Whether the token before this one was an unclosed string, which has most likely swallowed the comma."""
@@ -201,7 +201,7 @@ class Builder:
         if not (self.collector.full or self.collector.quiet_at(token.start)):
             self.collector.add(kind, detail, self.where(), token.start, token.end)
 
-    def begin_member(self, frame: Frame, token: Token) -> None:
+    def begin_member(self, frame: OpenNode, token: Token) -> None:
         """Begin a property with `token` as its key; its value is missing until it comes."""
         node = Node("missing", token.end, token.end)
         node.key_start, node.key_end = token.start, token.end
@@ -236,7 +236,7 @@ class Builder:
         self.syntax(f"the string {show(token.text[1:41])} has no closing {quote} on its line", token.start, token.end)
         self.comma_excused = True
 
-    def close(self, frame: Frame, token: Token) -> bool:
+    def close(self, frame: OpenNode, token: Token) -> bool:
         """Close `frame` with a closing bracket; True when the bracket belongs to a frame further out."""
         if token.text == frame.closer:
             if frame.expect is Expect.NEXT:
@@ -250,7 +250,7 @@ class Builder:
         self.pop(self.last.end if outer else token.end)
         return outer
 
-    def closing(self, frame: Frame) -> str:
+    def closing(self, frame: OpenNode) -> str:
         """The bracket that is missing, in words."""
         return f"'{frame.closer}' to close the {frame.node.kind} opened on line {self.line_of(frame.node.start)}"
 
@@ -291,7 +291,7 @@ class Builder:
 
     def _open(self, node: Node) -> None:
         if len(self.stack) < MAX_DEPTH:
-            self.stack.append(Frame(node))
+            self.stack.append(OpenNode(node))
             return
         self._skipping = (node, 1)
         if self.too_deep is None:
@@ -372,7 +372,7 @@ class Parser(Builder):
             self.expected("'{'", token)
         return False
 
-    def _at_key(self, frame: Frame, token: Token) -> bool:
+    def _at_key(self, frame: OpenNode, token: Token) -> bool:
         if token.kind in STRINGS:
             self.begin_member(frame, token)
             return False
@@ -394,7 +394,7 @@ class Parser(Builder):
         frame.expect = Expect.VALUE
         return token.text != ":"
 
-    def _bare_key(self, frame: Frame, token: Token) -> bool:
+    def _bare_key(self, frame: OpenNode, token: Token) -> bool:
         if not is_identifier(token.text):
             self.expected("a property name in double quotes", token)
             if not colon_follows(self.text, token.end):
@@ -406,7 +406,7 @@ class Parser(Builder):
             self.note("json5-only", detail, token)
         return False
 
-    def _at_colon(self, frame: Frame, token: Token) -> bool:
+    def _at_colon(self, frame: OpenNode, token: Token) -> bool:
         if token.text == ":":
             frame.expect = Expect.VALUE
             return False
@@ -421,7 +421,7 @@ class Parser(Builder):
         frame.expect = Expect.VALUE
         return token.text not in _ASSIGNMENTS
 
-    def _at_value(self, frame: Frame, token: Token) -> bool:
+    def _at_value(self, frame: OpenNode, token: Token) -> bool:
         if token.text == ":":
             self.expected(f"a value for {_name(frame)}", token)
             return False
@@ -435,7 +435,7 @@ class Parser(Builder):
         self.value(token)
         return False
 
-    def _at_element(self, frame: Frame, token: Token) -> bool:
+    def _at_element(self, frame: OpenNode, token: Token) -> bool:
         if token.text in _CLOSERS:
             return self.close(frame, token)
         if token.text in {",", ":"}:
@@ -445,7 +445,7 @@ class Parser(Builder):
         self.value(token)
         return False
 
-    def _at_comma(self, frame: Frame, token: Token) -> bool:
+    def _at_comma(self, frame: OpenNode, token: Token) -> bool:
         if token.text == ",":
             frame.comma = token.start
             self.collector.recovered()
@@ -469,7 +469,7 @@ class Parser(Builder):
             return True
         return False
 
-    def _next(self, frame: Frame) -> bool:
+    def _next(self, frame: OpenNode) -> bool:
         frame.member = None
         frame.expect = Expect.NEXT
         return True
@@ -477,7 +477,7 @@ class Parser(Builder):
     def _is_key(self, token: Token) -> bool:
         return (token.kind in STRINGS or token.kind == WORD) and colon_follows(self.text, token.end)
 
-    def _closer_missing(self, frame: Frame, token: Token) -> bool:
+    def _closer_missing(self, frame: OpenNode, token: Token) -> bool:
         """Whether `token` begins the next element of an array whose last element was never closed."""
         if not (token.text == "{" and frame.is_object and len(self.stack) > 1 and frame.expect is not Expect.FIRST):
             return False
@@ -489,7 +489,7 @@ class Parser(Builder):
         self.pop(self.last.end)
         return self._next(outer)
 
-    def _comma_missing(self, frame: Frame, token: Token) -> None:
+    def _comma_missing(self, frame: OpenNode, token: Token) -> None:
         if self.comma_excused or self.collector.full or self.collector.quiet_at(token.start):
             return
         after = f"the value of {_name(frame)}" if frame.is_object else "the element"
@@ -519,7 +519,7 @@ class Parser(Builder):
             self.collector.add("trailing-content", detail, "", token.start, end)
 
 
-def _name(frame: Frame) -> str:
+def _name(frame: OpenNode) -> str:
     if frame.member is None or frame.member.key is None:
         return "the property"
     return show(frame.member.key)

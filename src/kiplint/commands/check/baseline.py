@@ -9,7 +9,16 @@ from typing import NamedTuple
 from msgspec.structs import asdict
 
 from kiplint.commands.check.result import StaleObject
-from kiplint.engine.baseline import Baseline, Entry, Stale, compare, extended, read_baseline, without, write_baseline
+from kiplint.engine.baseline import (
+    Baseline,
+    BaselineEntry,
+    Stale,
+    compare,
+    extended,
+    read_baseline,
+    without,
+    write_baseline,
+)
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
@@ -115,7 +124,7 @@ def _folder(file: str) -> str:
     return os.path.dirname(os.path.realpath(file))
 
 
-def _judge(findings: Sequence[Finding], rules: RuleSet) -> Callable[[Entry], bool]:
+def _judge(findings: Sequence[Finding], rules: RuleSet) -> Callable[[BaselineEntry], bool]:
     """The test whether a run over everything would have found what an entry records, if it were still there."""
     asleep = {rule.id for rule in rules.known} - {rule.id for rule in rules.rules}
     unread = {_plain(one.path) for one in findings if not one.message_name and one.rule.startswith(UNREAD)}

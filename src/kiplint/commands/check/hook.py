@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kiplint.sources.disk import read
-from kiplint.sources.git import is_revision
-from kiplint.sources.objects import open_repository
-from kiplint.sources.recognize import kind_of
-from kiplint.sources.schema_files import SourceError
+from kiplint.sources.git import is_revision, open_repository
+from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.sources.tree import home_of
 
 if TYPE_CHECKING:

@@ -37,5 +37,5 @@ def _write_findings(one: KipReport, out: TextIO) -> None:
     write_row(("severity", "rule", "place", "what"), out)
     write_row(["---"] * 4, out)
     for found in sorted(one.findings, key=lambda found: SEVERITIES.index(found.severity)):
-        write_row(map(inline, (found.severity, found.rule, f"{found.path}:{found.span.line}", found.told)), out)
+        write_row(map(inline, (found.severity, found.rule, f"{found.path}:{found.span.line}", found.summary)), out)
     out.write("\n")

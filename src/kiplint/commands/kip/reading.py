@@ -13,7 +13,7 @@ import msgspec
 from kiplint.engine.finding import Span
 from kiplint.model.load import Definition, load
 from kiplint.sources.schema_files import SourceError
-from kiplint.text.document import Block, Document, find_blocks, read_document
+from kiplint.text.document import Block, ShownDocument, find_blocks, read_document
 from kiplint.text.files import read_file
 from kiplint.text.lines import Lines, decode_text
 
@@ -50,7 +50,7 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
 
     path: str
     data: bytes
-    document: Document
+    document: ShownDocument
     drafts: tuple[Draft, ...]
     loose: tuple[int, ...] = ()
     grammar: tuple[int, ...] = ()
@@ -112,7 +112,7 @@ def _bytes(path: str) -> bytes:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _told_apart(document: Document, lines: Lines, blocks: Iterable[Block]) -> list[Draft]:
+def _told_apart(document: ShownDocument, lines: Lines, blocks: Iterable[Block]) -> list[Draft]:
     """The definitions; of those with one name, all but the last are older: KIPs show what was, then what is to be."""
     drafts = [
         Draft(load("", block.text.encode()), block, Span(*document.span(block.start, block.end, lines)))

@@ -174,7 +174,7 @@ def _row(tree: str | None, name: str, blob: str, found: Finding) -> Row:
     span = found.span
     place = found.identity.split("\0", 2)[2]
     where = (span.line, span.column, span.end_line, span.end_column, found.pointer)
-    what = (found.rule, found.severity, found.told)
+    what = (found.rule, found.severity, found.summary)
     told = (found.message_name, found.source, found.fingerprint, place)
     return (tree, name, blob, *what, *where, *told, None, None)
 

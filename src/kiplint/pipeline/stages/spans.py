@@ -28,8 +28,8 @@ from kiplint.pipeline.tables.spans import (
 )
 from kiplint.pipeline.tables.trees import Trees
 from kiplint.pipeline.work import Work
+from kiplint.sources.git import open_repository
 from kiplint.sources.history import inner_commit
-from kiplint.sources.objects import open_repository
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from kiplint.pipeline.columns import Columns, array
 from kiplint.pipeline.frame import Frame
 from kiplint.pipeline.late import f
-from kiplint.sources.recognize import FOREIGN
+from kiplint.sources.schema_files import FOREIGN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -16,4 +16,4 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     for one in report.findings:
         place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"
         severity = paint(one.severity, SEVERITY[one.severity], color)
-        out.write(f"{place}: {severity} {one.rule} {printable(one.told)}\n")
+        out.write(f"{place}: {severity} {one.rule} {printable(one.summary)}\n")

@@ -73,7 +73,7 @@ def annotation(one: Finding, path: str) -> str:
             properties |= {"col": span.column, "endColumn": span.end_column}
     properties["title"] = one.rule
     told = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
-    return f"::{LEVELS[one.severity]} {told}::{escape(one.told)}"
+    return f"::{LEVELS[one.severity]} {told}::{escape(one.summary)}"
 
 
 def escape(text: str) -> str:

@@ -23,7 +23,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     before = "[\n"
     for one, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
         row = {
-            "description": f"{one.rule}: {printable(one.told)}",
+            "description": f"{one.rule}: {printable(one.summary)}",
             "check_name": one.rule,
             "fingerprint": fingerprint,
             "severity": SEVERITIES[one.severity],

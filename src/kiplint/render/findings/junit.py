@@ -45,10 +45,10 @@ def _write_suite(path: str, found: Sequence[Finding], report: Report, out: TextI
     for one in found:
         place = f"{path}:{one.span.line}:{one.span.column}"
         source = f" ({one.source})" if one.source else ""
-        text = escape(f"{place}: {one.severity} {one.rule} {one.told}{source}")
-        told = f'<failure type="{one.severity}" message="{escape(one.told)}">{text}</failure>'
+        text = escape(f"{place}: {one.severity} {one.rule} {one.summary}{source}")
+        told = f'<failure type="{one.severity}" message="{escape(one.summary)}">{text}</failure>'
         out.write(
-            f'    <testcase name="{escape(f"{one.rule}: {one.told}")}" classname="{suite}">\n'
+            f'    <testcase name="{escape(f"{one.rule}: {one.summary}")}" classname="{suite}">\n'
             f"      {told if _fails(report, one) else f'<system-out>{text}</system-out>'}\n"
             "    </testcase>\n"
         )

@@ -18,4 +18,4 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     write_row(("severity", "rule", "place", "what"), out)
     write_row(["---"] * 4, out)
     for one in sorted(report.findings, key=lambda one: SEVERITIES.index(one.severity)):
-        write_row(map(inline, (one.severity, one.rule, f"{one.path}:{one.span.line}", one.told)), out)
+        write_row(map(inline, (one.severity, one.rule, f"{one.path}:{one.span.line}", one.summary)), out)

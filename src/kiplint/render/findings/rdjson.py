@@ -37,7 +37,7 @@ def _diagnostic(one: Finding, report: Report, places: Places) -> dict[str, Any]:
     suggestion = _suggestion(one, places) if one.fix else None
     rule = report.rules.get(one.rule)
     return {
-        "message": printable(one.told),
+        "message": printable(one.summary),
         "location": {"path": printable(report.in_repository(one.path)), "range": {"start": start, "end": end}},
         "severity": SEVERITIES[one.severity],
         "code": {"value": one.rule, **({"url": rule.url} if rule and rule.url else {})},

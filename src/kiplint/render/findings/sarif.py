@@ -148,7 +148,7 @@ def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) ->
             "ruleId": one.rule,
             "ruleIndex": rules[one.rule],
             "level": LEVELS[one.severity],
-            "message": {"text": message_text(one.told)},
+            "message": {"text": message_text(one.summary)},
             **({"locations": [_location(report, one.path, one.span)]} if one.path else {}),
             **({"relatedLocations": [_related(report, *related)]} if related else {}),
             "partialFingerprints": {"primaryLocationLineHash": mark},

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kiplint.engine.demands import lacks
-from kiplint.engine.rule import Wanted
+from kiplint.engine.required_fields import unmet_requirements
+from kiplint.engine.rule import FieldRequirement
 from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from tools import field, message
@@ -16,10 +16,10 @@ from tools import field, message
 STRING = {"type": "string", "versions": "1+"}
 
 
-def found(whole: Message, demands: Any) -> list[tuple[str, str, str, str]]:
-    """What a message lacks: what is said, of which element, at which property, and what to write."""
-    wanted = msgspec.convert(demands, dict[str, Wanted])
-    told = lacks(whole, wanted)
+def found(whole: Message, required_fields: Any) -> list[tuple[str, str, str, str]]:
+    """What a message unmet_requirements: what is said, of which element, at which property, and what to write."""
+    wanted = msgspec.convert(required_fields, dict[str, FieldRequirement])
+    told = unmet_requirements(whole, wanted)
     return [
         (one.message, one.element.path if isinstance(one.element, Field) else one.element.name, one.at, one.instead)
         for one in told
@@ -31,7 +31,7 @@ def request(*fields: dict[str, Any]) -> Message:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "given", "lack"),
+    ("wanted", "given", "unmet"),
     [
         ({"type": "int16"}, {}, ("A has to be int16, not string", "type", '"int16"')),
         ({"type": "[]"}, {}, ("A has to be an array, not string", "type", "")),
@@ -72,9 +72,9 @@ def request(*fields: dict[str, Any]) -> Message:
         ({"fields": {"B": {}}}, {}, ("A has to hold a struct, not string", "type", "")),
     ],
 )
-def test_one_demand(wanted: dict[str, Any], given: dict[str, Any], lack: tuple[str, str, str] | None) -> None:
+def test_one_demand(wanted: dict[str, Any], given: dict[str, Any], unmet: tuple[str, str, str] | None) -> None:
     whole = request(field("A", **{"type": "string", "versions": "1+", **given}))
-    expected = [(lack[0], "A", *lack[1:])] if lack else []
+    expected = [(unmet[0], "A", *unmet[1:])] if unmet else []
     assert found(whole, {"A": wanted}) == expected
 
 
