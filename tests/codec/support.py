@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kiplint.codec.catalog import Catalog, Definitions
-from kiplint.codec.fast import UNKNOWN_TAGS, key_of
+from kiplint.codec.values import UNKNOWN_TAGS, key_of
 from kiplint.codec.wire import base64_text, float_json, uuid_text
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.message import Message

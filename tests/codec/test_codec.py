@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from codec.support import random_body, random_message
 from kiplint.codec.build import build
 from kiplint.codec.codec import Codec, UnusableLayout, filled
-from kiplint.codec.fast import UNKNOWN_TAGS
 from kiplint.codec.problems import RULES, Malformed
+from kiplint.codec.values import UNKNOWN_TAGS
 from tools import USUAL, field, message
 
 seeds = st.integers(0, 2**63)

@@ -60,11 +60,11 @@ def test_frames_go_both_ways() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ([], "a line has to be a JSON object"),
-        ({"message": "XRequest", "version": 3}, '"hex" has to be text'),
-        ({"message": "XRequest", "version": 3, "hex": "0"}, '"hex" has to be pairs of hexadecimal digits'),
-        ({"message": "XRequest", "version": "3", "hex": ""}, '"version" has to be a number'),
-        ({"direction": "up", "hex": ""}, '"direction" has to be "request" or "response"'),
+        ([], "a line must be a JSON object"),
+        ({"message": "XRequest", "version": 3}, '"hex" must be text'),
+        ({"message": "XRequest", "version": 3, "hex": "0"}, '"hex" must be pairs of hexadecimal digits'),
+        ({"message": "XRequest", "version": "3", "hex": ""}, '"version" must be a number'),
+        ({"direction": "up", "hex": ""}, '"direction" must be "request" or "response"'),
     ],
 )
 def test_what_cannot_be_understood(given: Any, text: str) -> None:
@@ -112,7 +112,7 @@ def test_what_cannot_be_read(given: Any, rule: str, offset: int, text: str) -> N
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (7, "a line has to be a JSON object"),
+        (7, "a line must be a JSON object"),
         ({"message": "Y", "version": 1}, "no set has Y"),
         ({"message": "XRequest", "version": 8}, "no set has XRequest 8"),
         ({"message": "XRequest", "version": 1, "value": {"nam": ""}}, "XRequest has no field nam; did you mean name?"),

@@ -1,4 +1,4 @@
-"""The slow writer: fills in what a value leaves out, as Kafka's classes do, and says all that is wrong with it."""
+"""The slow writer: fills in what a value leaves out, as Kafka's classes do, and reports every problem of the value."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, default_of, key_of
 from kiplint.codec.problems import ByteProblem, Malformed
+from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, key_of
 from kiplint.codec.wire import as_bytes, as_float, uuid_bytes, varint
+from kiplint.model import layout
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS
@@ -47,15 +48,15 @@ class _Builder:
             self.tags(body.tags, value, path)
 
     def surplus(self, present: set[str], container: Container, value: Any, path: str, *, flexible: bool) -> None:
-        """Judge what is given beyond the fields of the version."""
+        """Check the keys that are not fields of the version."""
         others = {field.java_name: field for field in container.fields}
-        for key, one in value.items():
+        for key, inner in value.items():
             if key in present or (key == UNKNOWN_TAGS and flexible):
                 continue
             if key not in others:
                 hint = did_you_mean(str(key), sorted(others))
                 self.note("unknown-field", f"{container.name} has no field {key}{hint}", _join(path, str(key)))
-            elif not others[key].ignorable and one != _absent(others[key]):
+            elif not others[key].ignorable and inner != _absent(others[key]):
                 message = f"{key} exists in versions {others[key].versions} and is not ignorable"
                 self.note("field-not-in-version", message, _join(path, key))
 
@@ -125,46 +126,46 @@ class _Builder:
             self.note("value-invalid", f"{path} is {_kind(value)}, not an array", path)
             return
         self.length(len(value), slot.compact, "i", path)
-        for index, one in enumerate(value):
-            inner = f"{path}[{index}]"
+        for index, element in enumerate(value):
+            place = f"{path}[{index}]"
             if slot.kind == "struct":
-                self.element(slot, one, inner)
+                self.element(slot, element, place)
             elif slot.kind in FORMATS:
-                self.fixed(slot.kind, one, inner)
+                self.fixed(slot.kind, element, place)
             else:
-                self.sized(slot.kind, slot.compact, False, one, inner)
+                self.sized(slot.kind, slot.compact, False, element, place)
 
     def tags(self, known: Iterable[Slot], value: dict[str, Any], path: str) -> None:
         """Write the tag section: known tags that do not have their default, and unknown ones, by number."""
         slots = {slot.field.tag or 0: slot for slot in known}
-        found = self.unknown_tags(set(slots), value.get(UNKNOWN_TAGS) or [], path)
+        sections = self.unknown_tags(set(slots), value.get(UNKNOWN_TAGS) or [], path)
         for tag, slot in slots.items():
             key = key_of(slot)
             if key in value and value[key] != default_of(slot):
                 outer, self.out = self.out, bytearray()
                 self.slot(slot, value[key], _join(path, key))
-                found[tag], self.out = bytes(self.out), outer
-        self.out += varint(len(found))
-        for tag, data in sorted(found.items()):
+                sections[tag], self.out = bytes(self.out), outer
+        self.out += varint(len(sections))
+        for tag, data in sorted(sections.items()):
             self.out += varint(tag) + varint(len(data)) + data
 
-    def unknown_tags(self, known: set[int], given: Any, path: str) -> dict[int, bytes]:
-        found: dict[int, bytes] = {}
+    def unknown_tags(self, known: set[int], entries: Any, path: str) -> dict[int, bytes]:
+        sections: dict[int, bytes] = {}
         place = _join(path, UNKNOWN_TAGS)
-        for one in given if isinstance(given, list) else [given]:
-            tag = one.get("tag") if isinstance(one, dict) else None
+        for entry in entries if isinstance(entries, list) else [entries]:
+            tag = entry.get("tag") if isinstance(entry, dict) else None
             if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 0x7FFFFFFF:
-                self.note("value-invalid", f'{place} has {_shown(one)}, not {{"tag": number, "data": base64}}', place)
+                self.note("value-invalid", f'{place} has {_shown(entry)}, not {{"tag": number, "data": base64}}', place)
             elif tag in known:
                 self.note("value-invalid", f"{place} has tag {tag}, which this version knows", place)
-            elif tag in found:
+            elif tag in sections:
                 self.note("tag-duplicate", f"{place} has tag {tag} twice", place)
             else:
                 try:
-                    found[tag] = as_bytes(one.get("data"))
+                    sections[tag] = as_bytes(entry.get("data"))
                 except Malformed:
                     self.note("value-invalid", f"{place}: the data of tag {tag} is not base64", place)
-        return found
+        return sections
 
 
 def _prepared(kind: str, value: Any) -> Any:
@@ -186,11 +187,9 @@ def _text(value: Any) -> bytes:
 
 
 def _absent(field: Field) -> Any:
-    """The default with which a field may be given in a version that does not have it."""
-    from kiplint.model.layout import slot
-
+    """The default that a value may have for a field that the version does not have."""
     version = field.versions.lowest
-    return default_of(slot(field, version, version in field.message.flexible)) if version >= 0 else None
+    return default_of(layout.slot(field, version, version in field.message.flexible)) if version >= 0 else None
 
 
 def _kind(value: Any) -> str:

@@ -19,10 +19,11 @@ NULL, ETHERNET, RAW, SLL, SLL2 = (0, 108), (1,), (12, 14, 101, 228, 229), (113,)
 
 
 class Capture(msgspec.Struct, frozen=True):
-    """What a capture has. `frames` are in the order in which they came; `others` counts connections of other protocols.
+    """The contents of a capture.
 
-    `payload` counts the bytes of all segments, `repeated` those segments that came again; `seconds` is from the first
-    packet to the last; `unpaired` counts responses whose requests were not captured, so that nobody can read them.
+    `frames` are in the order in which they came; `others` counts connections of other protocols; `payload` counts the
+    bytes of all segments, `repeated` the retransmitted segments; `seconds` is from the first packet to the last;
+    `unpaired` counts responses whose requests were not captured, so that nobody can read them.
     """
 
     frames: tuple[Captured, ...]
@@ -36,7 +37,7 @@ class Capture(msgspec.Struct, frozen=True):
 
 
 class UnreadableCapture(Exception):  # noqa: N818
-    """The file is no capture, or the package that reads captures is not there; the text says which."""
+    """The file is not a capture, or the package that reads captures is missing; the message states which."""
 
 
 def read_capture(catalog: Catalog, data: bytes) -> Capture:
@@ -46,15 +47,15 @@ def read_capture(catalog: Catalog, data: bytes) -> Capture:
     frames: list[Captured] = []
     kafka = others = repeated = unpaired = 0
     for connection in streams:
-        repeated += sum(one.repeated for one in connection.directions)
-        found = conversation(catalog, kafka, connection)
-        if found is None:
+        repeated += sum(stream.repeated for stream in connection.directions)
+        exchange = conversation(catalog, kafka, connection)
+        if exchange is None:
             others += 1
         else:
             kafka += 1
-            frames += found.frames
-            unpaired += found.unpaired
-    frames.sort(key=lambda one: (one.time, one.connection, one.direction != "request", one.stream_offset))
+            frames += exchange.frames
+            unpaired += exchange.unpaired
+    frames.sort(key=lambda frame: (frame.time, frame.connection, frame.direction != "request", frame.stream_offset))
     payload = sum(len(segment.data) for segment in segments)
     return Capture(tuple(frames), packets, payload, repeated, kafka, others, seconds, unpaired)
 
@@ -81,8 +82,8 @@ def _segments(data: bytes) -> tuple[list[Segment], int, float]:
             break
         packets += 1
         times.append(float(time))
-        if found := _segment(dpkt, link, float(time), packet):
-            segments.append(found)
+        if segment := _segment(dpkt, link, float(time), packet):
+            segments.append(segment)
     return segments, packets, max(times) - min(times) if times else 0.0
 
 

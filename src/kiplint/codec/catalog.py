@@ -1,10 +1,10 @@
-"""The messages of one or more schema sets, found by name or by API key, with their codecs."""
+"""The messages of schema sets by name or API key, with their codecs."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kiplint.codec.codec import Codec
 from kiplint.engine.configure import Path
@@ -17,79 +17,13 @@ from kiplint.sources.open import open_sets
 from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
 
-
-class Definitions:
-    """The definition files of one directory, as pairs of path and bytes. `broken` are those that could not be read."""
-
-    def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
-        self._files = files
-        self._loaded: dict[str, Message | None] = {}
-        self._set: SchemaSet | None = None
-        self.broken: list[str] = []
-
-    def named(self, name: str) -> list[Message]:
-        """The messages of that name."""
-        text = name.encode("utf-8", "replace")
-        return [one for one in self._load(file for file in self._files if text in file[1]) if one.name == name]
-
-    def keyed(self, api_key: int) -> list[Message]:
-        """The messages with that API key, of whatever type."""
-        pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key) if api_key >= 0 else re.compile(b"apiKey")
-        return [
-            one for one in self._load(file for file in self._files if pattern.search(file[1])) if one.api_key == api_key
-        ]
-
-    def all(self) -> tuple[Message, ...]:
-        """All messages, as one set."""
-        if self._set is None:
-            self._set = SchemaSet(tuple(self._load(self._files)))
-        return self._set.messages
-
-    def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
-        found = []
-        for path, data in files:
-            if path not in self._loaded:
-                self._loaded[path] = load(path, data).message
-                if self._loaded[path] is None:
-                    self.broken.append(path)
-            message = self._loaded[path]
-            if message is not None:
-                found.append(message)
-        return found
-
-
-class LoadedMessages:
-    """LoadedMessages that are at hand."""
-
-    def __init__(self, messages: Iterable[Message]) -> None:
-        self._messages = tuple(messages)
-        self._by_name: dict[str, list[Message]] = {}
-        self._by_key: dict[int | None, list[Message]] = {}
-        for message in self._messages:
-            self._by_name.setdefault(message.name, []).append(message)
-            self._by_key.setdefault(message.api_key, []).append(message)
-        self.broken: list[str] = []
-
-    def named(self, name: str) -> list[Message]:
-        """The messages of that name."""
-        return self._by_name.get(name, [])
-
-    def keyed(self, api_key: int) -> list[Message]:
-        """The messages with that API key, of whatever type."""
-        return self._by_key.get(api_key, [])
-
-    def all(self) -> tuple[Message, ...]:
-        """All messages."""
-        return self._messages
-
-
 HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
 
 
 class Catalog:
-    """Where several sets have a version of a message, the first of them is taken.
+    """The messages of several sets. Where several sets have a version of a message, the first set wins.
 
-    The files in `context` were not asked for: they lie beside one that was.
+    The files in `context` were not selected: they lie beside a selected file.
     """
 
     def __init__(self, sets: Sequence[Definitions | LoadedMessages], context: frozenset[str] = frozenset()) -> None:
@@ -103,38 +37,39 @@ class Catalog:
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Catalog:
-        """The catalog of messages that are at hand."""
+        """The catalog of messages that are loaded already."""
         return cls([LoadedMessages(messages)])
 
     @property
     def broken(self) -> list[str]:
-        """The definitions that were looked at and could not be read."""
-        return [file for one in self._sets for file in one.broken]
+        """The definitions that were loaded and cannot be read."""
+        return [file for home in self._sets for file in home.broken]
+
+    def _all(self) -> Iterator[Message]:
+        return (message for home in self._sets for message in home.all())
 
     @property
     def names(self) -> list[str]:
         """The names of all messages."""
-        return list(dict.fromkeys(message.name for one in self._sets for message in one.all()))
+        return list(dict.fromkeys(message.name for message in self._all()))
 
     @property
     def api_keys(self) -> list[int]:
         """The API keys of all requests, lowest first."""
-        messages = (message for one in self._sets for message in one.all())
-        return sorted(
-            {message.api_key for message in messages if message.type == "request" and message.api_key is not None}
-        )
+        requests = (message for message in self._all() if message.type == "request")
+        return sorted({message.api_key for message in requests if message.api_key is not None})
 
     def named(self, name: str) -> list[Message]:
-        """The messages of that name, of every set that has one."""
+        """The messages of that name, from every set that has it."""
         if name not in self._named:
-            self._named[name] = [message for one in self._sets for message in self._at_home(one, one.named(name))]
+            self._named[name] = [message for home in self._sets for message in self._at_home(home, home.named(name))]
         return self._named[name]
 
     def keyed(self, kind: str, api_key: int) -> list[Message]:
         """The messages of a type with an API key: requests, responses, or metadata records."""
         if (kind, api_key) not in self._keyed:
-            found = (message for one in self._sets for message in self._at_home(one, one.keyed(api_key)))
-            self._keyed[kind, api_key] = [message for message in found if message.type == kind]
+            keyed = (message for home in self._sets for message in self._at_home(home, home.keyed(api_key)))
+            self._keyed[kind, api_key] = [message for message in keyed if message.type == kind]
         return self._keyed[kind, api_key]
 
     def beside(self, message: Message) -> list[Message]:
@@ -159,8 +94,8 @@ class Catalog:
     def _header(self, message: Message, version: int) -> tuple[int, Codec | None]:
         number, name = header_of(message, version), HEADERS[message.type]
         home = self._homes.get(id(message))
-        headers = [*(home.named(name) if home else ()), *self.named(name)]
-        header = having((one for one in headers if one.type == "header"), number)
+        candidates = [*(home.named(name) if home else ()), *self.named(name)]
+        header = having((candidate for candidate in candidates if candidate.type == "header"), number)
         return number, self.codec(header, number) if header else None
 
     def _at_home(self, home: Definitions | LoadedMessages, messages: list[Message]) -> list[Message]:
@@ -171,21 +106,88 @@ class Catalog:
 
 def having(messages: Iterable[Message], version: int) -> Message | None:
     """The first of the messages that has the version."""
-    return next((one for one in messages if version in one.valid), None)
+    return next((message for message in messages if version in message.valid), None)
+
+
+class Definitions:
+    """The definition files of one directory, as pairs of path and bytes. A file is loaded when a search matches it.
+
+    `broken` are the loaded files that cannot be read.
+    """
+
+    def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
+        self._files = files
+        self._loaded: dict[str, Message | None] = {}
+        self._set: SchemaSet | None = None
+        self.broken: list[str] = []
+
+    def named(self, name: str) -> list[Message]:
+        """The messages of that name."""
+        text = name.encode("utf-8", "replace")
+        return [
+            message for message in self._load(file for file in self._files if text in file[1]) if message.name == name
+        ]
+
+    def keyed(self, api_key: int) -> list[Message]:
+        """The messages with that API key, of whatever type."""
+        pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key if api_key >= 0 else b"apiKey")
+        candidates = self._load(file for file in self._files if pattern.search(file[1]))
+        return [message for message in candidates if message.api_key == api_key]
+
+    def all(self) -> tuple[Message, ...]:
+        """All messages, as one set."""
+        if self._set is None:
+            self._set = SchemaSet(tuple(self._load(self._files)))
+        return self._set.messages
+
+    def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
+        messages = []
+        for path, data in files:
+            if path not in self._loaded:
+                self._loaded[path] = load(path, data).message
+                if self._loaded[path] is None:
+                    self.broken.append(path)
+            if (message := self._loaded[path]) is not None:
+                messages.append(message)
+        return messages
+
+
+class LoadedMessages:
+    """Messages that are loaded already, with the methods of `Definitions`."""
+
+    def __init__(self, messages: Iterable[Message]) -> None:
+        self._messages = tuple(messages)
+        self._by_name: dict[str, list[Message]] = {}
+        self._by_key: dict[int | None, list[Message]] = {}
+        for message in self._messages:
+            self._by_name.setdefault(message.name, []).append(message)
+            self._by_key.setdefault(message.api_key, []).append(message)
+        self.broken: list[str] = []
+
+    def named(self, name: str) -> list[Message]:
+        """The messages of that name."""
+        return self._by_name.get(name, [])
+
+    def keyed(self, api_key: int) -> list[Message]:
+        """The messages with that API key, of whatever type."""
+        return self._by_key.get(api_key, [])
+
+    def all(self) -> tuple[Message, ...]:
+        """All messages."""
+        return self._messages
 
 
 def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
-    """The messages of all sets, the first set first; definitions are read when they are asked for."""
-    found = []
-    asked: dict[str, bool] = {}
-    for one in sets:
-        opened = open_sets(
-            [os.fspath(one)], lambda path: True, repository=os.fspath(repository) if repository else None
-        )
-        for files in opened:
-            found.append(Definitions([(file.path, file.data) for file in files.files]))
-            asked |= {file.path: file.wanted or asked.get(file.path, False) for file in files.files}
-    return Catalog(found, frozenset(path for path, wanted in asked.items() if not wanted))
+    """The messages of all sets, the first set first; each definition is read when it is needed."""
+    homes = []
+    selected: dict[str, bool] = {}
+    for path in sets:
+        for schema_files in open_sets(
+            [os.fspath(path)], lambda path: True, repository=os.fspath(repository) if repository else None
+        ):
+            homes.append(Definitions([(file.path, file.data) for file in schema_files.files]))
+            selected |= {file.path: file.wanted or selected.get(file.path, False) for file in schema_files.files}
+    return Catalog(homes, frozenset(path for path, is_selected in selected.items() if not is_selected))
 
 
 def chosen_message(catalog: Catalog, text: str) -> tuple[Message, int]:
@@ -200,17 +202,18 @@ def chosen_response(catalog: Catalog, text: str) -> tuple[int, int]:
     if name.isdecimal():
         messages = catalog.keyed("response", int(name))
     else:
-        messages = [one for one in catalog.named(f"{name.removesuffix('Response')}Response") if one.type == "response"]
+        named = catalog.named(f"{name.removesuffix('Response')}Response")
+        messages = [message for message in named if message.type == "response"]
     message, _ = _having(messages, version, name, catalog)
     if message.api_key is None:
         raise UsageError(f"{message.name} has no API key")
     return message.api_key, version
 
 
-def _split(text: str, wanted: str) -> tuple[str, int]:
+def _split(text: str, expected: str) -> tuple[str, int]:
     name, at, version = text.partition("@")
     if not (name and at and version.isascii() and version.isdecimal() and len(version) < 6):
-        raise UsageError(f"{text} is not {wanted}")
+        raise UsageError(f"{text} is not {expected}")
     return name, int(version)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from kiplint.codec import fast
 from kiplint.codec.build import build
 from kiplint.codec.explain import explain
-from kiplint.codec.fast import Reader, Writer, default_of, defaults_of, key_of, make_reader, make_writer
+from kiplint.codec.fast import Reader, Writer, make_reader, make_writer
 from kiplint.codec.problems import ByteProblem, Malformed
+from kiplint.codec.values import default_of, defaults_of, key_of
 from kiplint.codec.wire import Decoded
 from kiplint.model.element import fact
 from kiplint.model.layout import DEEPEST, MOST_FIELDS, Layout, Slot, layout, unfolded
@@ -63,7 +64,7 @@ class Codec:
         return value
 
     def decode(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = False) -> Decoded:
-        """The values from a position on, and what is wrong; `whole` says that the body must end with the bytes.
+        """The values from a position on, and the problems; `whole` means that the body must end with the bytes.
 
         With `spans` the place of each value comes too, which takes ten times as long.
         """
@@ -111,7 +112,7 @@ def filled(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """The values of a body with the default of every absent tagged field, at every depth."""
     slots = (*body.slots, *(body.tags or ()))
     known = {key_of(slot): slot for slot in slots}
-    whole = {key: _filled(known[key], one) if key in known else one for key, one in value.items()}
+    whole = {key: _filled(known[key], inner) if key in known else inner for key, inner in value.items()}
     return whole | {key_of(slot): default_of(slot) for slot in body.tags or () if key_of(slot) not in whole}
 
 
@@ -119,5 +120,5 @@ def _filled(slot: Slot, value: Any) -> Any:
     if slot.body is None or value is None:
         return value
     if slot.array:
-        return [filled(slot.body, one) for one in value]
+        return [filled(slot.body, element) for element in value]
     return filled(slot.body, value)

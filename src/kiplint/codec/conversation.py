@@ -1,4 +1,4 @@
-"""What two ends of a connection say to each other: requests, and the responses that belong to them."""
+"""The conversation on a captured connection: its requests, and the responses that belong to them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from kiplint.codec.wire import MOST_BYTES
 WRAP = 2**32
 SYN = 0x02
 LATE = 2**20
-"""How many bytes of a stream may be seen before the SYN that opens it, where segments are out of order."""
+"""How many bytes of a stream may come before the SYN that opens it, where segments are out of order."""
 
 Address = tuple[str, int]
 
 
 class Segment(NamedTuple):
-    """What counts of one captured segment; `time` is in seconds."""
+    """The relevant parts of a captured TCP segment; `time` is in seconds."""
 
     time: float
     source: Address
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Bytes of one direction without a hole: where they stand in it, and when each segment of them came."""
+    """Bytes of one direction without a hole: their offset in the direction, and when each of their segments came."""
 
     offset: int
     data: bytes
@@ -45,7 +45,7 @@ class Run(NamedTuple):
 
     def time_at(self, offset: int) -> float:
         """When the byte at an offset of the direction came."""
-        at = bisect_right(self.times, offset, key=lambda one: one[0])
+        at = bisect_right(self.times, offset, key=lambda entry: entry[0])
         return self.times[max(at - 1, 0)][1]
 
 
@@ -77,7 +77,7 @@ class SegmentStream:
             return
         if self._origin is None:
             self._origin = sequence
-        # The place nearest to the newest one, so that streams may be longer than sequence numbers.
+        # The place nearest to the newest, so that streams may be longer than sequence numbers.
         place = self._newest + (sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
         if (place, len(segment.data)) in self._seen:
             self.repeated += 1
@@ -87,7 +87,7 @@ class SegmentStream:
         self._segments.append((place, segment.data, segment.time))
 
     def _open(self, sequence: int) -> None:
-        """Note where the stream begins, also when bytes of it were seen before."""
+        """Note where the stream begins, also when bytes of it came before."""
         shift = ((self._origin if self._origin is not None else sequence) - sequence) % WRAP
         if not shift and self.synchronized:
             return  # the same SYN again, perhaps thousands of times
@@ -97,8 +97,8 @@ class SegmentStream:
         self._origin, self.synchronized = sequence % WRAP, True
 
     def runs(self) -> list[Run]:
-        """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first byte seen."""
-        ordered = sorted(self._segments, key=lambda one: (one[0], -len(one[1])))
+        """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first captured byte."""
+        ordered = sorted(self._segments, key=lambda segment: (segment[0], -len(segment[1])))
         first = 0 if self.synchronized or not ordered else min(0, ordered[0][0])
         runs: list[tuple[int, bytearray, list[tuple[int, float]]]] = []
         for place, data, time in ordered:
@@ -115,10 +115,10 @@ class SegmentStream:
 
 
 class CapturedConnection:
-    """Both directions between two addresses, told by who is first seen to send."""
+    """Both directions between two addresses; the end that sent the first captured segment comes first."""
 
-    def __init__(self, one: Address, other: Address) -> None:
-        self.ends = (one, other)
+    def __init__(self, first: Address, second: Address) -> None:
+        self.ends = (first, second)
         self.directions = (SegmentStream(), SegmentStream())
 
     def add(self, segment: Segment) -> None:
@@ -129,7 +129,7 @@ class CapturedConnection:
 def connections(segments: list[Segment]) -> list[CapturedConnection]:
     """The connections that segments belong to, in the order of their first segments."""
     current: dict[frozenset[Address], CapturedConnection] = {}
-    found: list[CapturedConnection] = []
+    opened: list[CapturedConnection] = []
     for segment in segments:
         key = frozenset((segment.source, segment.target))
         known = current.get(key)
@@ -137,17 +137,17 @@ def connections(segments: list[Segment]) -> list[CapturedConnection]:
             segment.flags & SYN and known.directions[segment.source != known.ends[0]].opens_again(segment)
         ):
             known = current[key] = CapturedConnection(segment.source, segment.target)
-            found.append(known)
+            opened.append(known)
         known.add(segment)
-    return found
+    return opened
 
 
 HIGHEST_VERSION = 60
-"""Above every version there is: what a frame of another protocol is told by."""
+"""Above every version of Kafka: a higher version marks a frame of another protocol."""
 
 
 class Cut(NamedTuple):
-    """A frame of one direction: where its length stands, when that came, its bytes, and whether all were captured."""
+    """A frame of one direction: the offset and time of its length, its bytes, and whether all were captured."""
 
     offset: int
     time: float
@@ -159,8 +159,8 @@ class Cut(NamedTuple):
 class Sign(NamedTuple):
     """What frames of one direction look like.
 
-    `pattern` finds where one may begin, its length included; `test` says of bytes from a position on, behind a length
-    that has been read, whether they look like a frame.
+    `pattern` matches where a frame may begin, its length included. `test` takes bytes, a position behind a length, and
+    that length; it decides whether they look like a frame.
     """
 
     pattern: re.Pattern[bytes]
@@ -187,17 +187,17 @@ def request_sign(keys: Sequence[int]) -> Sign:
 
 
 def response_sign(correlation_ids: frozenset[int]) -> Sign:
-    """Responses answer one of the requests that were seen."""
+    """Responses have the correlation id of a captured request."""
 
     def test(data: bytes, pos: int, size: int) -> bool:
         return size >= 4 and len(data) - pos >= 4 and struct.unpack_from(">i", data, pos)[0] in correlation_ids
 
-    first = b"".join(sorted({re.escape(struct.pack(">i", one)[:1]) for one in correlation_ids} or {b"\0"}))
+    first = b"".join(sorted({re.escape(struct.pack(">i", number)[:1]) for number in correlation_ids} or {b"\0"}))
     return Sign(re.compile(rb"(?=[\0-\x06][\s\S]{3}[" + first + rb"])"), test)
 
 
 def cut(runs: Sequence[Run], sign: Sign, *, synchronized: bool) -> Iterator[Cut]:
-    """The frames of one direction. Where it is not known how one begins, the bytes are searched for one."""
+    """The frames of one direction. Where the start of a frame is not known, the bytes are searched for it."""
     expected = 0 if synchronized else -1
     for run in runs:
         if expected <= run.offset + len(run.data):  # else it lies inside a frame whose beginning was captured
@@ -205,7 +205,7 @@ def cut(runs: Sequence[Run], sign: Sign, *, synchronized: bool) -> Iterator[Cut]
 
 
 def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
-    """The frames of one run from a position on, below 0 to search; gives where the next begins, -1 when unknown."""
+    """The frames of one run from a position on, below 0 to search; returns where the next begins, -1 when unknown."""
     data = run.data
     if pos < 0:
         pos = _search(run, 0, sign)
@@ -225,10 +225,10 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
 
 
 def _search(run: Run, pos: int, sign: Sign) -> int:
-    """The first place that looks like a frame with another behind it, else one that may reach behind the run; or -1."""
+    """The first place of a likely frame with another behind it, else of a frame that may exceed the run, else -1."""
     possible = -1
-    for found in sign.pattern.finditer(run.data, pos):
-        place = found.start()
+    for match in sign.pattern.finditer(run.data, pos):
+        place = match.start()
         size = int.from_bytes(run.data[place : place + 4], "big")
         if size > MOST_BYTES or not sign.test(run.data, place + 4, size):
             continue
@@ -243,13 +243,13 @@ def _search(run: Run, pos: int, sign: Sign) -> int:
 
 SASL_HANDSHAKE = 17
 ENOUGH = 4
-"""How many frames of a direction are looked at to tell whether it has requests."""
+"""How many frames of a direction decide whether it has requests."""
 
 
 class Captured(msgspec.Struct, frozen=True):
     """One frame of a connection. `stream_offset` is where its length stands in the bytes of its direction.
 
-    `answered` says of a request whether its response was captured. `whole` is false where the capture lacks bytes.
+    `answered` is true for a request whose response was captured. `whole` is false where the capture lacks bytes.
     """
 
     connection: int
@@ -267,7 +267,7 @@ class Captured(msgspec.Struct, frozen=True):
     problem: ByteProblem | None = None
 
     def decode(self, catalog: Catalog, *, spans: bool = False) -> Frame:
-        """Read the frame; one that was not captured to its end has a header at most."""
+        """Read the frame; an incomplete frame has a header at most."""
         if self.problem:
             return Frame("", self.api_version, None, None, None, len(self.data), (self.problem,))
         if self.direction == "request":
@@ -287,7 +287,7 @@ class Conversation(NamedTuple):
     """The frames of a connection, requests first, then responses; `unpaired` counts responses without their requests.
 
     These have no version, and cannot be read. Where the beginning of a connection was not captured, those before the
-    first response that has its request are not told apart.
+    first response that has its request are not counted separately.
     """
 
     frames: list[Captured]
@@ -295,19 +295,19 @@ class Conversation(NamedTuple):
 
 
 def conversation(catalog: Catalog, number: int, connection: CapturedConnection) -> Conversation | None:
-    """What the two ends of a connection say; None when it is not Kafka's protocol."""
+    """The requests and responses of a connection; None when it is not Kafka's protocol."""
     sign = request_sign(catalog.api_keys)
     sides = _sides(connection, sign)
     if sides is None:
         return None
     requests = list(_requests(sides, number, sign))
-    known = frozenset(one.correlation_id for one in requests)
+    known = frozenset(request.correlation_id for request in requests)
     responses = list(cut(sides.responses, response_sign(known), synchronized=sides.synchronized[1]))
     return _paired(sides, number, requests, responses)
 
 
 def _sides(connection: CapturedConnection, sign: Sign) -> _Roles | None:
-    """Which end is the client: the one whose first frames look like requests."""
+    """Which end is the client: its first frames look like requests."""
     runs = [direction.runs() for direction in connection.directions]
     known = [direction.synchronized for direction in connection.directions]
     scores = [_score(*pair, sign) for pair in zip(runs, known, strict=True)]
@@ -319,20 +319,22 @@ def _sides(connection: CapturedConnection, sign: Sign) -> _Roles | None:
 
 
 def _score(runs: list[Run], synchronized: bool, sign: Sign) -> int:
-    """How many of the first frames look like requests, up to one that does not."""
-    whole = (one for one in cut(runs, sign, synchronized=synchronized) if one.whole)
-    looks = (not one.problem and sign.test(one.data, 0, len(one.data)) for one in itertools.islice(whole, ENOUGH))
+    """How many of the first frames look like requests, up to the first that does not."""
+    whole = (frame for frame in cut(runs, sign, synchronized=synchronized) if frame.whole)
+    looks = (
+        not frame.problem and sign.test(frame.data, 0, len(frame.data)) for frame in itertools.islice(whole, ENOUGH)
+    )
     return sum(itertools.takewhile(bool, looks))
 
 
 def _requests(sides: _Roles, number: int, sign: Sign) -> Iterator[Captured]:
     tokens = False
-    for one in cut(sides.requests, sign, synchronized=sides.synchronized[0]):
-        if tokens and not sign.test(one.data, 0, len(one.data)):
+    for frame in cut(sides.requests, sign, synchronized=sides.synchronized[0]):
+        if tokens and not sign.test(frame.data, 0, len(frame.data)):
             continue  # after SaslHandshake 0 the mechanism's tokens come without headers
-        key, version, correlation = struct.unpack_from(">hhi", one.data) if len(one.data) >= 8 else (-1, -1, -1)
+        key, version, correlation = struct.unpack_from(">hhi", frame.data) if len(frame.data) >= 8 else (-1, -1, -1)
         tokens = tokens or (key, version) == (SASL_HANDSHAKE, 0)
-        yield _captured(sides, number, "request", one, (key, version, correlation))
+        yield _captured(sides, number, "request", frame, (key, version, correlation))
 
 
 def _paired(sides: _Roles, number: int, requests: list[Captured], responses: list[Cut]) -> Conversation:
@@ -340,25 +342,25 @@ def _paired(sides: _Roles, number: int, requests: list[Captured], responses: lis
     waiting: dict[int, deque[int]] = {}
     for place, request in enumerate(requests):
         waiting.setdefault(request.correlation_id, deque()).append(place)
-    found: list[Captured] = []
+    answers: list[Captured] = []
     unpaired = 0
-    for one in responses:
-        if one.problem:
-            found.append(_captured(sides, number, "response", one, (-1, -1, -1)))
+    for frame in responses:
+        if frame.problem:
+            answers.append(_captured(sides, number, "response", frame, (-1, -1, -1)))
             continue
-        correlation = struct.unpack_from(">i", one.data)[0] if len(one.data) >= 4 else -1
+        correlation = struct.unpack_from(">i", frame.data)[0] if len(frame.data) >= 4 else -1
         if not waiting.get(correlation):
             unpaired += 1
             continue
         place = waiting[correlation].popleft()
         request = requests[place]
         requests[place] = msgspec.structs.replace(request, answered=True)
-        found.append(_captured(sides, number, "response", one, (request.api_key, request.api_version, correlation)))
-    return Conversation([*requests, *found], unpaired)
+        answers.append(_captured(sides, number, "response", frame, (request.api_key, request.api_version, correlation)))
+    return Conversation([*requests, *answers], unpaired)
 
 
-def _captured(sides: _Roles, number: int, direction: Direction, one: Cut, named: tuple[int, int, int]) -> Captured:
+def _captured(sides: _Roles, number: int, direction: Direction, frame: Cut, named: tuple[int, int, int]) -> Captured:
     return Captured(
-        number, sides.client, sides.server, direction, one.time, one.offset, *named, one.data, one.whole,
-        problem=one.problem,
+        number, sides.client, sides.server, direction, frame.time, frame.offset, *named, frame.data, frame.whole,
+        problem=frame.problem,
     )  # fmt: skip

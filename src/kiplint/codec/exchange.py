@@ -105,7 +105,7 @@ def problem_objects(problems: Iterable[ByteProblem]) -> tuple[ProblemObject, ...
 
 def _read(catalog: Catalog, values: Any, *, spans: bool) -> tuple[Frame, bytes]:
     if not isinstance(values, dict):
-        raise BadInput("a line has to be a JSON object")
+        raise BadInput("a line must be a JSON object")
     data = hex_bytes(values.get("hex"))
     if values.get("direction") is None:
         frame = decode_body(catalog, _text(values, "message"), _number(values, "version"), data, spans=spans)
@@ -115,7 +115,7 @@ def _read(catalog: Catalog, values: Any, *, spans: bool) -> tuple[Frame, bytes]:
         key, version = _number(values, "api_key"), _number(values, "api_version")
         frame = decode_response(catalog, key, version, data, spans=spans)
     else:
-        raise BadInput('"direction" has to be "request" or "response"')
+        raise BadInput('"direction" must be "request" or "response"')
     return frame, data
 
 
@@ -169,10 +169,10 @@ def _encoded(
 
 def _chosen(catalog: Catalog, values: Any) -> tuple[Message, int]:
     if not isinstance(values, dict):
-        raise BadInput("a line has to be a JSON object")
+        raise BadInput("a line must be a JSON object")
     if values.get("direction") is not None:
         if values["direction"] not in ("request", "response"):
-            raise BadInput('"direction" has to be "request" or "response"')
+            raise BadInput('"direction" must be "request" or "response"')
         key, version = _number(values, "api_key"), _number(values, "api_version")
         version = 0 if _falls_back(values) else version
         messages = catalog.keyed(values["direction"], key)
@@ -196,21 +196,21 @@ def _falls_back(values: dict[str, Any]) -> bool:
 def hex_bytes(text: Any) -> bytes:
     """The bytes of hexadecimal digits, which blanks may separate. Raises BadInput."""
     if not isinstance(text, str):
-        raise BadInput('"hex" has to be text')
+        raise BadInput('"hex" must be text')
     try:
         return bytes.fromhex(text)
     except ValueError:
-        raise BadInput('"hex" has to be pairs of hexadecimal digits') from None
+        raise BadInput('"hex" must be pairs of hexadecimal digits') from None
 
 
 def _text(values: dict[str, Any], key: str) -> str:
     if not isinstance(values.get(key), str):
-        raise BadInput(f'"{key}" has to be text')
+        raise BadInput(f'"{key}" must be text')
     return str(values[key])
 
 
 def _number(values: dict[str, Any], key: str) -> int:
     value = values.get(key)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise BadInput(f'"{key}" has to be a number')
+        raise BadInput(f'"{key}" must be a number')
     return value

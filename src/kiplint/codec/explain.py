@@ -1,6 +1,6 @@
-"""The slow reader: goes through bytes by layout and says where each value stands, and all that is wrong.
+"""The slow reader: follows a layout through bytes, and reports the place of each value and every problem.
 
-It gives the same values as the compiled reader, and has no problem to tell exactly where that one succeeds.
+It reads the same values as the compiled reader, and reports no problem exactly where the compiled reader succeeds.
 """
 
 from __future__ import annotations
@@ -8,26 +8,26 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from kiplint.codec.fast import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
 from kiplint.codec.problems import ByteProblem
+from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
 from kiplint.codec.wire import MOST_EMPTY, Decoded, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.types import WIDTHS
 from kiplint.text.words import in_bytes
 
 MOST_PROBLEMS = 100
-"""How many problems of one message are told."""
+"""How many problems of a message are reported."""
 
 MOST_SPANS = 200_000
-"""Of how many values of one message it is kept where they stand: a place takes a hundred times the room of a byte."""
+"""Of how many values of a message the place is kept: a place takes a hundred times the memory of a byte."""
 
 
 class StopReading(Exception):  # noqa: N818
-    """A problem after which no one can say where the next value begins."""
+    """A problem after which the start of the next value is unknown."""
 
 
 class Cursor:
-    """Bytes from `pos` to `end`, and what has been found in them so far."""
+    """Bytes from `pos` to `end`, with the places and problems of the values read so far."""
 
     def __init__(self, data: bytes, pos: int, *, spans: bool) -> None:
         self.data = data
@@ -51,19 +51,19 @@ class Cursor:
         return StopReading()
 
     def row(self, offset: int, depth: int, path: str, kind: str, value: Any) -> None:
-        """Keep where a value stands, from `offset` to the present position; of more than enough only records."""
+        """Keep the place of a value, from `offset` to the present position; beyond `MOST_SPANS` only of records."""
         if self._keep and (len(self.spans) < MOST_SPANS or "records" in kind):
             self.spans.append(ValueSpan(offset, self.pos - offset, depth, path, kind, value))
 
     @property
-    def left(self) -> int:
-        """How many bytes are left."""
+    def remaining(self) -> int:
+        """How many bytes remain."""
         return self.end - self.pos
 
     def fixed(self, kind: str, path: str) -> Any:
         """A value of fixed width."""
         width, start = WIDTHS[kind], self.pos
-        if self.left < width:
+        if self.remaining < width:
             raise self.stop("truncated", start, f"{kind} takes {in_bytes(width)}, {self._rest()}", path)
         (value,) = struct.unpack_from(">" + FORMATS[kind], self.data, start)
         self.pos += width
@@ -74,13 +74,13 @@ class Cursor:
         return uuid_text(value) if kind == "uuid" else float_json(value) if kind == "float64" else value
 
     def _rest(self) -> str:
-        return (f"{self.left} are left" if self.left else "none is left") + self.inside
+        return (f"{self.remaining} are left" if self.remaining else "none is left") + self.inside
 
     def varint(self, what: str, path: str) -> int:
         """An unsigned varint of at most 32 bits."""
         start, value = self.pos, 0
         for shift in range(0, 35, 7):
-            if not self.left:
+            if not self.remaining:
                 raise self.stop("truncated", start, f"the bytes end inside {what}{self.inside}", path)
             byte = self.data[self.pos]
             self.pos += 1
@@ -105,7 +105,7 @@ class Cursor:
 
     def take(self, size: int, start: int, what: str, path: str) -> bytes:
         """The next bytes; `start` is where their length stands."""
-        if size > self.left:
+        if size > self.remaining:
             raise self.stop("length-beyond-end", start, f"{what} is {size}, {self._rest()}", path)
         chunk = self.data[self.pos : self.pos + size]
         self.pos += size
@@ -113,13 +113,13 @@ class Cursor:
 
 
 def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
-    """Read a body from a position on; `whole` says that it must end with the bytes. Never raises."""
+    """Read a body from a position on; `whole` means that it must end with the bytes. Never raises."""
     cursor = Cursor(data, pos, spans=spans)
     value: dict[str, Any] = {}
     try:
         _Walk(cursor).body(body, value, "", 0)
-        if whole and cursor.left:
-            many = in_bytes(cursor.left, "follows", "follow")
+        if whole and cursor.remaining:
+            many = in_bytes(cursor.remaining, "follows", "follow")
             cursor.note("trailing-bytes", cursor.pos, f"{many} after the end of the message", "")
     except StopReading:
         pass
@@ -127,7 +127,7 @@ def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) ->
 
 
 class _Walk:
-    """Values are put where they belong before they are read, so that a part of them is there after a stop."""
+    """Containers are placed before their values are read, so that the values read so far remain after a stop."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.at = cursor
@@ -205,8 +205,8 @@ class _Walk:
         if not least and count > MOST_EMPTY:
             message = f"{what} is {count}, each without bytes; {MOST_EMPTY} are read at most"
             raise self.at.stop("too-many-elements", start, message, path)
-        if least * count > self.at.left:
-            message = f"{what} is {count}, each of {least} or more bytes; {self.at.left} are left{self.at.inside}"
+        if least * count > self.at.remaining:
+            message = f"{what} is {count}, each of {least} or more bytes; {self.at.remaining} are left{self.at.inside}"
             raise self.at.stop("length-beyond-end", start, message, path)
         self.elements(slot, count, out[key], path, depth)
 
@@ -224,26 +224,26 @@ class _Walk:
         start, slots = self.at.pos, {slot.field.tag: slot for slot in known}
         count = self.at.varint("the count of tagged fields", path)
         self.at.row(start, depth, path, "tag section", count)
-        seen: set[int] = set()
+        tags: set[int] = set()
         before = -1
         for _ in range(count):
             start = self.at.pos
             tag = self.at.varint("the tag", path)
             size = self.at.varint("the size of the tagged field", path)
-            if tag in seen:
+            if tag in tags:
                 self.at.note("tag-duplicate", start, f"tag {tag} stands twice", path)
             elif tag < before:
                 self.at.note("tag-order", start, f"tag {tag} follows tag {before}", path)
-            seen.add(tag)
+            tags.add(tag)
             before = max(before, tag)
             self.tagged(tag, size, slots.get(tag), out, path, depth + 1, start)
 
     def tagged(self, tag: int, size: int, slot: Slot | None, out: Any, path: str, depth: int, start: int) -> None:
         """Read the value of one tag, which must fill its size."""
         at = self.at
-        if size > at.left:
+        if size > at.remaining:
             raise at.stop(
-                "length-beyond-end", start, f"tag {tag} has {in_bytes(size)}, {at.left} are left{at.inside}", path
+                "length-beyond-end", start, f"tag {tag} has {in_bytes(size)}, {at.remaining} are left{at.inside}", path
             )
         at.row(start, depth, path, f"tag {tag}", size)
         if slot is None:
@@ -254,8 +254,8 @@ class _Walk:
         outer, at.end = (at.end, at.inside), at.pos + size
         at.inside = f" inside tag {tag}"
         self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth + 1)
-        if at.left:
-            message = f"tag {tag} has {in_bytes(size)}, its value ends {at.left} before that"
+        if at.remaining:
+            message = f"tag {tag} has {in_bytes(size)}, its value ends {at.remaining} before that"
             at.note("tag-size", at.pos, message, _join(path, key_of(slot)))
             at.pos = at.end
         at.end, at.inside = outer

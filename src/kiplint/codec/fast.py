@@ -1,4 +1,8 @@
-"""What generated functions are made of: lines of Python, constants by name, and runs of fixed-width values."""
+"""The compiled readers and writers: a layout becomes a Python function, generated as source code.
+
+Values of fixed width wait in a run, so that one `struct` call reads or writes all of a run. A reader or writer that
+fails raises without a reason: the slow reader (`explain`) and the slow writer (`build`) find it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kiplint.codec.problems import Malformed
+from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, key_of, smallest_element
 from kiplint.codec.wire import (
     MOST_EMPTY,
     TRUTH,
@@ -20,180 +25,16 @@ from kiplint.codec.wire import (
     uuid_text,
     varint,
 )
-from kiplint.model.fields import Field
 from kiplint.model.layout import Layout, Slot
-from kiplint.model.types import INTEGERS, WIDTHS
-
-DEEPEST = 12
-"""How deep blocks are nested before the rest goes into a function of its own; Python has a limit of 20 loops."""
-
-
-class SourceCode:
-    """One module in the making. Names of schemas enter it as string literals only."""
-
-    def __init__(self, names: dict[str, Any]) -> None:
-        self.names = dict(names)
-        self._finished: list[str] = []
-        self._lines: list[str] = []
-        self._depth = 1
-        self._count = 0
-        self._constants: dict[Any, str] = {}
-        self.run: list[tuple[str, str]] = []
-
-    def name(self, stem: str) -> str:
-        """A name that nothing else has."""
-        self._count += 1
-        return f"{stem}{self._count}"
-
-    def constant(self, stem: str, key: Any, make: Callable[[], Any]) -> str:
-        """The name of a constant, made once for equal keys."""
-        if (stem, key) not in self._constants:
-            self._constants[stem, key] = name = self.name(stem)
-            self.names[name] = make()
-        return self._constants[stem, key]
-
-    def line(self, text: str) -> None:
-        """Add one line at the present depth."""
-        self._lines.append("    " * self._depth + text)
-
-    @contextmanager
-    def block(self, head: str) -> Iterator[None]:
-        """Add the head of a block; what follows inside stands under it."""
-        self.line(head)
-        self._depth += 1
-        yield
-        self._depth -= 1
-
-    @property
-    def is_deep(self) -> bool:
-        """Whether the next nested part should be a function of its own."""
-        return self._depth > DEEPEST
-
-    @contextmanager
-    def function(self, stem: str, parameters: str) -> Iterator[str]:
-        """Write a function beside the present one; gives its name."""
-        outside = (self._lines, self._depth, self.run)
-        name = self.name(stem)
-        self._lines, self._depth, self.run = [f"def {name}({parameters}):"], 1, []
-        yield name
-        self._finished += self._lines
-        self._lines, self._depth, self.run = outside
-
-    def packed(self, codes: str, method: str) -> tuple[str, int]:
-        """The name of a method of the `Struct` for a run of format codes (big-endian, no gaps), and the run's size."""
-        made = struct.Struct(">" + codes)
-        return self.constant(method, codes, lambda: getattr(made, method)), made.size
-
-    def compile(self, title: str) -> dict[str, Any]:
-        """Run the module, and give its names."""
-        code = compile("\n".join(self._finished) + "\n", f"<{title!a}>", "exec")
-        exec(code, self.names)  # built from a layout: names and defaults stand in it as literals
-        return self.names
-
-    @property
-    def text(self) -> str:
-        """The module as text, for people."""
-        return "\n".join(self._finished)
-
-
-UNKNOWN_TAGS = "_unknownTaggedFields"
-"""The key under which tags that the layout does not know are kept; no field can have this name."""
-FORMATS = {
-    "bool": "B",
-    "int8": "b",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
-    "float64": "d",
-    "uuid": "16s",
-}
-"""The code of each fixed-width type in Python's `struct`."""
-ZERO_UUID = uuid_text(bytes(16))
-
-
-def key_of(slot: Slot) -> str:
-    """The name that the field's value has in JSON: the schema's name with a small first letter."""
-    return slot.field.java_name
-
-
-def smallest(slot: Slot) -> int:
-    """The fewest bytes that a value can have."""
-    if slot.array or slot.kind not in WIDTHS:
-        if slot.kind == "struct" and not slot.array:
-            return 1 if slot.nullable else smallest_body(slot.body)
-        return 1 if slot.compact else 2 if slot.kind == "string" and not slot.array else 4
-    return WIDTHS[slot.kind]
-
-
-def smallest_body(body: Layout | None) -> int:
-    """The fewest bytes that the fields of a struct can have; tag sections have at least one."""
-    if body is None:
-        return 0
-    return sum(map(smallest, body.slots)) + (body.tags is not None)
-
-
-def smallest_element(slot: Slot) -> int:
-    """The fewest bytes that one element of an array can have."""
-    if slot.kind == "struct":
-        return smallest_body(slot.body)
-    return WIDTHS.get(slot.kind) or (1 if slot.compact else 2 if slot.kind == "string" else 4)
-
-
-def default_of(slot: Slot) -> Any:
-    """The value that a writer puts where none is given, in JSON's terms."""
-    if slot.field.defaults_to_null and slot.nullable:
-        return None
-    if slot.array:
-        return []
-    if slot.kind == "struct":
-        return defaults_of(slot.body) if slot.body else {}
-    return _primitive_default(slot.field, slot.kind)
-
-
-def defaults_of(body: Layout) -> dict[str, Any]:
-    """Every field of a body with its default, tagged ones included."""
-    return {key_of(slot): default_of(slot) for slot in (*body.slots, *(body.tags or ()))}
-
-
-def _primitive_default(field: Field, kind: str) -> Any:
-    text = field.default
-    if kind in INTEGERS:
-        return _integer(text)
-    if kind == "bool":
-        return text.lower() == "true"
-    if kind == "float64":
-        return _float(text)
-    if kind == "uuid":
-        return text.strip("=") if len(text.strip("=")) == 22 else ZERO_UUID
-    return text if kind == "string" and not field.defaults_to_null else ""
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text, 16) if text.lower().startswith("0x") else int(text or 0)
-    except ValueError:
-        return 0
-
-
-def _float(text: str) -> Any:
-    from kiplint.codec.wire import float_json
-
-    try:
-        return float_json(float(text.rstrip("fFdD") or 0))
-    except ValueError:
-        return 0.0
-
 
 Reader = Callable[[bytes, int], tuple[dict[str, Any], int]]
 """From bytes and a position to the values of a body and the position after it, which may lie behind the end."""
 READ_FAILURES = (Malformed, struct.error, IndexError, UnicodeDecodeError)
-"""What a reader raises on bytes that are not what the layout says."""
+"""What a reader raises on bytes that do not match the layout."""
 
 
 def make_reader(body: Layout, title: str) -> Reader:
-    """Compile a reader, which gives bytes as base64 and floats as JSON has them."""
+    """Compile a reader. Its values have bytes as base64 and floats as JSON has them."""
     source = _ReaderSource()
     name = source.function("read", lambda: source.body(body))
     made: Reader = source.out.compile(title)[name]
@@ -201,7 +42,7 @@ def make_reader(body: Layout, title: str) -> Reader:
 
 
 class _ReaderSource:
-    """Methods add what reads one part, and give the expression that has its value once `flush` has been called."""
+    """Each method adds the code that reads a part; it returns the expression of the value, valid after `flush`."""
 
     def __init__(self) -> None:
         self.out = SourceCode(
@@ -295,7 +136,7 @@ class _ReaderSource:
         return f"number({name})" if kind == "float64" else name
 
     def length(self, compact: bool, wide: bool) -> str:
-        """Read a length; in the compact form the name has one more than it says."""
+        """Read a length; in the compact form the name has the length plus 1."""
         name = self.fixed("B" if compact else "i" if wide else "h", "n")
         self.flush()
         if compact:
@@ -338,7 +179,7 @@ class _ReaderSource:
         if (
             slot.body is None
             or not smallest_element(slot)
-            or not all(one.kind in FORMATS and not one.array for one in slot.body.slots)
+            or not all(inner.kind in FORMATS and not inner.array for inner in slot.body.slots)
         ):
             self.looped(slot, count, result)
         elif slot.body.tags is None:
@@ -351,8 +192,8 @@ class _ReaderSource:
                 self.flat(slot.body, count, result)
 
     def flat(self, body: Layout, count: str, result: str) -> None:
-        """Unpack structs that are all of one width together: their fields are fixed, and none has tags in it."""
-        shown = ", ".join(f"{key_of(one)!r}: {self.primitive(one.kind, False, False)}" for one in body.slots)
+        """Unpack structs of the same width together: all their fields are fixed, and none has tags."""
+        shown = ", ".join(f"{key_of(slot)!r}: {self.primitive(slot.kind, False, False)}" for slot in body.slots)
         if body.tags is not None:
             self.fixed("B")
         run, self.out.run = self.out.run, []
@@ -413,7 +254,7 @@ def make_writer(body: Layout, title: str) -> Writer:
 
 
 class _WriterSource:
-    """Methods add what writes one part; values of fixed width wait in a run until `flush`."""
+    """Each method adds the code that writes a part; values of fixed width wait in a run until `flush`."""
 
     def __init__(self) -> None:
         self.out = SourceCode(
@@ -514,7 +355,7 @@ class _WriterSource:
         self.out.line(f"if {length} > 0: w({value})")
 
     def counted(self, length: str, value: str, nullable: bool) -> Any:
-        """The block in which the length of a value that is not null is found; null has -1."""
+        """The block that computes the length of a value that is not null; null has -1."""
         if not nullable:
             return self.out.block("if True:")
         self.out.line(f"if {value} is None: {length} = -1")
@@ -561,21 +402,94 @@ def write_tags(
     value: dict[str, Any], write: Callable[[bytes], None], untagged: int, known: dict[int, tuple[str, Any, Writer]]
 ) -> None:
     """Write the tag section of a body: known tags that do not have their default, and unknown ones, by number."""
-    found: dict[int, bytes] = {}
-    seen = untagged
+    sections: dict[int, bytes] = {}
+    known_keys = untagged
     for tag, (key, default, writer) in known.items():
         if key in value:
-            seen += 1
+            known_keys += 1
             if value[key] != default:
                 parts: list[bytes] = []
                 writer(value[key], parts.append)
-                found[tag] = b"".join(parts)
-    for one in value.get(UNKNOWN_TAGS, ()):
-        if one["tag"].__class__ is not int or one["tag"] in known or one["tag"] in found or one["tag"] < 0:
+                sections[tag] = b"".join(parts)
+    for entry in value.get(UNKNOWN_TAGS, ()):
+        tag = entry["tag"]
+        if tag.__class__ is not int or tag in known or tag in sections or tag < 0:
             raise Malformed
-        found[one["tag"]] = as_bytes(one["data"])
-    if len(value) != seen + (UNKNOWN_TAGS in value):
+        sections[tag] = as_bytes(entry["data"])
+    if len(value) != known_keys + (UNKNOWN_TAGS in value):
         raise Malformed
-    write(varint(len(found)))
-    for tag, data in sorted(found.items()):
+    write(varint(len(sections)))
+    for tag, data in sorted(sections.items()):
         write(varint(tag) + varint(len(data)) + data)
+
+
+DEEPEST = 12
+"""How deep blocks are nested before the rest becomes another function; Python allows 20 nested loops."""
+
+
+class SourceCode:
+    """The source of a module of generated functions. Names of schemas enter it as string literals only."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = dict(names)
+        self._finished: list[str] = []
+        self._lines: list[str] = []
+        self._depth = 1
+        self._count = 0
+        self._constants: dict[Any, str] = {}
+        self.run: list[tuple[str, str]] = []
+
+    def name(self, stem: str) -> str:
+        """A name that nothing else has."""
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    def constant(self, stem: str, key: Any, make: Callable[[], Any]) -> str:
+        """The name of a constant, made once for equal keys."""
+        if (stem, key) not in self._constants:
+            self._constants[stem, key] = name = self.name(stem)
+            self.names[name] = make()
+        return self._constants[stem, key]
+
+    def line(self, text: str) -> None:
+        """Add one line at the present depth."""
+        self._lines.append("    " * self._depth + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Add the head of a block; what follows inside stands under it."""
+        self.line(head)
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether the next nested part should be a function of its own."""
+        return self._depth > DEEPEST
+
+    @contextmanager
+    def function(self, stem: str, parameters: str) -> Iterator[str]:
+        """Write another function; yields its name."""
+        outside = (self._lines, self._depth, self.run)
+        name = self.name(stem)
+        self._lines, self._depth, self.run = [f"def {name}({parameters}):"], 1, []
+        yield name
+        self._finished += self._lines
+        self._lines, self._depth, self.run = outside
+
+    def packed(self, codes: str, method: str) -> tuple[str, int]:
+        """The name of a method of the `Struct` for a run of format codes (big-endian, no gaps), and the run's size."""
+        made = struct.Struct(">" + codes)
+        return self.constant(method, codes, lambda: getattr(made, method)), made.size
+
+    def compile(self, title: str) -> dict[str, Any]:
+        """Run the module, and give its names."""
+        code = compile("\n".join(self._finished) + "\n", f"<{title!a}>", "exec")
+        exec(code, self.names)  # built from a layout: names and defaults stand in it as literals
+        return self.names
+
+    @property
+    def text(self) -> str:
+        """The module as text, for people."""
+        return "\n".join(self._finished)

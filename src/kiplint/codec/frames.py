@@ -24,7 +24,7 @@ class Frame(msgspec.Struct, frozen=True):
     """What a frame, or a body alone, has; the header's parts are None for a body.
 
     `message` is the message's name, empty when it is not known; `body_start` is where the body begins; `version` is
-    the one that the body was read in.
+    the version that the body was read in.
     """
 
     message: str
@@ -62,19 +62,19 @@ def decode_request(catalog: Catalog, data: bytes, *, spans: bool = False) -> Fra
 
 def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *, spans: bool = False) -> Frame:
     """Read a response to a request of that API and version; ApiVersions' way back to version 0 is taken (KIP-511)."""
-    found = _framed(catalog, "response", api_key, version, data, spans)
+    frame = _framed(catalog, "response", api_key, version, data, spans)
     code = data[4:6]
     if api_key != API_VERSIONS or version == 0 or code != UNSUPPORTED_VERSION.to_bytes(2, "big"):
-        return found
+        return frame
     fallback = _framed(catalog, "response", api_key, 0, data, spans)
     if not fallback.problems:
         return fallback
     first = fallback.problems[0]
     text = "UNSUPPORTED_VERSION has to be answered in version 0 (KIP-511)"
-    if not found.problems:
+    if not frame.problems:
         problem = ByteProblem("codec/fallback-version", first.offset, f"{text}; this is version {version}")
-        return msgspec.structs.replace(found, problems=(problem,))
-    # Not the version asked for either: what version 0 lacks is told too.
+        return msgspec.structs.replace(frame, problems=(problem,))
+    # The bytes are not of the requested version either: report the problems of version 0 too.
     problem = ByteProblem("codec/fallback-version", first.offset, f"{text}; these bytes are not, nor version {version}")
     return msgspec.structs.replace(fallback, problems=(problem, *fallback.problems))
 
@@ -92,9 +92,9 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
     if codec is None:
         text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
         return msgspec.structs.replace(nothing, problems=(ByteProblem("codec/header-unknown", 0, text),))
-    found = codec.decode(data, whole=False, spans=spans)
-    frame = Frame(message.name, version, number, found.value, None, len(data), found.problems, found.end, found.spans)
-    if any(_ends(one) for one in found.problems):
+    front = codec.decode(data, whole=False, spans=spans)
+    frame = Frame(message.name, version, number, front.value, None, len(data), front.problems, front.end, front.spans)
+    if any(problem.rule in _FATAL for problem in front.problems):
         return frame
     return _body(catalog, message, version, data, frame, spans)
 
@@ -102,20 +102,20 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
 def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: Frame, spans: bool) -> Frame:
     codec, start = catalog.codec(message, version), frame.body_start
     try:
-        found = codec.decode(data, start, spans=spans)
+        decoded = codec.decode(data, start, spans=spans)
     except UnusableLayout as error:
         unusable = ByteProblem("codec/layout-unusable", start, str(error))
         return msgspec.structs.replace(frame, problems=(*frame.problems, unusable))
-    problems = found.problems
+    problems = decoded.problems
     if problems:
         problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
     return msgspec.structs.replace(
-        frame, value=found.value, problems=(*frame.problems, *problems), spans=(*frame.spans, *found.spans)
+        frame, value=decoded.value, problems=(*frame.problems, *problems), spans=(*frame.spans, *decoded.spans)
     )
 
 
 def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem: ByteProblem) -> ByteProblem:
-    """Say of which other version of the message the bytes are, where they are exactly that."""
+    """Add the other version of the message that reads the bytes to the last, if there is one."""
     message, version = codec.message, codec.version
     candidates = [version + step for near in range(1, 8) for step in (-near, near)]
     for other in candidates:
@@ -125,15 +125,14 @@ def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem:
     return problem
 
 
-def _ends(problem: ByteProblem) -> bool:
-    """Whether nothing can be read behind the problem."""
-    return problem.rule in (
-        "codec/truncated",
-        "codec/length-beyond-end",
-        "codec/length-negative",
-        "codec/varint-too-large",
-        "codec/too-many-elements",
-    )
+_FATAL = (
+    "codec/truncated",
+    "codec/length-beyond-end",
+    "codec/length-negative",
+    "codec/varint-too-large",
+    "codec/too-many-elements",
+)
+"""The rules of problems after which nothing can be read."""
 
 
 def _unknown_version(messages: list[Message], version: int, offset: int) -> ByteProblem:
@@ -151,7 +150,7 @@ class StreamFrame(NamedTuple):
 
 
 def split(data: bytes, start: int = 0) -> Iterator[StreamFrame]:
-    """The frames of a stream from a position on; one whose length cannot be is the last."""
+    """The frames of a stream from a position on, up to the first with an impossible length."""
     pos = start
     while pos < len(data):
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)

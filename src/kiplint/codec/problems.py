@@ -8,7 +8,7 @@ import msgspec
 
 
 class ByteProblem(msgspec.Struct, frozen=True):
-    """One thing that is wrong. `offset` counts bytes from the start of what was given; `path` names the field."""
+    """A problem of bytes or values. `offset` counts bytes from the start of the input; `path` names the field."""
 
     rule: str
     offset: int
@@ -17,7 +17,7 @@ class ByteProblem(msgspec.Struct, frozen=True):
 
 
 class Malformed(Exception):  # noqa: N818
-    """The bytes, or the value, are not what the layout says. Raised by the fast functions, which do not say why."""
+    """The bytes, or the value, do not match the layout. The fast functions raise it without a reason."""
 
 
 class CodecRule(msgspec.Struct, frozen=True):
@@ -31,10 +31,10 @@ class CodecRule(msgspec.Struct, frozen=True):
 
 RULES = {
     "codec/truncated": CodecRule(
-        "The bytes end inside a value", "A field is missing, or an earlier one was written with another width."
+        "The bytes end inside a value", "A field is missing, or an earlier field was written with another width."
     ),
     "codec/length-beyond-end": CodecRule(
-        "A length or count says more than there is",
+        "A length or count beyond the end of the bytes",
         "The bytes were cut off, or something else stands where the length should be.",
     ),
     "codec/length-negative": CodecRule(
@@ -45,7 +45,7 @@ RULES = {
     ),
     "codec/trailing-bytes": CodecRule(
         "Bytes after the end of the message",
-        "A field of another version was written, or an earlier one with another width.",
+        "A field of another version was written, or an earlier field with another width.",
     ),
     "codec/varint-overlong": CodecRule(
         "A varint with more bytes than its number needs", "Equal messages no longer have equal bytes.", source="KIP-482"
@@ -60,43 +60,44 @@ RULES = {
         "A nullable struct's first byte is neither 1 nor -1", "KIP-893 knows only these two.", source="KIP-893"
     ),
     "codec/utf8-invalid": CodecRule("A string that is not UTF-8", "Readers replace the bytes or fail."),
-    "codec/tag-order": CodecRule("Tags that do not rise", "KIP-482 asks for ascending tags.", source="KIP-482"),
+    "codec/tag-order": CodecRule("Tags that do not rise", "KIP-482 requires ascending tags.", source="KIP-482"),
     "codec/tag-duplicate": CodecRule(
-        "A tag that stands twice", "Readers keep one of the two values, or refuse both.", source="KIP-482"
+        "A duplicate tag", "Readers keep one of the two values, or refuse both.", source="KIP-482"
     ),
     "codec/tag-size": CodecRule(
         "A tagged value that does not fill its size",
-        "Readers that trust the size and readers that do not part here.",
+        "Readers that trust the size and readers that ignore it read different values.",
         source="KIP-482",
     ),
     "codec/too-many-elements": CodecRule(
-        "An array of elements without bytes", "A count that no bytes back could ask a reader for any amount of memory."
+        "An array of elements without bytes",
+        "Such a count can make a reader allocate any amount of memory.",
     ),
     "codec/too-large": CodecRule("More bytes than a frame may have", "Brokers refuse more than 100 MiB by default."),
     "codec/header-unknown": CodecRule(
         "No header for this version",
-        "Neither headerVersions nor the set's header messages say what stands in front.",
+        "Neither headerVersions nor the set's header messages determine the header.",
         source="KIP-1313",
     ),
     "codec/layout-unusable": CodecRule(
-        "A definition that has no layout", "A struct in itself, or one that unfolds into too many fields."
+        "A definition that has no layout", "A struct contains itself, or unfolds into too many fields."
     ),
     "codec/unknown-message": CodecRule("A message that no set has", "Give the set of a release that has it."),
     "codec/unknown-api-key": CodecRule("An API key that no set has", "Give the set of a release that has it."),
     "codec/unknown-version": CodecRule(
         "A version that no set has", "Versions removed later are read with the set of an older release."
     ),
-    "codec/batch-invalid": CodecRule("A record batch that cannot be", "Its length, magic or compression is unknown."),
+    "codec/batch-invalid": CodecRule("An invalid record batch", "Its length, magic or compression is unknown."),
     "codec/crc-mismatch": CodecRule("A record batch whose checksum is wrong", "Bytes changed after it was written."),
     "codec/records-packed": CodecRule("Records that cannot be unpacked", "The packed bytes are damaged or too many."),
     "codec/record-invalid": CodecRule("A record that is damaged", "A length in it does not fit."),
     "codec/fallback-version": CodecRule(
         "UNSUPPORTED_VERSION not answered in version 0",
-        "KIP-511: a client that asked for a version too new can read the answer in version 0 only.",
+        "KIP-511: a client that requested an unsupported version can read the answer in version 0 only.",
         source="KIP-511",
     ),
     "codec/versions-inverted": CodecRule(
-        "A broker offers versions of an API that end before they begin",
+        "A broker offers an inverted range of versions",
         "No client can use any of them.",
         source="KIP-35",
     ),
@@ -114,5 +115,5 @@ RULES = {
         "A field that this version does not have", "A writer may leave out only fields that are ignorable."
     ),
     "codec/value-invalid": CodecRule("A value that the field's type does not have", "It has no bytes."),
-    "codec/input-invalid": CodecRule("Input that is no bytes", "Nothing can be read from it."),
+    "codec/input-invalid": CodecRule("Input that cannot be read as bytes", "Nothing can be read from it."),
 }

@@ -1,4 +1,7 @@
-"""Unpacking of the records in a batch, never beyond a bound (cramjam; gzip by the standard library)."""
+"""Record batches: their headers, their records, and the unpacking of compressed records within bounds.
+
+snappy, lz4 and zstd are read by cramjam, gzip by the standard library.
+"""
 
 from __future__ import annotations
 
@@ -15,106 +18,178 @@ from kiplint.codec.wire import base64_text
 from kiplint.text.words import in_bytes
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-MOST_UNPACKED = 32 * 2**20
-"""How many bytes the records of one batch may have unpacked; Kafka's default limit of a batch is 1 MiB packed."""
-MOST_GROWN = 128 * 2**20
-"""By how many bytes all batches that are read together may grow beyond 16 times what they have packed."""
-MOST_TRIED_AGAIN = 100
-"""How many of them are tried with more room: what is damaged fails there too, and room costs time."""
-XERIAL = b"\x82SNAPPY\0"
+HEADER = struct.Struct(">qiibIhiqqqhii")
+"""Offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, producer id and epoch, sequence,
+count: 61 bytes."""
+OLD_HEADER = 18
+"""Of magic 0 and 1: offset, length, CRC, magic, attributes."""
+START, COVERED = 12, 21
+"""Where the length of a batch counts from, and where the checksum of magic 2 does."""
+MOST_BATCHES = MOST_RECORDS = 100_000
+"""How many batches of a field, and records of a batch, are read."""
 
 
-class Unpackable(Exception):  # noqa: N818
-    """The bytes cannot be unpacked; the text says why."""
+def read_batches(data: bytes, offset: int = 0) -> tuple[list[dict[str, Any]], tuple[ByteProblem, ...]]:
+    """The batches of a records field, or of a log segment, and their problems; `offset` is that of the bytes.
+
+    The last batch of a fetch may be cut off: that is Kafka's way to fill a response, and no problem.
+    """
+    with read_together():
+        return _read(data, offset)
 
 
-_LEFT: ContextVar[list[int] | None] = ContextVar("_LEFT", default=None)
+def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[ByteProblem, ...]]:
+    batches: list[dict[str, Any]] = []
+    problems: list[ByteProblem] = []
+    pos = 0
+    while len(data) - pos > START + 4 and len(batches) < MOST_BATCHES:
+        size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
+        end = pos + START + size
+        magic = data[pos + 16]
+        if magic > 2 or size < (HEADER.size if magic == 2 else OLD_HEADER) - START:
+            text = f"a batch of {in_bytes(size)}" if magic <= 2 else f"a batch of magic {magic}; 2 is the newest"
+            problems.append(ByteProblem("codec/batch-invalid", offset + pos, text))
+            break
+        if end > len(data):
+            break
+        read = _batch if magic == 2 else _old
+        batch, more = read(data[pos:end], offset + pos)
+        batches.append(batch)
+        problems += more
+        pos = end
+    if len(batches) == MOST_BATCHES and pos < len(data):
+        text = f"{MOST_BATCHES} batches are read at most"
+        problems.append(ByteProblem("codec/too-many-elements", offset + pos, text))
+    return batches, tuple(problems)
 
 
-@contextmanager
-def read_together() -> Iterator[None]:
-    """Batches that are unpacked in here have `MOST_GROWN` in common: a thousand small ones can each be a bomb."""
-    if _LEFT.get() is not None:
-        yield
-        return
-    token = _LEFT.set([MOST_GROWN, MOST_TRIED_AGAIN])
+def _batch(data: bytes, offset: int) -> tuple[dict[str, Any], list[ByteProblem]]:
+    """One batch of magic 2."""
+    base, _, epoch, magic, crc, flags, last, first_time, max_time, producer, producer_epoch, sequence, count = (
+        HEADER.unpack_from(data)
+    )
+    codec = CODECS[flags & 7] if flags & 7 < len(CODECS) else f"unknown {flags & 7}"
+    batch: dict[str, Any] = {
+        "baseOffset": base,
+        "lastOffset": base + last,
+        "partitionLeaderEpoch": epoch,
+        "magic": magic,
+        "crc": crc,
+        "compression": codec,
+        "timestampType": "log-append" if flags & 8 else "create",
+        "isTransactional": bool(flags & 16),
+        "isControl": bool(flags & 32),
+        "hasDeleteHorizon": bool(flags & 64),
+        "baseTimestamp": first_time,
+        "maxTimestamp": max_time,
+        "producerId": producer,
+        "producerEpoch": producer_epoch,
+        "baseSequence": sequence,
+        "count": count,
+        "records": [],
+    }
+    problems = []
+    computed = _crc32c(data[COVERED:])
+    if computed is not None and computed != crc:
+        text = f"the batch's checksum is 0x{crc:08x}, its bytes have 0x{computed:08x}"
+        problems.append(ByteProblem("codec/crc-mismatch", offset + 17, text))
+    problems += _fill(batch, data[HEADER.size :], offset + HEADER.size)
+    return batch, problems
+
+
+def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
+    """Read the records into the batch. Offsets of packed records are that of the first packed byte."""
+    codec = batch["compression"]
+    if codec not in CODECS:
+        return [ByteProblem("codec/batch-invalid", offset, f"the batch has a compression of {codec}")]
     try:
-        yield
-    finally:
-        _LEFT.reset(token)
+        plain = unpack(codec, data)
+    except Unpackable as error:
+        return [ByteProblem("codec/records-packed", offset, str(error))]
+    if not 0 <= batch["count"] <= MOST_RECORDS:
+        text = f"the batch has {batch['count']} records; {MOST_RECORDS} are read at most"
+        return [ByteProblem("codec/too-many-elements", offset - 4, text)]
+    reader = Records(plain, batch["baseOffset"], batch["baseTimestamp"])
+    try:
+        for _ in range(batch["count"]):
+            batch["records"].append(reader.record())
+        reader.finish()
+    except Damaged as error:
+        place = offset + error.offset if codec == "none" else offset
+        return [ByteProblem("codec/record-invalid", place, str(error))]
+    return []
 
 
-def unpack(codec: str, data: bytes) -> bytes:
-    """The records of a batch that was packed by one of `CODECS`. Raises Unpackable."""
+def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list[ByteProblem]]:
+    """One message of magic 0 or 1; a packed message holds a message set."""
+    base, _, crc, magic, flags = struct.unpack_from(">qiIbb", data)
+    codec = CODECS[flags & 7] if flags & 7 < 4 else f"unknown {flags & 7}"
+    batch: dict[str, Any] = {"baseOffset": base, "magic": magic, "crc": crc, "compression": codec, "records": []}
+    problems = []
+    if zlib.crc32(data[16:]) != crc:
+        text = f"the message's checksum is 0x{crc:08x}, its bytes have 0x{zlib.crc32(data[16:]):08x}"
+        problems.append(ByteProblem("codec/crc-mismatch", offset + START, text))
+    pos, time = 18, -1
+    try:
+        if magic == 1:
+            (time,) = struct.unpack_from(">q", data, 18)
+            pos = 26
+        key, pos = _sized(data, pos)
+        value, pos = _sized(data, pos)
+    except (struct.error, Damaged):
+        problems.append(ByteProblem("codec/record-invalid", offset + pos, "the message ends inside a value"))
+        return batch, problems
     if codec == "none":
-        return data
-    left = _LEFT.get()
-    if left and left[0] < 0:
-        raise Unpackable(f"the batches before it have grown by more than {MOST_GROWN} bytes; no more are unpacked")
-    found = _unpack(codec, data)
-    if left:
-        left[0] -= max(0, len(found) - 16 * len(data))
-    return found
-
-
-def _unpack(codec: str, data: bytes) -> bytes:
-    if codec == "gzip":
-        return _gzip(data)
+        batch["records"] = [{"offset": base, "timestamp": time, "key": _shown(key), "value": _shown(value)}]
+        return batch, problems
+    if codec not in CODECS or depth:
+        problems.append(ByteProblem("codec/batch-invalid", offset + 17, f"the message has a compression of {codec}"))
+        return batch, problems
     try:
-        import cramjam
+        inner, more = _inner(unpack(codec, value or b""), offset + pos - len(value or b""))
+    except Unpackable as error:
+        return batch, [*problems, ByteProblem("codec/records-packed", offset, str(error))]
+    batch["records"] = inner
+    return batch, [*problems, *more]
+
+
+def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[ByteProblem]]:
+    """The messages of an unpacked message set; the offset of their problems is that of the packed bytes."""
+    records: list[dict[str, Any]] = []
+    problems: list[ByteProblem] = []
+    pos = 0
+    while len(data) - pos >= 26:
+        size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
+        if size < 14 or pos + START + size > len(data):
+            problems.append(ByteProblem("codec/record-invalid", offset, "the packed messages end inside a message"))
+            break
+        if len(records) == MOST_RECORDS or len(problems) >= MOST_PROBLEMS:
+            text = f"{MOST_RECORDS} packed messages are read at most, and {MOST_PROBLEMS} of their problems reported"
+            problems.append(ByteProblem("codec/too-many-elements", offset, text))
+            break
+        batch, more = _old(data[pos : pos + START + size], offset, depth=1)
+        records += batch["records"]
+        problems += [ByteProblem(problem.rule, offset, problem.message) for problem in more]
+        pos += START + size
+    return records, problems
+
+
+def _sized(data: bytes, pos: int) -> tuple[bytes | None, int]:
+    (size,) = struct.unpack_from(">i", data, pos)
+    if size < 0:
+        return None, pos + 4
+    if pos + 4 + size > len(data):
+        raise Damaged("", pos)
+    return data[pos + 4 : pos + 4 + size], pos + 4 + size
+
+
+def _crc32c(data: bytes) -> int | None:
+    """The checksum of Kafka's batches; None where the package for it is missing."""
+    try:
+        from crc32c import crc32c
     except ImportError:
-        raise Unpackable("snappy, lz4 and zstd are read by cramjam: pip install 'kiplint[bytes]'") from None
-    try:
-        if codec == "snappy":
-            return _snappy(cramjam, data)
-        return _bounded(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
-    except cramjam.DecompressionError as error:
-        raise Unpackable(f"the {codec} data is damaged, or more than {MOST_UNPACKED} bytes unpacked: {error}") from None
-
-
-def _gzip(data: bytes) -> bytes:
-    machine = zlib.decompressobj(wbits=31)
-    try:
-        found = machine.decompress(data, MOST_UNPACKED)
-    except zlib.error as error:
-        raise Unpackable(f"the gzip data is damaged: {error}") from None
-    if not machine.eof:
-        raise Unpackable(f"the gzip data was cut off, or has more than {MOST_UNPACKED} bytes unpacked")
-    return found
-
-
-def _bounded(module: Any, data: bytes) -> bytes:
-    """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
-    left = _LEFT.get() or [0, 1]
-    for size in (min(max(16 * len(data), 2**16), MOST_UNPACKED), MOST_UNPACKED):
-        room = bytearray(size)
-        try:
-            return bytes(room[: module.decompress_into(data, room)])
-        except Exception:
-            if size == MOST_UNPACKED or left[1] < 1:
-                raise
-            left[1] -= 1
-    raise AssertionError
-
-
-def _snappy(cramjam: Any, data: bytes) -> bytes:
-    """Raw blocks, alone or in the frames of the Java library that Kafka uses (a magic, two versions, sized blocks)."""
-    if not data.startswith(XERIAL):
-        return _raw_snappy(cramjam, data, MOST_UNPACKED)
-    pos, found = 16, bytearray()
-    while pos < len(data):
-        size = int.from_bytes(data[pos : pos + 4], "big")
-        if pos + 4 + size > len(data):
-            raise Unpackable("the snappy data was cut off inside a block")
-        found += _raw_snappy(cramjam, data[pos + 4 : pos + 4 + size], MOST_UNPACKED - len(found))
-        pos += 4 + size
-    return bytes(found)
-
-
-def _raw_snappy(cramjam: Any, data: bytes, most: int) -> bytes:
-    if cramjam.snappy.decompress_raw_len(data) > most:
-        raise Unpackable(f"the snappy data has more than {MOST_UNPACKED} bytes unpacked")
-    return bytes(cramjam.snappy.decompress_raw(data))
+        return None
+    return int(crc32c(data))
 
 
 class Damaged(Exception):  # noqa: N818
@@ -126,7 +201,7 @@ class Damaged(Exception):  # noqa: N818
 
 
 class Records:
-    """Unpacked records, read one after the other."""
+    """Reads unpacked records in order."""
 
     def __init__(self, data: bytes, offset: int, time: int) -> None:
         self._data = data
@@ -143,7 +218,7 @@ class Records:
             raise Damaged(f"a record of {in_bytes(size)}; {len(self._data) - self._pos} are left", start)
         if self._pos >= len(self._data):
             raise Damaged("the bytes end inside a record", start)
-        self._pos += 1  # attributes, of which none has a meaning yet
+        self._pos += 1  # attributes; none has a meaning yet
         time = self._time + self._varint()
         offset = self._offset + self._varint()
         key, value = self._sized(), self._sized()
@@ -196,179 +271,103 @@ def _shown(data: bytes | None) -> str | None:
     return None if data is None else base64_text(data)
 
 
-HEADER = struct.Struct(">qiibIhiqqqhii")
-"""Offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, producer id and epoch, sequence,
-count: 61 bytes."""
-OLD_HEADER = 18
-"""Of magic 0 and 1: offset, length, CRC, magic, attributes."""
-START, COVERED = 12, 21
-"""Where the length of a batch counts from, and where the checksum of magic 2 does."""
-MOST_BATCHES = MOST_RECORDS = 100_000
-"""How many batches of a field, and records of a batch, are read."""
+MOST_UNPACKED = 32 * 2**20
+"""How many bytes the records of a batch may have unpacked; Kafka's default limit of a batch is 1 MiB packed."""
+MOST_GROWN = 128 * 2**20
+"""By how many bytes all batches that are read together may grow beyond 16 times what they have packed."""
+MOST_TRIED_AGAIN = 100
+"""How many of them are tried with more room: what is damaged fails there too, and room costs time."""
+XERIAL = b"\x82SNAPPY\0"
 
 
-def read_batches(data: bytes, offset: int = 0) -> tuple[list[dict[str, Any]], tuple[ByteProblem, ...]]:
-    """The batches of a records field, or of a log segment, and what is wrong; `offset` is where the bytes stand.
-
-    The last batch of a fetch may be cut off: that is Kafka's way to fill a response, and no problem.
-    """
-    with read_together():
-        return _read(data, offset)
+class Unpackable(Exception):  # noqa: N818
+    """The bytes cannot be unpacked; the text states why."""
 
 
-def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[ByteProblem, ...]]:
-    batches: list[dict[str, Any]] = []
-    problems: list[ByteProblem] = []
-    pos = 0
-    while len(data) - pos > START + 4 and len(batches) < MOST_BATCHES:
-        size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
-        end = pos + START + size
-        magic = data[pos + 16]
-        if magic > 2 or size < (HEADER.size if magic == 2 else OLD_HEADER) - START:
-            text = f"a batch of {in_bytes(size)}" if magic <= 2 else f"a batch of magic {magic}; 2 is the newest"
-            problems.append(ByteProblem("codec/batch-invalid", offset + pos, text))
-            break
-        if end > len(data):
-            break
-        read = _batch if magic == 2 else _old
-        batch, found = read(data[pos:end], offset + pos)
-        batches.append(batch)
-        problems += found
-        pos = end
-    if len(batches) == MOST_BATCHES and pos < len(data):
-        text = f"{MOST_BATCHES} batches are read at most"
-        problems.append(ByteProblem("codec/too-many-elements", offset + pos, text))
-    return batches, tuple(problems)
+_BUDGET: ContextVar[list[int] | None] = ContextVar("_BUDGET", default=None)
 
 
-def _batch(data: bytes, offset: int) -> tuple[dict[str, Any], list[ByteProblem]]:
-    """One batch of magic 2."""
-    base, _, epoch, magic, crc, flags, last, first_time, max_time, producer, producer_epoch, sequence, count = (
-        HEADER.unpack_from(data)
-    )
-    codec = CODECS[flags & 7] if flags & 7 < len(CODECS) else f"unknown {flags & 7}"
-    batch: dict[str, Any] = {
-        "baseOffset": base,
-        "lastOffset": base + last,
-        "partitionLeaderEpoch": epoch,
-        "magic": magic,
-        "crc": crc,
-        "compression": codec,
-        "timestampType": "log-append" if flags & 8 else "create",
-        "isTransactional": bool(flags & 16),
-        "isControl": bool(flags & 32),
-        "hasDeleteHorizon": bool(flags & 64),
-        "baseTimestamp": first_time,
-        "maxTimestamp": max_time,
-        "producerId": producer,
-        "producerEpoch": producer_epoch,
-        "baseSequence": sequence,
-        "count": count,
-        "records": [],
-    }
-    problems = []
-    found = _crc32c(data[COVERED:])
-    if found is not None and found != crc:
-        text = f"the batch's checksum is 0x{crc:08x}, its bytes have 0x{found:08x}"
-        problems.append(ByteProblem("codec/crc-mismatch", offset + 17, text))
-    problems += _fill(batch, data[HEADER.size :], offset + HEADER.size)
-    return batch, problems
-
-
-def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
-    """Read the records into the batch. Offsets of packed records are that of the first packed byte."""
-    codec = batch["compression"]
-    if codec not in CODECS:
-        return [ByteProblem("codec/batch-invalid", offset, f"the batch has a compression of {codec}")]
+@contextmanager
+def read_together() -> Iterator[None]:
+    """Batches that are unpacked in here have `MOST_GROWN` in common: a thousand small ones can each be a bomb."""
+    if _BUDGET.get() is not None:
+        yield
+        return
+    token = _BUDGET.set([MOST_GROWN, MOST_TRIED_AGAIN])
     try:
-        plain = unpack(codec, data)
-    except Unpackable as error:
-        return [ByteProblem("codec/records-packed", offset, str(error))]
-    if not 0 <= batch["count"] <= MOST_RECORDS:
-        text = f"the batch has {batch['count']} records; {MOST_RECORDS} are read at most"
-        return [ByteProblem("codec/too-many-elements", offset - 4, text)]
-    reader = Records(plain, batch["baseOffset"], batch["baseTimestamp"])
-    try:
-        for _ in range(batch["count"]):
-            batch["records"].append(reader.record())
-        reader.finish()
-    except Damaged as error:
-        place = offset + error.offset if codec == "none" else offset
-        return [ByteProblem("codec/record-invalid", place, str(error))]
-    return []
+        yield
+    finally:
+        _BUDGET.reset(token)
 
 
-def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list[ByteProblem]]:
-    """One message of magic 0 or 1; a packed one holds a message set."""
-    base, _, crc, magic, flags = struct.unpack_from(">qiIbb", data)
-    codec = CODECS[flags & 7] if flags & 7 < 4 else f"unknown {flags & 7}"
-    batch: dict[str, Any] = {"baseOffset": base, "magic": magic, "crc": crc, "compression": codec, "records": []}
-    problems = []
-    if zlib.crc32(data[16:]) != crc:
-        text = f"the message's checksum is 0x{crc:08x}, its bytes have 0x{zlib.crc32(data[16:]):08x}"
-        problems.append(ByteProblem("codec/crc-mismatch", offset + START, text))
-    pos, time = 18, -1
-    try:
-        if magic == 1:
-            (time,) = struct.unpack_from(">q", data, 18)
-            pos = 26
-        key, pos = _sized(data, pos)
-        value, pos = _sized(data, pos)
-    except (struct.error, Damaged):
-        problems.append(ByteProblem("codec/record-invalid", offset + pos, "the message ends inside a value"))
-        return batch, problems
+def unpack(codec: str, data: bytes) -> bytes:
+    """The records of a batch that was packed by one of `CODECS`. Raises Unpackable."""
     if codec == "none":
-        batch["records"] = [{"offset": base, "timestamp": time, "key": _batch_shown(key), "value": _batch_shown(value)}]
-        return batch, problems
-    if codec not in CODECS or depth:
-        problems.append(ByteProblem("codec/batch-invalid", offset + 17, f"the message has a compression of {codec}"))
-        return batch, problems
+        return data
+    budget = _BUDGET.get()
+    if budget and budget[0] < 0:
+        raise Unpackable(f"the batches before it have grown by more than {MOST_GROWN} bytes; no more are unpacked")
+    unpacked = _unpack(codec, data)
+    if budget:
+        budget[0] -= max(0, len(unpacked) - 16 * len(data))
+    return unpacked
+
+
+def _unpack(codec: str, data: bytes) -> bytes:
+    if codec == "gzip":
+        return _gzip(data)
     try:
-        inner, found = _inner(unpack(codec, value or b""), offset + pos - len(value or b""))
-    except Unpackable as error:
-        return batch, [*problems, ByteProblem("codec/records-packed", offset, str(error))]
-    batch["records"] = inner
-    return batch, [*problems, *found]
-
-
-def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[ByteProblem]]:
-    """The messages of an unpacked message set, all told to stand where the packed bytes do."""
-    records: list[dict[str, Any]] = []
-    problems: list[ByteProblem] = []
-    pos = 0
-    while len(data) - pos >= 26:
-        size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
-        if size < 14 or pos + START + size > len(data):
-            problems.append(ByteProblem("codec/record-invalid", offset, "the packed messages end inside one"))
-            break
-        if len(records) == MOST_RECORDS or len(problems) >= MOST_PROBLEMS:
-            text = f"{MOST_RECORDS} packed messages are read at most, and {MOST_PROBLEMS} problems of them told"
-            problems.append(ByteProblem("codec/too-many-elements", offset, text))
-            break
-        batch, found = _old(data[pos : pos + START + size], offset, depth=1)
-        records += batch["records"]
-        problems += [ByteProblem(one.rule, offset, one.message) for one in found]
-        pos += START + size
-    return records, problems
-
-
-def _sized(data: bytes, pos: int) -> tuple[bytes | None, int]:
-    (size,) = struct.unpack_from(">i", data, pos)
-    if size < 0:
-        return None, pos + 4
-    if pos + 4 + size > len(data):
-        raise Damaged("", pos)
-    return data[pos + 4 : pos + 4 + size], pos + 4 + size
-
-
-def _batch_shown(data: bytes | None) -> str | None:
-    return None if data is None else base64_text(data)
-
-
-def _crc32c(data: bytes) -> int | None:
-    """The checksum of Kafka's batches; None where the package for it is missing."""
-    try:
-        from crc32c import crc32c
+        import cramjam
     except ImportError:
-        return None
-    return int(crc32c(data))
+        raise Unpackable("snappy, lz4 and zstd are read by cramjam: pip install 'kiplint[bytes]'") from None
+    try:
+        if codec == "snappy":
+            return _snappy(cramjam, data)
+        return _bounded(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
+    except cramjam.DecompressionError as error:
+        raise Unpackable(f"the {codec} data is damaged, or more than {MOST_UNPACKED} bytes unpacked: {error}") from None
+
+
+def _gzip(data: bytes) -> bytes:
+    machine = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = machine.decompress(data, MOST_UNPACKED)
+    except zlib.error as error:
+        raise Unpackable(f"the gzip data is damaged: {error}") from None
+    if not machine.eof:
+        raise Unpackable(f"the gzip data was cut off, or has more than {MOST_UNPACKED} bytes unpacked")
+    return unpacked
+
+
+def _bounded(module: Any, data: bytes) -> bytes:
+    """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
+    budget = _BUDGET.get() or [0, 1]
+    for size in (min(max(16 * len(data), 2**16), MOST_UNPACKED), MOST_UNPACKED):
+        room = bytearray(size)
+        try:
+            return bytes(room[: module.decompress_into(data, room)])
+        except Exception:
+            if size == MOST_UNPACKED or budget[1] < 1:
+                raise
+            budget[1] -= 1
+    raise AssertionError
+
+
+def _snappy(cramjam: Any, data: bytes) -> bytes:
+    """Raw blocks, alone or in the frames of the Java library that Kafka uses (a magic, two versions, sized blocks)."""
+    if not data.startswith(XERIAL):
+        return _raw_snappy(cramjam, data, MOST_UNPACKED)
+    pos, unpacked = 16, bytearray()
+    while pos < len(data):
+        size = int.from_bytes(data[pos : pos + 4], "big")
+        if pos + 4 + size > len(data):
+            raise Unpackable("the snappy data was cut off inside a block")
+        unpacked += _raw_snappy(cramjam, data[pos + 4 : pos + 4 + size], MOST_UNPACKED - len(unpacked))
+        pos += 4 + size
+    return bytes(unpacked)
+
+
+def _raw_snappy(cramjam: Any, data: bytes, most: int) -> bytes:
+    if cramjam.snappy.decompress_raw_len(data) > most:
+        raise Unpackable(f"the snappy data has more than {MOST_UNPACKED} bytes unpacked")
+    return bytes(cramjam.snappy.decompress_raw(data))

@@ -8,9 +8,9 @@ from typing import Any
 
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import Codec, UnusableLayout
-from kiplint.codec.fast import key_of
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.records import read_batches
+from kiplint.codec.values import key_of
 from kiplint.codec.wire import ValueSpan, read_varint
 from kiplint.model.layout import Layout
 from kiplint.model.message import Message
@@ -22,7 +22,7 @@ COORDINATORS = {
     "__transaction_state": ("TransactionLogKey",),
     "__share_group_state": ("ShareSnapshotKey", "ShareUpdateKey"),
 }
-"""The topics whose keys say what a record is, and names of keys by which the set with their schemas is known."""
+"""The topics whose keys identify the kind of a record, and names of keys that identify the set with their schemas."""
 CONTROL = {
     0: "EndTxnMarker",
     1: "EndTxnMarker",
@@ -37,7 +37,7 @@ FAILURES = (Malformed, UnusableLayout, IndexError, struct.error)
 
 
 class Meaning:
-    """Says what records of a topic mean; one that it does not understand is left as it is."""
+    """Decodes the records of Kafka's own topics; a record that it does not understand is left as it is."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -62,7 +62,7 @@ class Meaning:
         _, kind = struct.unpack(">hh", _bytes(record["key"]))
         data = _bytes(record["value"])
         (version,) = struct.unpack_from(">h", data)
-        # Most control records begin with their version, which is a field of the message where the schema says so.
+        # Most control records begin with their version, which is a field of the message where the schema has it.
         message = having(self._catalog.named(CONTROL.get(kind, "")), version)
         if message is None:
             raise Malformed
@@ -88,8 +88,8 @@ class Meaning:
         for message in self._keys(topic):
             version = 0 if message.type == "coordinator-key" else kind
             if (message.api_key == kind or message.type == "data") and version in message.valid:
-                found = {"keyMessage": _shown(self._catalog.codec(message, version), data[2:])}
-                return found | self._coordinator_value(message, record)
+                decoded = {"keyMessage": _shown(self._catalog.codec(message, version), data[2:])}
+                return decoded | self._coordinator_value(message, record)
         raise Malformed
 
     def _coordinator_value(self, key: Message, record: dict[str, Any]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Meaning:
         data = _bytes(record["value"])
         (version,) = struct.unpack_from(">h", data)
         name = key.name.removesuffix("Key") + "Value"
-        value = next((one for one in self._catalog.beside(key) if one.name == name), None)
+        value = next((message for message in self._catalog.beside(key) if message.name == name), None)
         if value is None or version not in value.valid:
             return {}
         return {"valueMessage": _shown(self._catalog.codec(value, version), data[2:])}
@@ -107,7 +107,7 @@ class Meaning:
         """The keys of the set that has the topic's schemas."""
         for name in COORDINATORS[topic]:
             for known in self._catalog.named(name):
-                return [one for one in self._catalog.beside(known) if one.name.endswith("Key")]
+                return [message for message in self._catalog.beside(known) if message.name.endswith("Key")]
         return []
 
 
@@ -127,9 +127,9 @@ TOPIC_NAMES = ("topic", "name", "topicId", "topicName")
 def with_records(
     catalog: Catalog, body: Layout, value: dict[str, Any], spans: tuple[ValueSpan, ...]
 ) -> tuple[dict[str, Any], tuple[ByteProblem, ...]]:
-    """The value with each `records` field, where it is not null, as a list of batches, and what is wrong in them.
+    """The value with each `records` field, where it is not null, as a list of batches, and the problems of these.
 
-    `spans` say where the fields stand.
+    `spans` are the places of the fields.
     """
     places = {span.path: span.offset + span.length for span in spans if "records" in span.type.split()}
     problems: list[ByteProblem] = []
@@ -146,7 +146,7 @@ def _body(
     problems: list[ByteProblem],
 ) -> dict[str, Any]:
     topic = next((value[name] for name in TOPIC_NAMES if isinstance(value.get(name), str)), topic)
-    found = dict(value)
+    decoded = dict(value)
     for slot in (*body.slots, *(body.tags or ())):
         key = key_of(slot)
         inner = value.get(key)
@@ -155,14 +155,14 @@ def _body(
             continue
         if slot.kind == "records" and not slot.array:
             data = binascii.a2b_base64(inner)
-            found[key], wrong = read_batches(data, places.get(where, len(data)) - len(data))
-            meaning.explain(topic, found[key])
-            problems += [ByteProblem(one.rule, one.offset, one.message, where) for one in wrong]
+            decoded[key], wrong = read_batches(data, places.get(where, len(data)) - len(data))
+            meaning.explain(topic, decoded[key])
+            problems += [ByteProblem(problem.rule, problem.offset, problem.message, where) for problem in wrong]
         elif slot.body is not None and slot.array:
-            found[key] = [
-                _body(meaning, slot.body, one, f"{where}[{number}]", topic, places, problems)
-                for number, one in enumerate(inner)
+            decoded[key] = [
+                _body(meaning, slot.body, element, f"{where}[{index}]", topic, places, problems)
+                for index, element in enumerate(inner)
             ]
         elif slot.body is not None:
-            found[key] = _body(meaning, slot.body, inner, where, topic, places, problems)
-    return found
+            decoded[key] = _body(meaning, slot.body, inner, where, topic, places, problems)
+    return decoded

@@ -1,17 +1,105 @@
-"""Sample values of a layout, the same every time: minimal, rich, and one for each thing that can go wrong."""
+"""The values of a layout in JSON's terms: their keys, defaults and smallest sizes, and samples, the same every time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kiplint.codec.fast import default_of, key_of
-from kiplint.codec.wire import base64_text, uuid_text
+from kiplint.codec.wire import base64_text, float_json, uuid_text
+from kiplint.model.fields import Field
 from kiplint.model.layout import Layout, Slot
-from kiplint.model.types import INTEGERS
+from kiplint.model.types import INTEGERS, WIDTHS
+
+UNKNOWN_TAGS = "_unknownTaggedFields"
+"""The key under which tags that the layout does not know are kept; no field can have this name."""
+FORMATS = {
+    "bool": "B",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "float64": "d",
+    "uuid": "16s",
+}
+"""The code of each fixed-width type in Python's `struct`."""
+ZERO_UUID = uuid_text(bytes(16))
+
+
+def key_of(slot: Slot) -> str:
+    """The name that the field's value has in JSON: the schema's name with a small first letter."""
+    return slot.field.java_name
+
+
+def smallest(slot: Slot) -> int:
+    """The fewest bytes that a value can have."""
+    if slot.array or slot.kind not in WIDTHS:
+        if slot.kind == "struct" and not slot.array:
+            return 1 if slot.nullable else smallest_body(slot.body)
+        return 1 if slot.compact else 2 if slot.kind == "string" and not slot.array else 4
+    return WIDTHS[slot.kind]
+
+
+def smallest_body(body: Layout | None) -> int:
+    """The fewest bytes that the fields of a struct can have; tag sections have at least one."""
+    if body is None:
+        return 0
+    return sum(map(smallest, body.slots)) + (body.tags is not None)
+
+
+def smallest_element(slot: Slot) -> int:
+    """The fewest bytes that one element of an array can have."""
+    if slot.kind == "struct":
+        return smallest_body(slot.body)
+    return WIDTHS.get(slot.kind) or (1 if slot.compact else 2 if slot.kind == "string" else 4)
+
+
+def default_of(slot: Slot) -> Any:
+    """The value that a writer writes for an absent field, in JSON's terms."""
+    if slot.field.defaults_to_null and slot.nullable:
+        return None
+    if slot.array:
+        return []
+    if slot.kind == "struct":
+        return defaults_of(slot.body) if slot.body else {}
+    return _primitive_default(slot.field, slot.kind)
+
+
+def defaults_of(body: Layout) -> dict[str, Any]:
+    """Every field of a body with its default, tagged ones included."""
+    return {key_of(slot): default_of(slot) for slot in (*body.slots, *(body.tags or ()))}
+
+
+def _primitive_default(field: Field, kind: str) -> Any:
+    text = field.default
+    if kind in INTEGERS:
+        return _integer(text)
+    if kind == "bool":
+        return text.lower() == "true"
+    if kind == "float64":
+        return _float(text)
+    if kind == "uuid":
+        return text.strip("=") if len(text.strip("=")) == 22 else ZERO_UUID
+    return text if kind == "string" and not field.defaults_to_null else ""
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text, 16) if text.lower().startswith("0x") else int(text or 0)
+    except ValueError:
+        return 0
+
+
+def _float(text: str) -> Any:
+    try:
+        return float_json(float(text.rstrip("fFdD") or 0))
+    except ValueError:
+        return 0.0
+
 
 MOST_ERROR = 100
-"""Up to here every error code is one of Kafka's."""
+"""Every error code up to this exists in Kafka."""
 SOME_TIME = 0x018B_CFE5_6800
 """14 November 2023 in milliseconds."""
 Variant = tuple[str, dict[str, Any]]
@@ -37,28 +125,28 @@ def rich_value(slot: Slot, number: int = 1) -> Any:
 
 
 def each_rich(body: Layout) -> Iterator[Variant]:
-    """For each untagged field, at every depth: the body in which it alone is rich."""
+    """For each untagged field, at every depth: the body in which only it is rich."""
     return _variants(body, lambda slot, tagged: not tagged and (slot.array or slot.body is None), rich_value)
 
 
 def each_null(body: Layout) -> Iterator[Variant]:
-    """For each field that can be null, at every depth: the body in which it alone is."""
+    """For each field that can be null, at every depth: the body in which only it is null."""
     return _variants(body, lambda slot, tagged: slot.nullable and not (tagged and default_of(slot) is None), _null)
 
 
 def each_tag(body: Layout) -> Iterator[Variant]:
-    """For each tagged field, at every depth: the body with that one present."""
+    """For each tagged field, at every depth: the body in which it is present."""
     return _variants(body, lambda slot, tagged: tagged, rich_value)
 
 
-def _variants(body: Layout, wanted: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]) -> Iterator[Variant]:
+def _variants(body: Layout, chosen: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]) -> Iterator[Variant]:
     base = minimal(body)
     for slots, tagged in ((body.slots, False), (body.tags or (), True)):
         for slot in slots:
             key = key_of(slot)
-            if wanted(slot, tagged):
+            if chosen(slot, tagged):
                 yield key, base | {key: value(slot)}
-            for path, inner in _variants(slot.body, wanted, value) if slot.body else ():
+            for path, inner in _variants(slot.body, chosen, value) if slot.body else ():
                 whole: Any = [inner] if slot.array else inner
                 yield f"{key}{'[0]' if slot.array else ''}.{path}", base | {key: whole}
 
@@ -107,4 +195,4 @@ def _struct(slot: Slot, number: int) -> Any:
     if body is None:
         return {}
     slots = enumerate((*body.slots, *(body.tags or ())), number)
-    return {key_of(one): rich_value(one, place) for place, one in slots}
+    return {key_of(inner): rich_value(inner, place) for place, inner in slots}

@@ -16,7 +16,7 @@ from kiplint.codec.problems import ByteProblem, Malformed
 class ValueSpan(msgspec.Struct, frozen=True):
     """One row of an explained message: a value, or the length, count or marker in front of others.
 
-    `offset` and `length` count bytes from the start of what was given; `depth` is how deep the field lies; `path` has
+    `offset` and `length` count bytes from the start of the input; `depth` is how deep the field lies; `path` has
     the names of the values in JSON with indexes; `type` is the encoding in words.
     """
 
@@ -31,7 +31,7 @@ class ValueSpan(msgspec.Struct, frozen=True):
 class Decoded(msgspec.Struct, frozen=True):
     """The values of a body, as far as they could be read, where it ends, and what is wrong with it.
 
-    `spans` says where each value stands, if that was asked for.
+    `spans` are the places of the values, if the caller requested them.
     """
 
     value: dict[str, Any]
@@ -101,7 +101,7 @@ def uuid_bytes(text: str) -> bytes:
 
 
 def float_json(value: float) -> float | str:
-    """A float64 as JSON can say it: the three values without a number become text."""
+    """A float64 as JSON can hold it: the three values that are not numbers become text."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -127,7 +127,7 @@ def base64_text(data: bytes) -> str:
 
 
 def as_bytes(value: object) -> bytes:
-    """Bytes given as they are or as base64; Malformed when they are neither."""
+    """Bytes as they are, or from base64; Malformed when the value is neither."""
     if isinstance(value, str):
         try:
             return binascii.a2b_base64(value.encode("ascii"), strict_mode=True)

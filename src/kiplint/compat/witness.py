@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from kiplint.codec.codec import Codec, UnusableLayout
-from kiplint.codec.fast import UNKNOWN_TAGS, key_of
-from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
+from kiplint.codec.values import UNKNOWN_TAGS, each_null, each_rich, each_tag, key_of, minimal, rich
 from kiplint.codec.wire import Decoded, ValueSpan
 from kiplint.compat.change import Change
 from kiplint.model.headers import header_of

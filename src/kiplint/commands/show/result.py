@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kiplint.codec.fast import default_of
+from kiplint.codec.values import default_of
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, lines, width
 from kiplint.model.message import Message
