@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 import msgspec
 
-from kiplint.engine.finding import Finding, Severity, Span
+from kiplint.engine.config import FailOn
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.engine.rule import Rule
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
@@ -151,6 +153,10 @@ class Report(RunResult, frozen=True):
         return "\n".join((*lines, self.told))
 
 
+IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
+"""How to ignore the findings of a rule, for `rule_infos`."""
+
+
 def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) -> dict[str, RuleInfo]:
     """What there is to say of the rules of the findings; where a rule is there twice, the last counts.
 
@@ -179,3 +185,11 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
         found = one.fingerprint
         seen[found] += 1
         yield found if seen[found] == 1 else f"{found}:{seen[found]}"
+
+
+def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
+    """The findings that are at least as severe as `fail_on`; none for `never`. Raises UsageError for another level."""
+    if fail_on not in get_args(FailOn):
+        raise UsageError(f"fail_on: {printable(fail_on)} is not one of {', '.join(get_args(FailOn))}")
+    grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return tuple(finding for finding in findings if finding.severity in grave)

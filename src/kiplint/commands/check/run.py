@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Unpack, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Unpack
 
 import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.config import FailOn
 from kiplint.engine.configure import Chosen, Configuration, Path, configure
-from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
-from kiplint.render.report import Report, rule_infos
+from kiplint.render.report import IGNORE, Report, at_least, rule_infos
 from kiplint.sources.open import STDIN, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.show import printable
@@ -66,9 +65,6 @@ def _beside(path: str, file: str) -> Iterator[str]:
             found = os.path.normpath(os.path.join(place, name, file))
             if os.path.isfile(found):
                 yield found
-
-
-IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
 
 
 class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -290,14 +286,6 @@ def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Ite
     for one in sets:
         files = (Input(file.path, file.data, file.wanted) for file in one.files)
         yield check_set(files, rules, directory=one.directory, partial=one.lone, fixer=fixer)
-
-
-def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:
-    """The findings that are as severe as `fail_on` says. Raises UsageError for a level that there is not."""
-    if fail_on not in get_args(FailOn):
-        raise UsageError(f"fail_on: {printable(fail_on)} is none of {', '.join(get_args(FailOn))}")
-    grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return tuple(one for one in findings if one.severity in grave)
 
 
 def check(

@@ -6,25 +6,22 @@ import os
 from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
 from msgspec.structs import replace
 
+from kiplint.commands.diff.result import DiffDocument, as_finding, diff_document
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, Judged, judge
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Config
 from kiplint.engine.configure import Chosen, Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
 from kiplint.render.report import OldPlace, Report, rule_infos
 from kiplint.sources.open import STDIN
 from kiplint.text.words import did_you_mean
-
-if TYPE_CHECKING:
-    from kiplint.commands.diff.result import DiffDocument
 
 
 class DiffResult(Report, frozen=True):
@@ -43,8 +40,6 @@ class DiffResult(Report, frozen=True):
     @property
     def document(self) -> DiffDocument:
         """The result as JSON has it."""
-        from kiplint.commands.diff.result import diff_document
-
         return diff_document(self.changes, self.messages, self.rules)
 
 
@@ -144,19 +139,3 @@ def _lone(before: Tree, after: Tree) -> Tree | None:
 
 def _old_place(change: Judged) -> OldPlace | None:
     return (change.old_path, change.old_span) if change.old_path and change.old_span else None
-
-
-def as_finding(change: Judged) -> Finding:
-    """A change as a finding, for the formats of findings."""
-    identity = "\0".join((change.rule, change.message_name, change.field, change.versions, change.kind))
-    return Finding(
-        rule=change.rule,
-        severity=change.severity,
-        message=change.message,
-        path=change.path,
-        span=change.span,
-        pointer="",
-        message_name=change.message_name,
-        source=f"breaks {change.breaks}" if change.breaks != "none" else change.source,
-        identity=identity,
-    )

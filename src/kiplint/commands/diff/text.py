@@ -10,7 +10,8 @@ from typing import Any, Final, TextIO
 
 import msgspec
 
-from kiplint.commands.diff.run import DiffResult, as_finding
+from kiplint.commands.diff.result import as_finding
+from kiplint.commands.diff.run import DiffResult
 from kiplint.compat.judge import BREAKS, GRAVE, Judged
 from kiplint.compat.witness import Witness
 from kiplint.engine.finding import SEVERITIES
