@@ -86,11 +86,11 @@ def recorded(asked: Asked) -> dict[str, int]:
 
 def _file(asked: Asked) -> str:
     if asked.allow_new and not asked.update:
-        raise UsageError("--allow-new goes with --update-baseline")
+        raise UsageError("new findings are recorded only in an update of the baseline", kind="allow-new")
     if asked.file:
         return asked.file
     if not asked.configured:
-        raise UsageError("--update-baseline rewrites a baseline: name it by --baseline FILE")
+        raise UsageError("no baseline to update: none is named or configured", kind="no-baseline")
     inside = os.path.realpath(asked.configured).startswith(os.path.join(os.getcwd(), ""))
     return os.path.relpath(asked.configured) if inside else asked.configured
 
@@ -101,8 +101,8 @@ def _read(file: str, asked: Asked) -> Baseline:
         return found
     if asked.update and asked.allow_new:
         return Baseline()
-    needed = "--allow-new" if asked.update else "--update-baseline --allow-new"
-    raise UsageError(f"there is no baseline {file}; to make one of what is found now, add {needed}")
+    kind = "missing-baseline-of-update" if asked.update else "missing-baseline"
+    raise UsageError(f"there is no baseline {file}", kind=kind)
 
 
 def _shown(path: str, file: str) -> str:

@@ -23,6 +23,13 @@ EPILOG = (
     "Examples:  kiplint check clients/src/main/resources/common/message   |   "
     "kiplint check Fetch*.json   |   kiplint check . --select kip-1313 --output-format json   |   kiplint check . --fix"
 )
+HINTS = {
+    "baseline-outside": "{message}; name it by --baseline to allow that",
+    "allow-new": "--allow-new goes with --update-baseline",
+    "no-baseline": "--update-baseline rewrites a baseline: name it by --baseline FILE",
+    "missing-baseline": "{message}; to make one of what is found now, add --update-baseline --allow-new",
+    "missing-baseline-of-update": "{message}; to make one of what is found now, add --allow-new",
+}
 
 
 class Options(Group, frozen=True):
