@@ -12,7 +12,7 @@ from kiplint.cli.process import COMPLETE, settle
 def main() -> None:
     """Run `kiplint` with the process's arguments."""
     settle()
-    gc.disable()  # sets are taken apart when they are done; the benchmark `collector` measures what that gives
+    gc.disable()  # finished sets are taken apart by hand; the benchmark `collector` measures the gain
     from kiplint.cli.process import attempt, run
     from kiplint.cli.reader import hints, read
 

@@ -1,4 +1,4 @@
-"""The commands as typer sees them: it explains, completes and refuses, out of the options that each command says."""
+"""The typer app: it explains, completes and refuses, from the options that each command declares."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Annotated, Any, Final, Literal
 
 import typer
+from typer.core import TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
@@ -19,21 +20,20 @@ from kiplint.cli.reader import COMMANDS, Command, hints, names, room
 AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
 
+SECTIONS: Final = (
+    "Check and review",
+    "Write",
+    "Compare and plan",
+    "Bytes and brokers",
+    "Histories",
+    "Reference",
+)
+"""The sections of `kiplint --help`, in their order; each room names its own as `SECTION`."""
 
-def shown(epilog: str) -> str:
-    """`Examples:  one   |   two.  The rest.` with each example on a line of its own; other text as it is."""
-    label, _, rest = epilog.partition("  ")
-    if label not in ("Example:", "Examples:"):
-        return epilog
-    examples, *more = re.split(r"\.\s{2,}(?=[A-Z])", rest, maxsplit=1)
-    lines = [label, *(f"  {' '.join(one.split())}" for one in examples.split(" | "))]
-    return "\n\n".join([AS_IT_IS + "\n".join(lines), *more])
+VERSION: Final = ("--version", "-V")
 
-
-Do = Callable[[Command, Group], object]
-"""What is done with a command and its options, once typer has read them."""
-
-VERSION = ("--version", "-V")
+Run = Callable[[Command, Group], object]
+"""Runs a command with the options that typer has read."""
 
 
 def execute(command: Command, options: Group) -> None:
@@ -41,8 +41,8 @@ def execute(command: Command, options: Group) -> None:
     run(lambda: command.run(options), hints(command))
 
 
-def make_app(do: Do = execute, words: Sequence[str] = ()) -> typer.Typer:
-    """All commands; of a command line whose words are known, only those that it can be about: to make all is slow."""
+def make_app(do: Run = execute, words: Sequence[str] = ()) -> typer.Typer:
+    """The app with all commands; for a known command line only with those that it can name, as making all is slow."""
     package: Any = import_module(COMMANDS)
     first = words[0] if words else ""
     app = _group(
@@ -50,6 +50,7 @@ def make_app(do: Do = execute, words: Sequence[str] = ()) -> typer.Typer:
         do,
         (first,) if first in names(package) else () if first in VERSION else names(package),
         name="kiplint",
+        cls=_Sections,
         add_completion=False,  # typer's own options know only the shell that runs them
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,8 +59,25 @@ def make_app(do: Do = execute, words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
-def _group(package: Any, do: Do, names: Sequence[str], **settings: Any) -> typer.Typer:
-    """Commands of a package; without `rich_markup_mode` rich would double the time of --help."""
+class _Sections(TyperGroup):
+    """A group whose help lists the commands by section."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands below the titles of their sections."""
+        package = import_module(COMMANDS)
+        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in SECTIONS}
+        width = formatter.width - 6 - max(map(len, self.commands), default=0)
+        for name, command in self.commands.items():
+            section = room(package, name).SECTION
+            rows[section].append((name, command.get_short_help_str(width)))
+        for section, commands in rows.items():
+            if commands:
+                with formatter.section(section):
+                    formatter.write_dl(commands)
+
+
+def _group(package: Any, do: Run, names: Sequence[str], **settings: Any) -> typer.Typer:
+    """The commands of a package; without `rich_markup_mode` rich would double the time of --help."""
     app = typer.Typer(help=package.HELP, epilog=package.EPILOG, no_args_is_help=True, rich_markup_mode=None, **settings)
     for name in names:
         module = room(package, name)
@@ -70,42 +88,56 @@ def _group(package: Any, do: Do, names: Sequence[str], **settings: Any) -> typer
     return app
 
 
-def _function(command: Command, do: Do) -> Callable[..., None]:
-    """A function with the signature that typer makes the command of."""
-    known = parameters(command.Options)
+def shown(epilog: str) -> str:
+    """`Examples:  first   |   second.  The rest.` with each example on its own line; other text unchanged."""
+    label, _, rest = epilog.partition("  ")
+    if label not in ("Example:", "Examples:"):
+        return epilog
+    examples, *more = re.split(r"\.\s{2,}(?=[A-Z])", rest, maxsplit=1)
+    lines = [label, *(f"  {' '.join(example.split())}" for example in examples.split(" | "))]
+    return "\n\n".join([AS_IT_IS + "\n".join(lines), *more])
+
+
+def _function(command: Command, do: Run) -> Callable[..., None]:
+    """A function with the signature from which typer makes the command."""
+    params = parameters(command.Options)
 
     def function(**values: Any) -> None:
-        given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        named = {one.name: () if one.many and given[one.name] is None else given[one.name] for one in known}
-        left_out = {one.name for one in known if not one.is_required and one.many and not named[one.name]}
-        do(command, make(command.Options, {name: named[name] for name in named.keys() - left_out}))
+        options = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        for param in params:
+            if param.many and not options[param.name]:
+                if param.is_required:
+                    options[param.name] = ()
+                else:
+                    del options[param.name]
+        do(command, make(command.Options, options))
 
-    signed = [
+    signature = [
         inspect.Parameter(
-            one.name,
+            param.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if one.is_required else None if one.many else one.usual,
-            annotation=Annotated[_hint(one), _mark(one)],
+            default=inspect.Parameter.empty if param.is_required else None if param.many else param.default,
+            annotation=Annotated[_hint(param), _mark(param)],
         )
-        for one in known
+        for param in params
     ]
-    function.__signature__ = inspect.Signature(signed)  # type: ignore[attr-defined]
-    function.__annotations__ = {one.name: one.annotation for one in signed}
+    function.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    function.__annotations__ = {param.name: param.annotation for param in signature}
     function.__doc__ = command.run.__doc__
     return function
 
 
-def _hint(one: Parameter) -> Any:
-    hint: Any = Literal[one.words] if one.words else one.kind
-    if one.many:
+def _hint(param: Parameter) -> Any:
+    hint: Any = Literal[param.words] if param.words else param.kind
+    if param.many:
         hint = list[hint]
-    elif one.times > 1:
-        hint = tuple.__class_getitem__((hint,) * one.times)
-    return hint if one.is_required or (one.usual is not None and not one.many) else hint | None
+    elif param.times > 1:
+        hint = tuple.__class_getitem__((hint,) * param.times)
+    return hint if param.is_required or (param.default is not None and not param.many) else hint | None
 
 
-def _mark(one: Parameter) -> Any:
-    mark = one.mark
+def _mark(param: Parameter) -> Any:
+    mark = param.mark
     shared: dict[str, Any] = {
         "help": mark.help,
         "metavar": mark.metavar,
@@ -114,16 +146,16 @@ def _mark(one: Parameter) -> Any:
     }
     if isinstance(mark, Argument):
         return typer.Argument(**shared)
-    return typer.Option(*one.flags, min=mark.least, max=mark.most, **shared)
+    return typer.Option(*param.flags, min=mark.least, max=mark.most, **shared)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(value: bool) -> None:
+    if value:
         print(f"kiplint {__version__}")
         raise typer.Exit
 
 
-def _completion(shell: str | None) -> None:
+def _print_completion(shell: str | None) -> None:
     if shell:
         print(completion.script(shell))
         raise typer.Exit
@@ -131,16 +163,17 @@ def _completion(shell: str | None) -> None:
 
 def kiplint(
     version: Annotated[
-        bool, typer.Option(*VERSION, callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option(*VERSION, callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     show_completion: Annotated[
         Literal["bash", "zsh", "fish", "powershell"] | None,
         typer.Option(
             "--show-completion",
-            callback=_completion,
+            callback=_print_completion,
             is_eager=True,
             metavar="SHELL",
-            help="Print what makes bash, zsh, fish or powershell complete commands, options, rules and formats.",
+            help="Print the script that completes commands, options, rules and formats in bash, zsh, fish or "
+            "powershell.",
         ),
     ] = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What a shell offers after Tab: rules, packs, formats, and what a change may break."""
+"""Completions: what a shell offers after Tab."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kiplint.cli.process import COMPLETE
 
 
 def script(shell: str) -> str:
-    """The lines that make a shell complete kiplint's command lines."""
+    """The script that completes kiplint's command lines in a shell."""
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     text: str = get_completion_script(prog_name="kiplint", complete_var=COMPLETE, shell=shell)
@@ -20,7 +20,7 @@ def script(shell: str) -> str:
 
 
 def know_shells() -> None:
-    """Let typer answer the shells' questions, which it does by itself only for its own `--install-completion`."""
+    """Make typer answer the shells, which it does by itself only for its own `--install-completion`."""
     from typer.completion import get_completion_inspect_parameters
 
     get_completion_inspect_parameters()
@@ -29,17 +29,17 @@ def know_shells() -> None:
 
 
 def _join_equals() -> None:
-    """Take the sign in `--select=x` for a blank, where bash has made a word of its own of it."""
+    """Replace the sign in `--select=x` by a blank: bash makes a word of its own of it."""
     words = os.environ.get("COMP_WORDS", "")
     before = words.split()[: int(os.environ.get("COMP_CWORD", "0"))]
-    signs = sum(two == "=" and one.startswith("--") for one, two in pairwise(before))
+    signs = sum(word == "=" and option.startswith("--") for option, word in pairwise(before))
     if signs:
         os.environ["COMP_WORDS"] = re.sub(r"(?<=\s)(--[a-z-]+)(\s)=(?:\s|$)", r"\1\2", words)
         os.environ["COMP_CWORD"] = str(len(before) - signs)
 
 
 def _keep_options() -> None:
-    """Offer `--select=tags` for `--select=t`, which most shells take for one word; typer offers what comes behind."""
+    """Offer `--select=tags` for `--select=t`, which is one word for most shells; typer offers the value alone."""
     from typer import _completion_classes as shells
 
     for kind in (shells.BashComplete, shells.ZshComplete, shells.FishComplete):
@@ -59,7 +59,7 @@ def _whole(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rules(incomplete: str) -> list[str]:
-    """What `--select` and `--ignore` take, the rules of one's own packs included; after a comma comes another."""
+    """The values of `--select` and `--ignore`, with the rules of the user's packs; a list may have commas."""
     known = [rule for rule, _ in rule_ids()]
     packs = dict.fromkeys(rule.partition("/")[0] for rule in known)
     return _after_comma(incomplete, ["default", "all", *packs, *known])
@@ -73,13 +73,13 @@ def rule_ids() -> list[tuple[str, str]]:
 
     try:
         known = configure().known()
-    except UsageError:  # the next run will tell
+    except UsageError:  # the next run reports it
         known = list(shipped_rules())
     return [(rule.id, rule.title) for rule in known]
 
 
 def formats() -> list[tuple[str, str]]:
-    """What `--output-format` takes, before an equals sign and a file."""
+    """The formats of `--output-format`, each with its description."""
     from kiplint.render.formats import about, format_names
 
     return [(name, about(name)) for name in format_names()]
@@ -93,7 +93,7 @@ def schemas(incomplete: str) -> list[str]:
 
 
 def breaks(incomplete: str) -> list[str]:
-    """What `--fail-on-breaks` takes."""
+    """The values of `--fail-on-breaks`; a list may have commas."""
     from kiplint.compat.judge import BREAKS
 
     return _after_comma(incomplete, BREAKS)
@@ -104,46 +104,44 @@ def _after_comma(incomplete: str, words: Iterable[str]) -> list[str]:
     return [f"{before}{comma}{word}" for word in words]
 
 
-class Context(Protocol):
-    """What typer knows of the words before."""
+class WordsBefore(Protocol):
+    """Typer's context: the parameters of the words before."""
 
     params: Mapping[str, Any]
 
 
-def sets(ctx: Context, incomplete: str) -> list[str]:
+def sets(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The tags of the repository as sets, newest first, and for an empty word the directories too.
 
-    A word that is no beginning of a tag is left to the shell, which knows files.
+    A word that begins no tag is left to the shell, which completes files.
     """
-    found = [f"{tag}:" for tag in _tags(ctx) if f"{tag}:".startswith(incomplete)]
-    if incomplete or not found:
-        return found
-    folders = sorted(one.name for one in os.scandir() if one.is_dir() and not one.name.startswith("."))
-    return [*(f"{name}/" for name in folders), *found]
+    tags = [f"{tag}:" for tag in _tags(ctx) if f"{tag}:".startswith(incomplete)]
+    if incomplete or not tags:
+        return tags
+    folders = sorted(entry.name for entry in os.scandir() if entry.is_dir() and not entry.name.startswith("."))
+    return [*(f"{name}/" for name in folders), *tags]
 
 
-def revisions(ctx: Context, incomplete: str) -> list[str]:
+def revisions(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The tags of the repository, newest first."""
     return [tag for tag in _tags(ctx) if tag.startswith(incomplete)]
 
 
-def messages(ctx: Context, incomplete: str) -> list[str]:
-    """The names of the messages in the set that was named before, or is here."""
+def messages(ctx: WordsBefore, incomplete: str) -> list[str]:
+    """The names of the messages in the set named before, else in the working directory."""
     return [name for name in _messages(ctx) if name.startswith(incomplete)]
 
 
-def rpcs(ctx: Context, incomplete: str) -> list[str]:
-    """The names of the RPCs, and of messages once what is written is the beginning of no RPC; after a comma another."""
+def rpcs(ctx: WordsBefore, incomplete: str) -> list[str]:
+    """The names of the RPCs, or where none begins so, of the messages; a list may have commas."""
     before, comma, word = incomplete.rpartition(",")
-    every = _messages(ctx)
-    halves = {name.removesuffix("Request") for name in every if name.endswith("Request")}
-    found = sorted(name for name in halves if name.startswith(word)) or [
-        name for name in every if name.startswith(word)
-    ]
-    return [f"{before}{comma}{name}" for name in found]
+    names = _messages(ctx)
+    halves = {name.removesuffix("Request") for name in names if name.endswith("Request")}
+    fitting = sorted(name for name in halves if name.startswith(word))
+    return [f"{before}{comma}{name}" for name in fitting or names if name.startswith(word)]
 
 
-def _tags(ctx: Context) -> list[str]:
+def _tags(ctx: WordsBefore) -> list[str]:
     from kiplint.sources.history import version_tags
     from kiplint.sources.schema_files import SourceError
 
@@ -153,15 +151,15 @@ def _tags(ctx: Context) -> list[str]:
         return []
 
 
-def _messages(ctx: Context) -> list[str]:
+def _messages(ctx: WordsBefore) -> list[str]:
     from kiplint.compat.tree import load
     from kiplint.sources.schema_files import SourceError
 
-    known = ctx.params
-    named = [known.get(name) for name in ("new", "source", "schemas", "set", "sets")]
-    first = next((one for one in named if one), ".")
-    place = first if isinstance(first, str) else first[0]
+    params = ctx.params
+    values = [params.get(name) for name in ("new", "source", "schemas", "set", "sets")]
+    first = next((value for value in values if value), ".")
+    source = first if isinstance(first, str) else first[0]
     try:
-        return sorted({one.name for one in load(place, known.get("repo")).messages})
+        return sorted({message.name for message in load(source, params.get("repo")).messages})
     except SourceError:
         return []

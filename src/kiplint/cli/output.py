@@ -1,6 +1,6 @@
-"""Where results go: `--output-format F` to standard output, `--output-format F=FILE` to a file; and the exit code.
+"""The output of results: `--output-format F` to standard output, `F=FILE` to a file; and the exit code.
 
-With `--open` a page of HTML goes to a file, its own where none is named, and is shown in the browser.
+With `--open` a page of HTML goes to a file, a temporary one where none is named, and is opened in the browser.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
-from kiplint.cli.groups import Reporting
+from kiplint.cli.options import Reporting
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names, write
@@ -34,7 +34,7 @@ PAGE = "html"
 class Output(msgspec.Struct, frozen=True):
     """One report to write: its format, the file (None for standard output), and whether to colour it.
 
-    One that is `opened` goes to a file of its own where none is named.
+    One that is `opened` goes to a temporary file where no file is named.
     """
 
     format: str
@@ -48,12 +48,12 @@ class Output(msgspec.Struct, frozen=True):
         return self.file is None and not self.opened
 
 
-def report(command: str, asked: Reporting, work: Callable[[], Report], *, statistics: bool = False) -> int:
-    """Do the work of a command and write what it found; when it fails, GitHub is told too if it is to get a report."""
-    outputs = open_outputs(asked)
+def report(command: str, reporting: Reporting, work: Callable[[], Report], *, statistics: bool = False) -> int:
+    """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report."""
+    outputs = open_outputs(reporting)
     try:
         result = work()
-        _write_report(result, outputs, quiet=asked.quiet, statistics=statistics)
+        _write_report(result, outputs, quiet=reporting.quiet, statistics=statistics)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -64,28 +64,28 @@ def report(command: str, asked: Reporting, work: Callable[[], Report], *, statis
             annotate = any(output.is_out for output in github)
             record_failure(command, describe(error) or type(error).__name__, annotate=annotate)
         raise
-    for note in result.notes if not asked.quiet else ():
+    for note in result.notes if not reporting.quiet else ():
         warn(note)
     return finish(result)
 
 
-def report_patch(asked: Reporting, work: Callable[[], CheckResult], found: Callable[[], CheckResult]) -> int:
-    """Write the patch of a check to standard output, and what is `found` in the files as they are to files.
+def report_patch(reporting: Reporting, work: Callable[[], CheckResult], unfixed: Callable[[], CheckResult]) -> int:
+    """Write the patch of a check to standard output, and the report on the `unfixed` files to files.
 
     The exit code is 1 when there is a patch.
     """
-    outputs = open_outputs(asked)
-    for one in outputs:
-        if asked.output_format and one.is_out and one.format != "text":
+    outputs = open_outputs(reporting)
+    for output in outputs:
+        if reporting.output_format and output.is_out and output.format != "text":
             raise UsageError(
                 f"with --diff the patch goes to standard output; write the report to a file: "
-                f"--output-format {one.format}=FILE"
+                f"--output-format {output.format}=FILE"
             )
     result = work()
-    written = [one for one in outputs if not one.is_out]
-    if written:
-        _write_report(found(), written, quiet=asked.quiet, statistics=False)
-    if not asked.quiet:
+    files = [output for output in outputs if not output.is_out]
+    if files:
+        _write_report(unfixed(), files, quiet=reporting.quiet, statistics=False)
+    if not reporting.quiet:
         write_bytes(result.patch or b"")
         for note in result.notes:
             warn(note)
@@ -99,7 +99,7 @@ def present_patch(result: RunResult, patch: bytes) -> int:
 
 
 def write_bytes(data: bytes) -> None:
-    """Write bytes as they are to what keeps them; on a terminal nothing in them acts."""
+    """Write bytes unchanged to a file or pipe; to a terminal with everything escaped that could act on it."""
     sys.stdout.flush()
     if sys.stdout.isatty():
         shown = (printable(line, _but_tabs) for line in data.decode("utf-8", "replace").split("\n"))
@@ -114,11 +114,9 @@ def _but_tabs(char: str) -> str:
 
 
 def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:
-    """Write a result that is no list of findings to standard output, or have its page `opened` in the browser."""
+    """Write a result to standard output in the format `form`, or have its page `opened` in the browser."""
     if opened:
-        from kiplint.cli.opening import open_page
-
-        open_page(result.command, lambda out: write("html", result, out))
+        _open_page(result.command, lambda out: write("html", result, out))
     if not opened or form not in ("text", "html"):
         write(form, result, sys.stdout, color=use_color(color, sys.stdout))
     for note in result.notes:
@@ -127,29 +125,29 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
 
 
 def finish(result: RunResult) -> int:
-    """Say what could not be read; the exit code."""
+    """Warn of the files that could not be read; the exit code."""
     for file in result.broken:
         warn(f"warning: {file} cannot be read, so it is {result.unread}; see `kiplint check`")
     return CODES[result.status]
 
 
-def open_outputs(asked: Reporting) -> list[Output]:
-    """The outputs that the options ask for; raises UsageError for a format that does not exist.
+def open_outputs(reporting: Reporting) -> list[Output]:
+    """The outputs that the options select; raises UsageError for an unknown format.
 
-    Without any, annotations for GitHub where it runs us, and text elsewhere; only a page where that is to be opened.
+    The default is annotations under GitHub Actions and text elsewhere; with `--open`, only the page.
     """
-    usual = [PAGE] if asked.open else ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]
+    default = [PAGE] if reporting.open else ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]
     outputs = []
-    for text in asked.output_format or usual:
+    for text in reporting.output_format or default:
         name, equals, file = text.partition("=")
         if name not in format_names():
             hint = did_you_mean(name, format_names()) or f": there are {', '.join(format_names())}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
-        colored = asked.color == "always" if equals else use_color(asked.color, sys.stdout)
-        outputs.append(Output(name, file or None, colored, asked.open and name == PAGE))
-    if asked.open and not any(output.opened for output in outputs):
+        colored = reporting.color == "always" if equals else use_color(reporting.color, sys.stdout)
+        outputs.append(Output(name, file or None, colored, reporting.open and name == PAGE))
+    if reporting.open and not any(output.opened for output in outputs):
         outputs.append(Output(PAGE, None, False, opened=True))
     if len([output for output in outputs if output.is_out]) > 1:
         raise UsageError(
@@ -159,7 +157,7 @@ def open_outputs(asked: Reporting) -> list[Output]:
 
 
 def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, statistics: bool) -> None:
-    """Write a result in every format that is asked for; `quiet` keeps standard output empty."""
+    """Write a result to all outputs; `quiet` keeps standard output empty."""
     for output in outputs:
         if output.is_out:
             if not quiet:
@@ -172,12 +170,10 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
             except OSError as error:
                 raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
         if output.opened:
-            from kiplint.cli.opening import open_page, show_page
-
             if output.file is not None:
-                show_page(output.file, quiet=quiet)
+                _show_page(output.file, quiet=quiet)
             else:
-                open_page(result.command, lambda out: write(PAGE, result, out), quiet=quiet)
+                _open_page(result.command, lambda out: write(PAGE, result, out), quiet=quiet)
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
 
@@ -199,3 +195,43 @@ def _statistics(result: Report) -> str:
     width = len(str(max(counts.values(), default=0)))
     rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return "".join(f"{count:>{width}}  {severity:<7}  {rule}\n" for (rule, severity), count in rows)
+
+
+def _open_page(command: str, write: Callable[[TextIO], None], *, quiet: bool = False) -> None:
+    """Write a page to a temporary file that stays, and open it. Raises UsageError."""
+    import tempfile
+
+    try:
+        file = os.path.join(tempfile.mkdtemp(prefix="kiplint-"), f"{command.replace(' ', '-')}.html")
+        with open(file, "w", encoding="utf-8", newline="\n") as out:
+            write(out)
+    except OSError as error:
+        raise UsageError(f"cannot write a page to open: {error.strerror}") from None
+    _show_page(file, quiet=quiet)
+
+
+def _show_page(file: str, *, quiet: bool = False) -> None:
+    """Open a page in the browser, and print where it is; warn when no browser can open it."""
+    from pathlib import Path
+
+    page = Path(file).resolve()
+    if not (_has_screen() and _opened(page.as_uri())):
+        warn(f"warning: no browser could be opened; the report is {page}")
+    elif not quiet:
+        warn(f"the report is {page}")
+
+
+def _opened(address: str) -> bool:
+    import webbrowser
+
+    try:
+        return webbrowser.open(address)
+    except (webbrowser.Error, ValueError, OSError):  # BROWSER is not a command: an open quotation, for example
+        return False
+
+
+def _has_screen() -> bool:
+    """Whether a browser would have a window: in the terminal it would be in the way."""
+    if sys.platform in ("win32", "darwin") or os.environ.get("BROWSER"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

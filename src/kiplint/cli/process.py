@@ -1,4 +1,4 @@
-"""The edge of the process: exit codes, broken pipes, and one clear line for every mistake of the user's."""
+"""The process: exit codes, signals, broken pipes, and one clear line on stderr for each error of the user."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import printable
 
 
-def use_color(asked: str, stream: TextIO) -> bool:
-    """Whether to colour: as the flag says, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
-    if asked in ("always", "never"):
-        return asked == "always"
+def use_color(option: str, stream: TextIO) -> bool:
+    """Whether to colour: by the option, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    if option in ("always", "never"):
+        return option == "always"
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -29,25 +29,25 @@ def use_color(asked: str, stream: TextIO) -> bool:
 
 
 def label(severity: str) -> str:
-    """The word `error` or `warning` that a line on stderr begins with."""
+    """The word `error` or `warning` at the start of a line on stderr."""
     return paint(severity, SEVERITY[severity], use_color("auto", sys.stderr))
 
 
 def warn(note: str) -> None:
-    """Print a note on stderr as one line, its word `warning` painted if it begins with that."""
+    """Print a note on stderr as one line; `warning` at its start is coloured."""
     note = printable(note)
     rest = note.removeprefix("warning:")
     print(note if rest == note else f"{label('warning')}:{rest}", file=sys.stderr)
 
 
 COMPLETE = "_KIPLINT_COMPLETE"
-"""Set by the scripts of `--show-completion` when they ask what may come next."""
+"""The variable that the scripts of `--show-completion` set to get completions."""
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Ended(BaseException):
-    """The process was asked to end; `code` is as a shell reports a process that the signal ended."""
+    """A signal ended the process; `code` is the exit code that a shell reports for the signal."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -55,10 +55,10 @@ class Ended(BaseException):
 
 
 def settle() -> None:
-    """Begin so that whatever comes first ends the process in silence, and that what is written goes where it should.
+    """Prepare the process: Ctrl-C ends it without a traceback, and closed standard streams are replaced.
 
-    Until there is something to clean up, Ctrl-C simply ends the process. The numbers of closed streams are taken, or
-    the next file to be opened would be written to in their stead.
+    Until there is something to clean up, Ctrl-C simply ends the process. The descriptors of closed streams are taken,
+    as the next file to be opened would get them, and with them what is printed.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -74,7 +74,7 @@ def settle() -> None:
 
 
 def heed_signals() -> None:
-    """From now on there is something to clean up: signals are raised in the main thread, as exceptions."""
+    """Raise signals as exceptions in the main thread, from now on: there is something to clean up."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in ENDING:
@@ -83,7 +83,7 @@ def heed_signals() -> None:
 
 
 def ignore_signals() -> None:
-    """The process is ending: nothing is to disturb that."""
+    """Ignore signals while the process ends."""
     for number in (signal.SIGINT, *ENDING):
         signal.signal(number, signal.SIG_IGN)
 
@@ -107,14 +107,14 @@ def run(command: Callable[[], int], hints: Mapping[str, str] = NO_HINTS) -> NoRe
     """
     _hints.update(hints)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # whatever a definition says, any terminal can be told
+        sys.stdout.reconfigure(errors="backslashreplace")  # some terminals cannot show all characters
     heed_signals()
     try:
         _run(command)
     except KeyboardInterrupt:
         leave(INTERRUPTED)
-    except Ended as end_of_it:
-        leave(end_of_it.code)
+    except Ended as ended:
+        leave(ended.code)
 
 
 def describe(error: Exception) -> str:
@@ -139,7 +139,7 @@ def _run(command: Callable[[], int]) -> NoReturn:
 
 
 def attempt(print_by_itself: Callable[[], object]) -> None:
-    """Do what may print and exit by itself; it ends as `run` does where that cannot be printed."""
+    """Call a function that prints and exits by itself; handle failed writes as `run` does."""
     try:
         try:
             print_by_itself()
@@ -150,7 +150,7 @@ def attempt(print_by_itself: Callable[[], object]) -> None:
 
 
 def end(error: OSError) -> NoReturn:
-    """End the process because something could not be written or read."""
+    """End the process after a failed read or write."""
     _drop(sys.stdout)
     if isinstance(error, BrokenPipeError):
         leave(BROKEN_PIPE)
@@ -160,28 +160,28 @@ def end(error: OSError) -> NoReturn:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process at once: nothing is left to do, and taking apart 100,000 objects takes its time."""
+    """End the process at once, without the destruction of 100,000 objects, which takes long."""
     ignore_signals()
     close()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:  # whoever had to be told has been told, or cannot be
+        except OSError:
             _drop(stream)
     os._exit(code)
 
 
 def fail(message: str) -> NoReturn:
-    """Say what is wrong on stderr, and exit with 2."""
+    """Print an error on stderr, and exit with 2."""
     try:
         print(f"{label('error')}: {printable(message)}", file=sys.stderr)
-    except OSError:  # stderr is full or closed: the exit code has to say it
+    except OSError:  # stderr is full or closed: the exit code alone reports the error
         _drop(sys.stderr)
     leave(USAGE)
 
 
 def _drop(stream: TextIO) -> None:
-    """Let what is still to be written go nowhere: it cannot be written."""
+    """Discard what is still buffered: it cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -1,7 +1,7 @@
-"""Command lines without typer, whose import takes longer than checking 200 files.
+"""A reader of command lines without typer, whose import takes longer than checking 200 files.
 
-What is read here is what typer would have read. It is not all: whatever needs an explanation, a guess or a refusal,
-and what is seldom written, is left to typer.
+It reads what typer would read, or nothing: typer takes every command line that needs an explanation, a guess or a
+refusal, and what is seldom written.
 """
 
 from __future__ import annotations
@@ -18,20 +18,24 @@ from kiplint.text.files import module_names
 
 COMMANDS = "kiplint.commands"
 LONGEST = 9
-"""How many digits a number has at most."""
+"""The most digits of a number."""
 
 MISSING = "--"
-"""Stands where a value should, and is none."""
+"""Stands for a value that is not there."""
 
 EXPANDED = "*?[~$%"
-"""What typer replaces on Windows, where no shell has done so."""
+"""The characters that typer expands on Windows, whose shells do not."""
 
 
 class Command(Protocol):
-    """The module of a command: what it takes, and what it does; the docstring of `run` is its help."""
+    """The module that declares a command; the docstring of `run` is its help.
+
+    It may also have `HINTS`: see `hints`.
+    """
 
     Options: type[Group]
     EPILOG: str
+    SECTION: str
 
     def run(self, options: Any) -> int:
         """Run the command; the exit code."""
@@ -50,11 +54,11 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class _UnclearError(Exception):
-    """Typer is to read this command line."""
+    """Typer has to read this command line."""
 
 
 def read(words: Sequence[str]) -> Call | None:
-    """The command and its options that these words ask for, or None when typer is to say."""
+    """The command and the options that the words name, or None when typer has to read them."""
     try:
         command, rest = _command(words)
         return Call(command, make(command.Options, _values(rest, parameters(command.Options))))
@@ -76,9 +80,7 @@ def _command(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
 def names(group: Any) -> Sequence[str]:
     """The commands of a package: those that it lists, else all rooms in its folder."""
     listed: Sequence[str] | None = getattr(group, "COMMANDS", None)
-    if listed is None:
-        listed = sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
-    return listed
+    return listed or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
 
 
 def room(group: Any, name: str) -> Any:
@@ -89,53 +91,53 @@ def room(group: Any, name: str) -> Any:
     return import_module(f"{module.__name__}.options")
 
 
-def _values(words: Sequence[str], known: list[Parameter]) -> dict[str, Any]:
-    flags = {flag: one for one in known for flag in one.flags}
+def _values(words: Sequence[str], params: list[Parameter]) -> dict[str, Any]:
+    flags = {flag: param for param in params for flag in param.flags}
     values: dict[str, Any] = {}
-    places: list[str] = []
-    left = iter(words)
-    for word in left:
+    arguments: list[str] = []
+    rest = iter(words)
+    for word in rest:
         if os.name == "nt" and not set(EXPANDED).isdisjoint(word):
             raise _UnclearError
         if not word.startswith("-") or word == "-":
-            places.append(word)
+            arguments.append(word)
             continue
-        one = flags.get(word)
-        if one is None:
+        param = flags.get(word)
+        if param is None:
             raise _UnclearError
-        given = [_value(one, next(left, MISSING)) for _ in range(one.times)]
-        if one.many:
-            values[one.name] = (*values.get(one.name, ()), *given)
+        following = tuple(_value(param, next(rest, MISSING)) for _ in range(param.times))
+        if param.many:
+            values[param.name] = (*values.get(param.name, ()), *following)
         else:
-            values[one.name] = tuple(given) if one.times > 1 else given[0] if given else True
-    return {**values, **_placed(places, [one for one in known if isinstance(one.mark, Argument)])}
+            values[param.name] = following if param.times > 1 else following[0] if following else True
+    return {**values, **_arguments(arguments, [param for param in params if isinstance(param.mark, Argument)])}
 
 
-def _placed(words: list[str], known: list[Parameter]) -> dict[str, Any]:
-    """The arguments; one that takes any number of words takes all that are left."""
+def _arguments(words: list[str], params: list[Parameter]) -> dict[str, Any]:
+    """The values of the arguments; a repeatable one takes all remaining words."""
     values: dict[str, Any] = {}
-    for one in known:
-        if one.many and words:
-            values[one.name] = tuple(_value(one, word) for word in words)
+    for param in params:
+        if param.many and words:
+            values[param.name] = tuple(_value(param, word) for word in words)
             words = []
         elif words:
-            values[one.name] = _value(one, words[0])
+            values[param.name] = _value(param, words[0])
             words = words[1:]
-        elif one.is_required:
+        elif param.is_required:
             raise _UnclearError
     if words:
         raise _UnclearError
     return values
 
 
-def _value(one: Parameter, word: str) -> str | int:
-    if (word.startswith("-") and word != "-") or (one.words and word not in one.words):
+def _value(param: Parameter, word: str) -> str | int:
+    if (word.startswith("-") and word != "-") or (param.words and word not in param.words):
         raise _UnclearError
-    if one.kind is not int:
+    if param.kind is not int:
         return word
     if not (word.isascii() and word.isdecimal() and len(word) <= LONGEST):
         raise _UnclearError
-    least, most = (one.mark.least, one.mark.most) if not isinstance(one.mark, Argument) else (None, None)
+    least, most = (param.mark.least, param.mark.most) if not isinstance(param.mark, Argument) else (None, None)
     number = int(word)
     if (least is not None and number < least) or (most is not None and number > most):
         raise _UnclearError

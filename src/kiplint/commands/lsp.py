@@ -13,6 +13,7 @@ EPILOG = (
     "Example:  kiplint lsp --stdio.  "
     "An editor starts it; docs/guide/editors.md says how for VS Code, IntelliJ, Neovim, Helix and Zed."
 )
+SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kiplint.cli.groups import Cluster
+from kiplint.cli.options import Cluster
 from kiplint.commands.pipeline.lake import is_spark_asked
 from kiplint.pipeline import late, little
 from kiplint.pipeline.columns import Columns, arrow_schema, columns_in, ddl, table

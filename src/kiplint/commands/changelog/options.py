@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import MessageOption, RepositoryOption
-from kiplint.cli.options import Argument, Group
+from kiplint.cli.options import Argument, Group, MessageOption, RepositoryOption
 
 EPILOG = "Example:  kiplint changelog 4.0.0: 4.1.0: > CHANGES-4.1.md"
+SECTION = "Compare and plan"
 HINTS = {"message": "--message {message}"}
 
 

@@ -4,16 +4,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import (
+from kiplint.cli.options import (
+    Argument,
     Choosing,
     Configuring,
     FailOnOption,
+    Group,
+    Option,
     Reporting,
     RepositoryOption,
     StatisticsOption,
     chosen,
 )
-from kiplint.cli.options import Argument, Group, Option
 
 if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckResult
@@ -30,6 +32,7 @@ HINTS = {
     "missing-baseline": "{message}; to make one of what is found now, add --update-baseline --allow-new",
     "missing-baseline-of-update": "{message}; to make one of what is found now, add --allow-new",
 }
+SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):

@@ -2,14 +2,14 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import Reporting, RepositoryOption, SetsOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, Group, Option, Reporting, RepositoryOption, SetsOption
 
 EPILOG = (
     "Examples:  kiplint decode --set clients/ 0012000300000001000461707031...   |   kiplint decode --set 4.1.0: "
     "traffic.pcapng   |   kiplint decode --set . --response Metadata@12 answer.bin   |   kiplint decode --set . "
     "--input-format jsonl frames.jsonl --output-format jsonl"
 )
+SECTION = "Bytes and brokers"
 
 
 class Options(Group, frozen=True):

@@ -3,22 +3,25 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import (
+from kiplint.cli.options import (
+    Argument,
     Choosing,
     Configuring,
+    Group,
     MessageOption,
+    Option,
     Reporting,
     RepositoryOption,
     StatisticsOption,
     chosen,
     split,
 )
-from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
     "Examples:  kiplint diff 4.0.0: 4.1.0:   |   kiplint diff HEAD~1: .   |   "
     "kiplint diff kafka-clients-3.9.0.jar kafka-clients-4.0.0.jar --output-format json"
 )
+SECTION = "Compare and plan"
 HINTS = {"breaks": "--fail-on-breaks: {message}", "message": "--message {message}"}
 
 

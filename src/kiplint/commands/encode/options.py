@@ -3,14 +3,14 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.groups import RepositoryOption, SetsOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, Group, Option, RepositoryOption, SetsOption
 
 EPILOG = (
     "Examples:  kiplint encode MetadataRequest@12 --set clients/ --json '{\"topics\": null}' --header   |   "
     "kiplint encode HeartbeatRequest@4 --set . --value groupId=g --value generationId=3   |   "
     "kiplint encode --set . --input-format jsonl values.jsonl"
 )
+SECTION = "Bytes and brokers"
 
 
 class Options(Group, frozen=True):

@@ -6,6 +6,7 @@ from kiplint.cli import completion
 from kiplint.cli.options import Argument, Group
 
 EPILOG = "Example:  kiplint explain tags/gap"
+SECTION = "Reference"
 
 
 class Options(Group, frozen=True):

@@ -2,21 +2,24 @@
 
 from typing import Annotated
 
-from kiplint.cli.groups import (
+from kiplint.cli.options import (
+    Argument,
     Choosing,
     Configuring,
     FailOnOption,
+    Group,
+    Option,
     Reporting,
     RepositoryOption,
     StatisticsOption,
     chosen,
 )
-from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
     "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --base 4.1.0:   |   "
     "kiplint kip kip.txt --base 4.1.0: --against trunk: --output-format json"
 )
+SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):

@@ -4,3 +4,4 @@ COMMANDS = ("kip-1313", "bump")
 
 HELP = "Write new versions of RPCs into their definitions; every comment stays."
 EPILOG = "Begin with `kiplint migrate kip-1313 --dry-run PATH`, or `kiplint migrate bump RPC --dry-run`."
+SECTION = "Write"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import AnswerFormOption, ColorOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import AnswerFormOption, Argument, ColorOption, Group, Option
 
 EPILOG = (
     "Examples:  kiplint migrate bump Fetch   |   "

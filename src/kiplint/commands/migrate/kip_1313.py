@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import AnswerFormOption, ColorOption, split
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import AnswerFormOption, Argument, ColorOption, Group, Option, split
 
 EPILOG = (
     "Examples:  kiplint migrate kip-1313 --dry-run clients/src/main/resources/common/message   |   "

@@ -3,8 +3,7 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, ColorOption, Group, OpenOption, Option, PageFormOption, RepositoryOption
 
 EPILOG = (
     "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
@@ -14,6 +13,7 @@ EPILOG = (
     "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
     "refused, 2 something could not be read or understood."
 )
+SECTION = "Compare and plan"
 
 
 class Options(Group, frozen=True):

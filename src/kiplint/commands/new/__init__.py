@@ -4,3 +4,4 @@ COMMANDS = ("rpc",)
 
 HELP = "Write new definitions."
 EPILOG = "Begin with `kiplint new rpc NAME --dry-run`."
+SECTION = "Write"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import split
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, Group, Option, split
 
 EPILOG = "Example:  kiplint new rpc DescribeRacks --schemas clients/src/main/resources/common/message"
 

@@ -6,3 +6,4 @@ HELP = (
     "Whole histories and many forks, on Spark: when each mistake came in, what each release changed, who interoperates."
 )
 EPILOG = "Needs the extra: pip install 'kiplint[pipeline]'. Begin with `kiplint pipeline run --help`."
+SECTION = "Histories"

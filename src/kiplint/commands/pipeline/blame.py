@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.groups import AnswerFormOption, ColorOption, LakeArgument
-from kiplint.cli.options import Argument, Group
+from kiplint.cli.options import AnswerFormOption, Argument, ColorOption, Group, LakeArgument
 
 EPILOG = "Examples:  kiplint pipeline blame lake SaslHandshake   |   kiplint pipeline blame lake compat/layout-changed"
 

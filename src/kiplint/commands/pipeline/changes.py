@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.groups import AnswerFormOption, AsOfOption, ColorOption, LakeArgument
-from kiplint.cli.options import Group, Option
+from kiplint.cli.options import AnswerFormOption, AsOfOption, ColorOption, Group, LakeArgument, Option
 
 EPILOG = "Example:  kiplint pipeline changes lake --since 2026-01-31"
 

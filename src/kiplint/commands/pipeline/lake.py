@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch, RecordBatchReader, Schema
     from pyspark.sql import SparkSession
 
-    from kiplint.cli.groups import Cluster
+    from kiplint.cli.options import Cluster
     from kiplint.pipeline.grid import Answer
     from kiplint.pipeline.reader import Reader
 

@@ -2,8 +2,7 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import ColorOption, LakeArgument, OpenOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, ColorOption, Group, LakeArgument, OpenOption, Option
 
 EPILOG = (
     "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   "

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.groups import LakeArgument
-from kiplint.cli.options import Group, Option
+from kiplint.cli.options import Group, LakeArgument, Option
 
 EPILOG = "Example:  kiplint pipeline optimize lake --keep 30"
 

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from kiplint.cli.groups import Cluster, ColorOption, LakeArgument
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, Cluster, ColorOption, Group, LakeArgument, Option
 
 if TYPE_CHECKING:
     from kiplint.pipeline.reader import Reader

@@ -2,8 +2,7 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.groups import AsOfOption, LakeArgument, Reporting
-from kiplint.cli.options import Group, Option
+from kiplint.cli.options import AsOfOption, Group, LakeArgument, Option, Reporting
 
 EPILOG = "Example:  kiplint pipeline report lake --output-format markdown > report.md"
 

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.groups import AnswerFormOption, ColorOption, LakeArgument
-from kiplint.cli.options import Group, Option
+from kiplint.cli.options import AnswerFormOption, ColorOption, Group, LakeArgument, Option
 
 EPILOG = "Example:  kiplint pipeline rollout lake"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from kiplint.cli.groups import Cluster
-from kiplint.cli.options import Group, Option
+from kiplint.cli.options import Cluster, Group, Option
 from kiplint.cli.process import use_color, warn
 from kiplint.render.table import BOLD, DIM, paint
 from kiplint.text.words import plural

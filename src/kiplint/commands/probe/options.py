@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from kiplint.cli.groups import ColorOption, FormOption, RepositoryOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, ColorOption, FormOption, Group, Option, RepositoryOption
 
 if TYPE_CHECKING:
     from kiplint.commands.probe.connection import Sasl
@@ -16,6 +15,7 @@ EPILOG = (
     "--tls --sasl SCRAM-SHA-256 --user me.  The password is read from KIPLINT_SASL_PASSWORD. Exit codes: 0 all "
     "answered rightly, 1 one did not, 2 something could not be read or understood."
 )
+SECTION = "Bytes and brokers"
 PASSWORD = "KIPLINT_SASL_PASSWORD"
 
 

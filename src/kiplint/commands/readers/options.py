@@ -2,21 +2,24 @@
 
 from typing import Annotated
 
-from kiplint.cli.groups import (
+from kiplint.cli.options import (
+    Argument,
     Choosing,
     Configuring,
     FailOnOption,
+    Group,
+    Option,
     Reporting,
     RepositoryOption,
     StatisticsOption,
     chosen,
 )
-from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = (
     "Examples:  kiplint readers clients/src/main/resources   |   kiplint readers . --since origin/trunk   "
     "|   kiplint readers 4.1.0: --select readers/kio"
 )
+SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import Reporting, RepositoryOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, Group, Option, Reporting, RepositoryOption
 
 EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
+SECTION = "Compare and plan"
 
 
 class Options(Group, frozen=True):

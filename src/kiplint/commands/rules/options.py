@@ -6,6 +6,7 @@ from kiplint.cli import completion
 from kiplint.cli.options import Argument, Group, Option
 
 EPILOG = "Examples:  kiplint rules kip-1313   |   kiplint rules --verify my-rules.json5 my-fixtures"
+SECTION = "Reference"
 
 
 class Options(Group, frozen=True):

@@ -3,14 +3,14 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import ColorOption, OpenOption, PageFormOption, RepositoryOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, ColorOption, Group, OpenOption, Option, PageFormOption, RepositoryOption
 
 EPILOG = (
     "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json "
     "  |   kiplint show --all --output-format json clients/ > layouts.json   |   "
     "kiplint show --all clients/ --open"
 )
+SECTION = "Bytes and brokers"
 
 
 class Options(Group, frozen=True):

@@ -3,13 +3,13 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.groups import ColorOption, FormOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, ColorOption, FormOption, Group, Option
 
 EPILOG = (
     "Examples:  kiplint upgrade-path 2.4.0 4.1.0 --tags --repo kafka   |   kiplint upgrade-path a/ c/ --over b/.  "
     "Exit codes: 0 there is a path, 1 there is none, 2 something could not be read or understood."
 )
+SECTION = "Compare and plan"
 
 
 class Options(Group, frozen=True):

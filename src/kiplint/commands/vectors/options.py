@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.groups import RepositoryOption
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, Group, Option, RepositoryOption
 
 EPILOG = "Examples:  kiplint vectors clients/ > vectors.jsonl   |   kiplint vectors 4.1.0: --message FetchRequest"
+SECTION = "Bytes and brokers"
 
 
 class Options(Group, frozen=True):
