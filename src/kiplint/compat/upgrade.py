@@ -1,6 +1,6 @@
-"""What an upgrade path is, as values fit for any report: the JSON output of `kiplint upgrade-path` is this.
+"""The shortest rolling upgrade from one release to another, as `kiplint upgrade-path` reports it.
 
-Version ranges are text in Kafka's notation. Fields are only ever added.
+In the result, which is the JSON output, version ranges are text in Kafka's notation; fields are only ever added.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Blocker(msgspec.Struct, frozen=True):
 
 
 class Direct(msgspec.Struct, frozen=True):
-    """What stands in the way of one roll between two sets; nothing does when `possible`."""
+    """Whether one roll between two sets is `possible`, and the RPCs that prevent it."""
 
     possible: bool
     modes: Annotated[tuple[Mode, ...], Meta(description="The modes that both sets can run in.")]
@@ -43,7 +43,7 @@ class Direct(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One roll through the cluster: an upgrade to other software, or with the same one from ZooKeeper to KRaft."""
+    """One roll through the cluster: an upgrade of the software, or a migration from ZooKeeper to KRaft."""
 
     kind: Literal["upgrade", "migrate"]
     source: Annotated[str, Meta(description="The set before the step.")]
@@ -75,54 +75,57 @@ DEFINITION = (
 _BROKER_REGISTRATION: Final = 62
 
 Served = Mapping[int, tuple[str, VersionRange]]
-"""By API key: the name of an RPC and its stable versions."""
+"""The name of an RPC and its stable versions, by API key."""
 
 
 class UpgradeRelease(NamedTuple):
-    """One schema set as a release: what it serves in each mode, everything live, and whether it can be migrated."""
+    """A schema set as a release: the RPCs that it serves by mode, all live RPCs, and whether it can be migrated."""
 
     name: str
     served: Mapping[Mode, Served]
     live: Served
-    says_listeners: bool
+    declares_listeners: bool
     migrates: bool
 
 
 def make_release(name: str, schemas: SchemaSet) -> UpgradeRelease:
-    """What a set serves, by mode.
+    """A release from a schema set.
 
-    Where it says listeners, ZooKeeper mode is what `zkBroker` serves, and KRaft mode what `broker` and `controller`
-    serve. A set without them (before 2.8) has one mode, in which it serves all that it enables: ZooKeeper when it has
+    With listeners, `zkBroker` serves in ZooKeeper mode, `broker` and `controller` in KRaft mode. A set without
+    listeners (before 2.8) has a single mode, in which it serves all that it enables: ZooKeeper if it has
     UpdateMetadata, else KRaft (see `compat.roles`).
     """
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and stable_versions(rpc)]
+    served: dict[Mode, Served]
     live = {rpc.api_key: (rpc.name, stable_versions(rpc)) for rpc in rpcs}
     if not schemas.declares_listeners:
-        return UpgradeRelease(name, dict.fromkeys(modes_of(schemas), live), live, says_listeners=False, migrates=False)
-    served: dict[Mode, Served] = {
+        return UpgradeRelease(
+            name, dict.fromkeys(modes_of(schemas), live), live, declares_listeners=False, migrates=False
+        )
+    served = {
         mode: {rpc.api_key: live[rpc.api_key] for rpc in rpcs if is_served(rpc, schemas, mode, nodes=True)}
         for mode in modes_of(schemas)
     }
-    return UpgradeRelease(name, served, live, says_listeners=True, migrates=len(served) == 2 and _migrates(rpcs))
+    return UpgradeRelease(name, served, live, declares_listeners=True, migrates=len(served) == 2 and _migrates(rpcs))
 
 
 def interoperate(old: UpgradeRelease, new: UpgradeRelease, mode: Mode) -> bool:
-    """Whether brokers of both can run in one cluster of that mode: see `DEFINITION`."""
+    """Whether brokers of both can run in one cluster of the mode: see `DEFINITION`."""
     if mode not in old.served or mode not in new.served:
         return False
     return next(blockers(old, new, mode, mode), None) is None
 
 
 def blockers(old: UpgradeRelease, new: UpgradeRelease, old_mode: Mode, new_mode: Mode) -> Iterator[Blocker]:
-    """The RPCs that the older set serves and the newer one does not, or in no common version.
+    """The RPCs that the older set serves, and the newer set does not serve, or in no common version.
 
-    What a set serves that says no listeners is not known exactly: 2.7 has the RPCs of KRaft, and serves none of them.
-    So from such a set, an RPC that the newer one has for another mode is not missed, as long as a version is common.
+    What a set without listeners serves is not known exactly: 2.7 has the RPCs of KRaft, and serves none of them. An RPC
+    of such a set may therefore be served in any mode of the newer set, if a version is common.
     """
     served = new.served[new_mode]
     for key, (name, versions) in sorted(old.served[old_mode].items()):
         there = served.get(key)
-        if there is None and not old.says_listeners:
+        if there is None and not old.declares_listeners:
             there = new.live.get(key)
         if there is None:
             yield Blocker(name, key, "gone", str(versions), None)
@@ -131,45 +134,46 @@ def blockers(old: UpgradeRelease, new: UpgradeRelease, old_mode: Mode, new_mode:
 
 
 def direct(old: UpgradeRelease, new: UpgradeRelease) -> Direct:
-    """The jump from one release to the other: in the mode where least is in the way.
+    """The direct jump from one release to the other, in the mode with the fewest blockers.
 
-    Without a common mode, the older one's last mode is held against the newer one's, so that the RPCs are named.
+    Without a common mode, the last modes of both are compared, so that the RPCs are named.
     """
     modes: tuple[Mode, ...] = tuple(mode for mode in old.served if mode in new.served)
     pairs: list[tuple[Mode, Mode]] = [(mode, mode) for mode in modes]
     if not pairs and old.served and new.served:
         pairs = [(list(old.served)[-1], list(new.served)[-1])]
-    found = [tuple(blockers(old, new, *pair)) for pair in pairs]
-    least = min(found, key=len, default=())
+    least = min((tuple(blockers(old, new, *pair)) for pair in pairs), key=len, default=())
     return Direct(bool(modes) and not least, modes, least)
 
 
 def in_mode(release: UpgradeRelease, mode: Mode | None) -> UpgradeRelease:
-    """The release as it is in one mode, or as it is."""
+    """The release with one mode alone; unchanged without a mode."""
     return release._replace(served={mode: release.served[mode]}) if mode else release
 
 
 def _migrates(rpcs: list[Rpc]) -> bool:
     requests = (rpc.request for rpc in rpcs if rpc.api_key == _BROKER_REGISTRATION and rpc.request)
-    return any(field.name == "IsMigratingZkBroker" and field.present for one in requests for field in one.fields)
+    return any(
+        field.name == "IsMigratingZkBroker" and field.present for request in requests for field in request.fields
+    )
 
 
 Stop = tuple[int, Mode]
-"""A cluster on the way: the position of its release in the list, and its mode."""
+"""A state of the cluster on the way: the position of its release in the list, and its mode."""
 
 
 def upgrade_path(releases: Sequence[UpgradeRelease], mode: Mode | None = None) -> UpgradePath:
-    """The path from the first release to the last, over those between them in their order, oldest first.
+    """The path from the first release to the last, through the releases between them, oldest first.
 
-    The fewest steps; of several such paths the one whose every step goes furthest ahead. `mode` is what the cluster
-    runs in at first, by default any that the first release can run in.
+    It has the fewest steps; of several such paths, each step goes as far ahead as possible. `mode` is the mode of the
+    cluster at first, by default any that the first release can run in.
     """
     import networkx
 
     graph = make_graph(releases)
     goals = [(len(releases) - 1, end) for end in releases[-1].served]
     distances = networkx.multi_source_dijkstra_path_length(graph.reverse(copy=False), goals) if goals else {}
-    starts: list[Stop] = [(0, one) for one in releases[0].served if mode in (None, one)]
+    starts: list[Stop] = [(0, start) for start in releases[0].served if mode in (None, start)]
     reached = [place for place in starts if place in distances]
     places = _walk(graph, distances, min(reached, key=lambda place: distances[place])) if reached else []
     furthest = -1 if places else max(_reachable(graph, starts), default=0)
@@ -188,11 +192,11 @@ def upgrade_path(releases: Sequence[UpgradeRelease], mode: Mode | None = None) -
 
 
 def make_graph(releases: Sequence[UpgradeRelease]) -> DiGraph[Stop]:
-    """The graph of places: an edge for every upgrade that is possible in one roll, and for every migration."""
+    """The graph of states: an edge for every upgrade that is possible in one roll, and for every migration."""
     import networkx
 
     known: dict[str, UpgradeRelease] = {}
-    alike = [known.setdefault(repr(one[1:]), one) for one in releases]  # patch releases are mostly the same
+    alike = [known.setdefault(repr(release[1:]), release) for release in releases]  # patch releases are mostly equal
 
     @cache
     def fit(old: int, new: int, mode: Mode) -> bool:
@@ -200,7 +204,7 @@ def make_graph(releases: Sequence[UpgradeRelease]) -> DiGraph[Stop]:
 
     pair = {(id(old), id(new)): (old, new) for old in alike for new in alike}
     graph: DiGraph[Stop] = networkx.DiGraph()
-    graph.add_nodes_from((index, mode) for index, one in enumerate(releases) for mode in one.served)
+    graph.add_nodes_from((index, mode) for index, release in enumerate(releases) for mode in release.served)
     for index, mode in list(graph):
         later = range(index + 1, len(releases))
         graph.add_edges_from(
@@ -223,8 +227,7 @@ def _walk(graph: DiGraph[Stop], distances: Mapping[Stop, float], start: Stop) ->
 def _reachable(graph: DiGraph[Stop], starts: Sequence[Stop]) -> set[int]:
     import networkx
 
-    found = [place for start in starts for place in (start, *networkx.descendants(graph, start))]
-    return {index for index, _ in found}
+    return {index for start in starts for index, _ in (start, *networkx.descendants(graph, start))}
 
 
 def _step(releases: Sequence[UpgradeRelease], before: Stop, after: Stop) -> Step:

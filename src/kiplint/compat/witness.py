@@ -1,4 +1,4 @@
-"""Whether two readers of the same bytes understand the same, value by value."""
+"""Witnesses: bytes that one side writes and the other misreads or refuses, which prove a break."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ UNKNOWN = "unknown tagged field"
 
 
 class Reading(NamedTuple):
-    """What one side makes of the bytes, and the layout that it reads them by."""
+    """The values that one side reads from the bytes, and the layout by which it reads."""
 
     body: Layout
     decoded: Decoded
 
 
 class Difference(NamedTuple):
-    """Where two readings part: what each has there, None where it has nothing."""
+    """Where two readings differ first: the value that each has there, None where it has none."""
 
     offset: int
-    one: ValueSpan | None
-    other: ValueSpan | None
+    left: ValueSpan | None
+    right: ValueSpan | None
 
 
-def first_difference(one: Reading, other: Reading, *, on_disk: bool) -> Difference | None:
+def first_difference(left: Reading, right: Reading, *, on_disk: bool) -> Difference | None:
     """The first value that the two readings, both without problems, do not share.
 
     Names may differ as long as neither side has the other's name at another place: that is a rename. Tags that only
-    one side knows are passed over, unless it is known there under another tag or as a plain field.
+    one side knows are skipped, unless the other side has the field under another tag or as a plain field.
     """
-    left, right = deque(_values(one)), deque(_values(other))
-    while left and right:
-        if left[0].type == UNKNOWN or right[0].type == UNKNOWN:
-            lost = _pass_over(left, right, one, other)
+    lefts, rights = deque(_values(left)), deque(_values(right))
+    while lefts and rights:
+        if lefts[0].type == UNKNOWN or rights[0].type == UNKNOWN:
+            lost = _skip_tag(lefts, rights, left, right)
             if lost:
                 return lost
             continue
-        first, second = left.popleft(), right.popleft()
-        if _is_other(first, second, on_disk=on_disk) or _has_moved(first.path, second.path, one.body, other.body):
+        first, second = lefts.popleft(), rights.popleft()
+        if _is_other(first, second, on_disk=on_disk) or _has_moved(first.path, second.path, left.body, right.body):
             return Difference(first.offset, first, second)
-    if left or right:
-        rest = (left or right)[0]
-        return Difference(rest.offset, rest if left else None, rest if right else None)
+    if lefts or rights:
+        rest = (lefts or rights)[0]
+        return Difference(rest.offset, rest if lefts else None, rest if rights else None)
     return None
 
 
@@ -63,17 +63,17 @@ def _values(reading: Reading) -> list[ValueSpan]:
     return [span for span in reading.decoded.spans if span.length]
 
 
-def _is_other(one: ValueSpan, other: ValueSpan, *, on_disk: bool) -> bool:
-    if (one.offset, one.length) != (other.offset, other.length):
+def _is_other(left: ValueSpan, right: ValueSpan, *, on_disk: bool) -> bool:
+    if (left.offset, left.length) != (right.offset, right.length):
         return True
-    kinds = {_kind(one), _kind(other)}
+    kinds = {_kind(left), _kind(right)}
     if kinds == {"bytes", "records"} and not on_disk:
         kinds = {"bytes"}
-    return len(kinds) > 1 or (_plain(one.value) != _plain(other.value))
+    return len(kinds) > 1 or (_plain(left.value) != _plain(right.value))
 
 
 def _kind(span: ValueSpan) -> str:
-    """The encoding without what the bytes say themselves: compact or not, nullable or not, elements by their own."""
+    """The encoding without what the bytes themselves show: compact or not, nullable or not, the type of elements."""
     words = [word for word in span.type.split() if word not in ("compact", "nullable")]
     if words[:2] == ["array", "of"]:
         return "array"
@@ -84,34 +84,34 @@ def _plain(value: Any) -> Any:
     return None if value == {} else value
 
 
-def _pass_over(left: deque[ValueSpan], right: deque[ValueSpan], one: Reading, other: Reading) -> Difference | None:
-    """Take away a tag that one side does not know; gives what the other loses by that."""
-    if left[0].type == UNKNOWN and right[0].type == UNKNOWN:
-        left.popleft()
-        right.popleft()
+def _skip_tag(lefts: deque[ValueSpan], rights: deque[ValueSpan], left: Reading, right: Reading) -> Difference | None:
+    """Remove a tag that one side does not know; return the difference if a field is lost by that."""
+    if lefts[0].type == UNKNOWN and rights[0].type == UNKNOWN:
+        lefts.popleft()
+        rights.popleft()
         return None
-    unknown, known = (left, right) if left[0].type == UNKNOWN else (right, left)
-    blind = one if unknown is left else other
+    unknown, known = (lefts, rights) if lefts[0].type == UNKNOWN else (rights, lefts)
+    blind = left if unknown is lefts else right
     hidden = unknown.popleft()
-    seen = known[0]
+    shown = known[0]
     while known and known[0].offset < hidden.offset + hidden.length:
         known.popleft()
-    names = _names(seen.path)
+    names = _names(shown.path)
     inside = _keys(blind.body, _names(hidden.path)[:-1])
     depth = len(_names(hidden.path)) - 1
     if depth < len(names) and names[depth] in inside:
-        pair = (hidden, seen) if unknown is left else (seen, hidden)
+        pair = (hidden, shown) if unknown is lefts else (shown, hidden)
         return Difference(hidden.offset, *pair)
     return None
 
 
-def _has_moved(one: str, other: str, left: Layout, right: Layout) -> bool:
-    """Whether a place belongs to fields that both sides know, but not to the same one."""
-    names, others = _names(one), _names(other)
-    for depth, (name, twin) in enumerate(zip(names, others, strict=False)):
-        if UNKNOWN_TAGS in (name, twin) or name == twin:
+def _has_moved(path: str, other_path: str, left: Layout, right: Layout) -> bool:
+    """Whether two values are of different fields, one of which both sides have."""
+    names, others = _names(path), _names(other_path)
+    for depth, (name, other) in enumerate(zip(names, others, strict=False)):
+        if UNKNOWN_TAGS in (name, other) or name == other:
             continue
-        if name in _keys(right, others[:depth]) or twin in _keys(left, names[:depth]):
+        if name in _keys(right, others[:depth]) or other in _keys(left, names[:depth]):
             return True
     return False
 
@@ -121,7 +121,7 @@ def _names(path: str) -> list[str]:
 
 
 def _keys(body: Layout | None, names: list[str]) -> set[str]:
-    """The names of the fields beside each other at a place."""
+    """The names of the fields of the struct at a path."""
     for name in names:
         slots = (*body.slots, *(body.tags or ())) if body else ()
         body = next((slot.body for slot in slots if key_of(slot) == name), None)
@@ -134,14 +134,14 @@ MOST_TRIED = 400
 
 
 MOST_FIELDS_TRIED = 60_000
-"""How many fields the examples may have all together, so that a message of thousands of fields comes to an end."""
+"""How many fields all examples together may have, which bounds the time for a message of thousands of fields."""
 
 
 class Witness(msgspec.Struct, frozen=True):
     """Bytes that one side writes and the other misreads or refuses.
 
-    `offset` is where they part; `field`, `wrote` and `read` say what the writer put there and what the reader takes it
-    for; a reader that refuses has the rule of its problem, and what it says in `read`.
+    `offset` is where the two sides differ. There the writer has the value `wrote` of `field`, and the reader the value
+    `read` of `read_as`. For a reader that refuses, `read` is the message of its problem and `rule` the rule.
     """
 
     version: int
@@ -163,14 +163,14 @@ class Witness(msgspec.Struct, frozen=True):
 
 
 class Sample(NamedTuple):
-    """A value to try, and the field that is special in it."""
+    """A value to try, and the field that it is about."""
 
     field: str
     value: dict[str, Any]
 
 
 Tried = tuple[tuple[Sample, Witness], ...]
-"""Examples that prove something, the shortest first, with what they prove."""
+"""Examples that prove a break, the shortest first, with their witnesses."""
 
 
 def witnesses(
@@ -178,55 +178,54 @@ def witnesses(
 ) -> tuple[Witness, ...]:
     """The best witness for each direction that has one, misreadings first; `new_version` is that of the new message.
 
-    Best are those about the field (a path in the words of the schema), if it is given; then misreadings, then the
-    shortest.
+    Witnesses about `field`, a path of names from the schema, come first; then misreadings, then the shortest.
     """
     ways = _both_ways(old, new, version, version if new_version is None else new_version)
-    wanted = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
-    found = [_best(way, wanted) for way in ways]
-    return tuple(sorted((one for one in found if one), key=lambda one: one.outcome != "misread"))
+    path = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
+    best = (_best(tried, path) for tried in ways)
+    return tuple(sorted(filter(None, best), key=lambda witness: witness.outcome != "misread"))
 
 
 @lru_cache(maxsize=2)
 def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Tried, Tried]:
-    """The examples of each side that the other misreads or refuses; changes of one message ask for them in a row."""
-    one, other = Codec(old, version), Codec(new, new_version)
-    return _one_way(one, other, "old"), _one_way(other, one, "new")
+    """The examples of each side that the other misreads or refuses; cached for the next change of the same message."""
+    old_codec, new_codec = Codec(old, version), Codec(new, new_version)
+    return _one_way(old_codec, new_codec, "old"), _one_way(new_codec, old_codec, "new")
 
 
 def _one_way(writer: Codec, reader: Codec, side: Side) -> Tried:
     try:
         tried = ((example, _try(writer, reader, side, example, data)) for example, data in _examples(writer))
-        return tuple((example, found) for example, found in tried if found)
+        return tuple((example, witness) for example, witness in tried if witness)
     except UnusableLayout:
         return ()
 
 
-def _best(tried: Tried, wanted: list[str]) -> Witness | None:
+def _best(tried: Tried, path: list[str]) -> Witness | None:
     best: tuple[tuple[bool, bool, int], Witness] | None = None
-    for example, found in tried:
-        about = bool(wanted) and (_is_about(example.field, wanted) or _is_about(found.field, wanted))
-        rank = (not about, found.outcome != "misread", len(found.hex))
+    for example, witness in tried:
+        about = bool(path) and (_is_about(example.field, path) or _is_about(witness.field, path))
+        rank = (not about, witness.outcome != "misread", len(witness.hex))
         if best is None or rank < best[0]:
-            best = (rank, found)
+            best = (rank, witness)
     return best[1] if best else None
 
 
 def _examples(writer: Codec) -> list[tuple[Sample, bytes]]:
-    """What to try, shortest first, each once."""
-    found: dict[bytes, Sample] = {}
+    """The examples to try, shortest first, each once."""
+    examples: dict[bytes, Sample] = {}
     size, _ = unfolded(writer.message, MOST_FIELDS_TRIED)
     some = islice(_sample_values(writer.body), max(1, MOST_FIELDS_TRIED // max(size, 1)))
     for example in (*some, Sample("", rich(writer.body))):
         data, problems = writer.encode(example.value)
         if not problems:
-            found.setdefault(data, example)
-    ordered = sorted(found.items(), key=lambda item: len(item[0]))
+            examples.setdefault(data, example)
+    ordered = sorted(examples.items(), key=lambda item: len(item[0]))
     return [(example, data) for data, example in ordered[:MOST_TRIED]]
 
 
 def tries_all(message: Message, version: int) -> bool:
-    """Whether all examples of one version are tried, or only the shortest, as there are too many."""
+    """Whether all examples of one version are tried, and not only the shortest of too many."""
     size, _ = unfolded(message, MOST_FIELDS_TRIED)
     most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
     return next(islice(_sample_values(Codec(message, version).body), most, None), None) is None
@@ -239,38 +238,38 @@ def _sample_values(body: Layout) -> Iterator[Sample]:
 
 
 def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes) -> Witness | None:
-    """The witness that an example is, if it is one."""
+    """The witness that an example makes, None where the reader understands it."""
     read = reader.decode(data)
     if read.problems:
         problem = read.problems[0]
         wrote = writer.decode(data, spans=True)
         at = _at(wrote.spans, problem.offset)
-        said = (at.path if at else example.field, at.value if at else None)
+        place = (at.path if at else example.field, at.value if at else None)
         return Witness(
-            writer.version, side, "refused", data.hex(), example.value, problem.offset, *said, problem.path,
+            writer.version, side, "refused", data.hex(), example.value, problem.offset, *place, problem.path,
             problem.message, problem.rule,
         )  # fmt: skip
     own = Reading(writer.body, writer.decode(data, spans=True))
     theirs = Reading(reader.body, reader.decode(data, spans=True))
-    parted = first_difference(own, theirs, on_disk=writer.message.is_record)
-    if parted is None:
+    difference = first_difference(own, theirs, on_disk=writer.message.is_record)
+    if difference is None:
         return None
-    one, other = parted.one, parted.other
+    mine, other = difference.left, difference.right
     return Witness(
-        writer.version, side, "misread", data.hex(), example.value, parted.offset, one.path if one else "",
-        one.value if one else None, other.path if other else "", other.value if other else None,
+        writer.version, side, "misread", data.hex(), example.value, difference.offset, mine.path if mine else "",
+        mine.value if mine else None, other.path if other else "", other.value if other else None,
     )  # fmt: skip
 
 
 def _at(spans: tuple[ValueSpan, ...], offset: int) -> ValueSpan | None:
-    """The value that stands at an offset."""
+    """The value at an offset."""
     return next((span for span in spans if span.offset <= offset < span.offset + span.length), None)
 
 
-def _is_about(path: str, wanted: list[str]) -> bool:
+def _is_about(path: str, field: list[str]) -> bool:
     names = path.replace("]", "").replace("[", ".").split(".")
     plain = [name for name in names if not name.isdigit()]
-    return bool(plain) and wanted[-1] in plain
+    return bool(plain) and field[-1] in plain
 
 
 WITHOUT_READER = {
@@ -279,13 +278,13 @@ WITHOUT_READER = {
     "api-key-changed": ("codec/unknown-api-key", "the new set has another API key for it"),
     "type-changed": ("codec/unknown-message", "the new set has no such message of this type"),
 }
-"""The changes after which the new side has nothing to read a message with: rule of the problem, and what to say."""
+"""The changes after which the new side cannot read a message at all: the rule of the problem, and its message."""
 MOST_VERSIONS = 4
-"""In how many intervals of versions a witness is looked for."""
+"""In how many intervals of versions a witness is searched for."""
 
 
 def prove(change: Change) -> tuple[Witness, ...]:
-    """A witness for each direction that has one; none for a change that leaves bytes as they are."""
+    """A witness for each direction that has one; none for a change that does not affect bytes."""
     old, new = change.messages
     if change.name in WITHOUT_READER and old:
         return _unread(old, change.versions.lowest if change.versions else old.valid.lowest, change.name)
@@ -298,20 +297,22 @@ def prove(change: Change) -> tuple[Witness, ...]:
         return witnesses(old, new, change.versions.lowest, change.field, new_version=new.valid.lowest)
     for low, high in change.versions.intervals[:MOST_VERSIONS]:
         for version in dict.fromkeys((low, high if high <= new.valid.highest else low)):
-            if found := witnesses(old, new, version, change.field):
-                return found
+            if proof := witnesses(old, new, version, change.field):
+                return proof
     return ()
 
 
 def is_cut_short(change: Change) -> bool:
-    """Whether a witness of a change that has none may be among the examples that are not tried."""
+    """Whether a change without a witness may have one among the examples that are not tried."""
     old, new = change.messages
     if change.name in WITHOUT_READER or change.name == "header-changed" or old is None or new is None:
         return False
     version = change.versions.lowest
-    known = [one for one in (old, new) if version in one.valid]
+    known = [message for message in (old, new) if version in message.valid]
     try:
-        return len(change.versions.intervals) > MOST_VERSIONS or not all(tries_all(one, version) for one in known)
+        return len(change.versions.intervals) > MOST_VERSIONS or not all(
+            tries_all(message, version) for message in known
+        )
     except UnusableLayout:
         return False
 
@@ -323,23 +324,24 @@ def _unread(old: Message, version: int, name: str) -> tuple[Witness, ...]:
         data, problems = codec.encode(value)
     except UnusableLayout:
         return ()
-    rule, said = WITHOUT_READER[name]
-    made = Witness(version, "old", "refused", data.hex(), value, 0, "", None, "", said, rule)
-    return () if problems else (made,)
+    rule, message = WITHOUT_READER[name]
+    witness = Witness(version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule)
+    return () if problems else (witness,)
 
 
 def _headed(old: Message, new: Message, version: int) -> tuple[Witness, ...]:
-    """Witnesses with the header in front: header versions differ in bytes, or the sets have no message for them."""
+    """Witnesses with the header in front, where the header versions differ in bytes."""
     name = "RequestHeader" if old.type == "request" else "ResponseHeader"
     sides = [(side.schemas.by_name.get(name), header_of(side, version)) for side in (old, new)]
     heads = [Codec(head, number) for head, number in sides if head and number in head.valid]
     if len(heads) < 2:
         return ()
-    found = [_one_headed(heads[0], heads[1], old, version, "old"), _one_headed(heads[1], heads[0], new, version, "new")]
-    return tuple(one for one in found if one)
+    before, after = heads
+    ways = (_headed_one_way(before, after, old, version, "old"), _headed_one_way(after, before, new, version, "new"))
+    return tuple(filter(None, ways))
 
 
-def _one_headed(writer: Codec, reader: Codec, message: Message, version: int, side: Side) -> Witness | None:
+def _headed_one_way(writer: Codec, reader: Codec, message: Message, version: int, side: Side) -> Witness | None:
     """A header with the body behind it: the other header ends elsewhere, so that the body begins elsewhere."""
     body = Codec(message, version)
     value = minimal(writer.body)
@@ -348,8 +350,8 @@ def _one_headed(writer: Codec, reader: Codec, message: Message, version: int, si
     read = reader.decode(front + data, whole=False)
     if wrong or more or (read.end == len(front) and not read.problems):
         return None
-    said = read.problems[0].message if read.problems else f"the header ends at byte {read.end}, not {len(front)}"
+    text = read.problems[0].message if read.problems else f"the header ends at byte {read.end}, not {len(front)}"
     place = min(read.end, len(front))
     outcome: Literal["misread", "refused"] = "refused" if read.problems else "misread"
     rule = read.problems[0].rule if read.problems else None
-    return Witness(version, side, outcome, (front + data).hex(), value, place, "", None, "header", said, rule)
+    return Witness(version, side, outcome, (front + data).hex(), value, place, "", None, "header", text, rule)

@@ -25,9 +25,9 @@ IDS: Final = ("ClusterId", "NodeId")
 
 
 def misrouting_notes(client: Side, broker: Side, version: int) -> Iterator[str]:
-    """What is to be said of the two ids in a version of ApiVersionsRequest, for a client that has either.
+    """Notes on the two ids in a version of ApiVersionsRequest, for a client that has either of them.
 
-    A broker accepts both or neither, and answers one alone with INVALID_REQUEST ("Kafka protocol"). The client learns
+    A broker accepts both or neither, and answers a single id with INVALID_REQUEST ("Kafka protocol"). The client learns
     the cluster's id from Metadata, which has it from version 2 on (KIP-78).
     """
     request = client.offers[API_VERSIONS].request
@@ -43,7 +43,7 @@ def misrouting_notes(client: Side, broker: Side, version: int) -> Iterator[str]:
         yield f"ApiVersions {version} of the broker has {theirs[0]} alone, and answers it with INVALID_REQUEST"
     elif not ours:
         yield "the broker is older than KIP-1242: it learns no ClusterId, and does not notice a misrouted connection"
-    elif not _tells_cluster(client, broker):
+    elif not _has_cluster_id(client, broker):
         yield "Metadata tells the client no ClusterId (before KIP-78): it sends neither ClusterId nor NodeId"
 
 
@@ -51,7 +51,7 @@ def _ids(request: Message, version: int) -> list[str]:
     return [name for name in IDS if name in request.by_name and version in request.by_name[name].present]
 
 
-def _tells_cluster(client: Side, broker: Side) -> bool:
+def _has_cluster_id(client: Side, broker: Side) -> bool:
     """Whether the version of Metadata that both share has the cluster's id; true where a side has no Metadata."""
     ours, theirs = client.offers.get(METADATA), broker.offers.get(METADATA)
     if ours is None or theirs is None or not ours.versions & theirs.versions:
@@ -64,24 +64,24 @@ SOFTWARE = ("ClientSoftwareName", "ClientSoftwareVersion")
 
 
 def exchange(client: Side, broker: Side, *, sasl: bool = False) -> Exchange:
-    """What client and broker say to each other before anything else.
+    """The first exchange of a connection, by which the client learns the versions of the broker.
 
     The client tries its highest version. A broker that does not know it answers in version 0 with UNSUPPORTED_VERSION
     (KIP-35, "Proposed Changes", 4), and since KIP-511 ("Broker", "ApiVersions Request/Response Handling") with its
-    range of ApiVersions. A client that reads it goes on with the highest version of both, any other with version 0.
+    range of ApiVersions. A client that reads the range continues with the highest version of both, any other with 0.
 
-    Over SASL a request in version 0 goes before all that, as brokers from before KIP-35 take anything else for a token
-    of GSSAPI: it asks for SaslHandshake, and after authentication the client asks again as above.
+    Over SASL a request in version 0 comes first, as brokers older than KIP-35 take anything else for a GSSAPI token: it
+    checks for SaslHandshake, and after authentication the exchange above follows.
     """
     ours, theirs = client.offers.get(API_VERSIONS), broker.offers.get(API_VERSIONS)
     if ours is None:
         note = "the client has no ApiVersions: it does not ask, and must be told what the broker has (KIP-35)"
         return Exchange(broker.name, notes=(note,))
-    found = _after(client, ours, broker, theirs)
-    return _over_sasl(found, ours, theirs) if sasl else found
+    plain = _without_sasl(client, ours, broker, theirs)
+    return _over_sasl(plain, ours, theirs) if sasl else plain
 
 
-def _after(client: Side, ours: Offer, broker: Side, theirs: Offer | None) -> Exchange:
+def _without_sasl(client: Side, ours: Offer, broker: Side, theirs: Offer | None) -> Exchange:
     tried = ours.versions.highest
     header = header_of(ours.request, tried)
     if theirs is None:
@@ -95,14 +95,14 @@ def _after(client: Side, ours: Offer, broker: Side, theirs: Offer | None) -> Exc
     return _agreed((client, broker), first, _second_version(ours, theirs.versions, supported))
 
 
-def _over_sasl(found: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
-    """The exchange after authentication, with what goes before it; that first request carries no instance id."""
-    notes = found.notes
+def _over_sasl(plain: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
+    """The exchange over SASL; its first request, before authentication, carries no instance id."""
+    notes = plain.notes
     if 0 not in ours.versions or not (theirs and 0 in theirs.versions):
         notes = (*notes, "ApiVersions 0, with which a client begins over SASL, is not there on both sides")
-    if found.checked:
+    if plain.checked:
         notes = (*notes, "it is not checked: the first request has header 1, without an instance id (KIP-1313)")
-    return replace(found, sasl=0, checked=False, notes=notes)
+    return replace(plain, sasl=0, checked=False, notes=notes)
 
 
 def _second_version(ours: Offer, theirs: VersionRange, supported: str) -> int | None:
@@ -162,10 +162,10 @@ _IN_HEADER: Final = Ids(header="UUID-H")
 
 
 def telemetry(client: Side, broker: Side, agreed: Agreement | None) -> Telemetry:
-    """The cell of the table for client and broker; `agreed` is what they make of GetTelemetrySubscriptions.
+    """The cell of the table for client and broker; `agreed` is their agreement on GetTelemetrySubscriptions.
 
-    A client that knows request header 3 makes the id itself, and sends it in the request as long as the version is
-    not one with that header. Any other client lets the broker make it.
+    A client that knows request header 3 creates the id itself, and sends it in the body of requests whose version does
+    not use that header. For any other client the broker creates the id.
     """
     is_new = knows_instance_id(client.schemas)
     initial, later = Ids(), Ids()

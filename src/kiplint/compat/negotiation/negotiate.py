@@ -1,4 +1,4 @@
-"""What a client and one or more brokers agree on: KIP-35, KIP-511, KIP-1242 and KIP-1313 applied to schema sets."""
+"""Version negotiation between a client and its brokers: KIP-35, KIP-511, KIP-1242 and KIP-1313 on schema sets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rpc_rows(client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange
 
 
 def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
-    """What client and broker make of the RPC on a connection that began with the exchange.
+    """The agreement of client and broker on an RPC, over a connection that began with the exchange.
 
     The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
     exchange. After a first request with header 3, one without it is refused with INVALID_REQUEST; SaslHandshake is
@@ -65,7 +65,7 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
         return Agreement(broker.name, versions, status="no-common-version")
     written = header_of(ours.request, chosen)
     deprecated = ours.request.deprecated | theirs.request.deprecated
-    left = common - deprecated
+    current = common - deprecated
     return Agreement(
         broker.name,
         versions,
@@ -74,7 +74,7 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
         header_of(ours.response, chosen),
         _status(key, (ours, theirs), chosen, written, begun),
         chosen in deprecated,
-        left.highest if left and chosen in deprecated else None,
+        current.highest if current and chosen in deprecated else None,
     )
 
 
@@ -92,11 +92,11 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
     usable = usable_range(key, client, brokers)
     chosen = None if usable is None or not usable else usable.highest
     if key == API_VERSIONS and chosen is not None:
-        chosen = min((one.chosen for one in agreements if one.chosen is not None), default=None)
+        chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
     status = _whole_status(agreements, usable)
     known = ours or next(broker.offers[key] for broker in brokers if key in broker.offers)
     header = header_of(ours.request, chosen) if ours and chosen is not None else None
-    said = (_message(status, ours, brokers, agreements, key), _kept(ours, brokers, key))
+    notes = (_message(status, ours, brokers, agreements, key), _kept(ours, brokers, key))
     return RpcRow(
         known.name,
         key,
@@ -107,17 +107,17 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         header,
         header_of(ours.response, chosen) if ours and chosen is not None else None,
         header is not None and header >= WITH_INSTANCE_ID,
-        any(one.deprecated for one in agreements),
-        "; ".join(filter(None, said)),
+        any(agreement.deprecated for agreement in agreements),
+        "; ".join(filter(None, notes)),
         agreements,
         known.between_nodes,
     )
 
 
 def usable_range(key: int, client: Side, brokers: Sequence[Side]) -> VersionRange | None:
-    """What client and all brokers share of an RPC (KIP-35, the state that the client builds).
+    """The versions of an RPC that client and all brokers share (KIP-35, the state that the client builds).
 
-    None when one of them has no such RPC, an empty range when all have it and share no version.
+    None when a side lacks the RPC; an empty range when all sides have it and share no version.
     """
     offers = [side.offers.get(key) for side in (client, *brokers)]
     if not all(offers):
@@ -126,78 +126,82 @@ def usable_range(key: int, client: Side, brokers: Sequence[Side]) -> VersionRang
 
 
 def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None) -> Outcome:
-    found = {one.status for one in agreements}
+    statuses = {agreement.status for agreement in agreements}
     if usable is not None and not usable:
         return "no-common-version"
     for status in TROUBLE:
-        if status in found:
+        if status in statuses:
             return status
-    if "broker-only" in found:
+    if "broker-only" in statuses:
         return "broker-only"
-    if found <= {"client-only", "not-offered"}:
-        return "not-offered" if "not-offered" in found else "client-only"
-    return "agreed" if found == {"agreed"} else "not-everywhere"
+    if statuses <= {"client-only", "not-offered"}:
+        return "not-offered" if "not-offered" in statuses else "client-only"
+    return "agreed" if statuses == {"agreed"} else "not-everywhere"
 
 
 def _message(
     status: Outcome, ours: Offer | None, brokers: Sequence[Side], agreements: tuple[Agreement, ...], key: int
 ) -> str:
     if status == "no-common-version":
-        ranges = ", ".join(f"{one.broker} {one.versions or 'none'}" for one in agreements)
+        ranges = ", ".join(f"{agreement.broker} {agreement.versions or 'none'}" for agreement in agreements)
         return f"the client has {ours.versions if ours else 'none'}, {ranges}: no version in common"
     if status == "header-differs":
         return "; ".join(
-            _header_text(key, ours, one, side)
-            for one, side in zip(agreements, brokers, strict=True)
-            if ours and one.status == status
+            _header_text(key, ours, agreement, side)
+            for agreement, side in zip(agreements, brokers, strict=True)
+            if ours and agreement.status == status
         )
     if status == "refused":
-        bad = [one for one in agreements if one.status == status]
+        bad = [agreement for agreement in agreements if agreement.status == status]
         return "; ".join(
-            f"{one.broker} answers version {one.chosen} with INVALID_REQUEST: it has request header "
-            f"{one.request_header}, and the connection began with header 3"
-            for one in bad
+            f"{agreement.broker} answers version {agreement.chosen} with INVALID_REQUEST: it has request header "
+            f"{agreement.request_header}, and the connection began with header 3"
+            for agreement in bad
         )
     notes = [
-        _deprecated(ours, side.offers[key], one)
-        for one, side in zip(agreements, brokers, strict=True)
-        if ours and one.deprecated
+        _deprecated(ours, side.offers[key], agreement)
+        for agreement, side in zip(agreements, brokers, strict=True)
+        if ours and agreement.deprecated
     ]
     if status == "not-everywhere":
-        lacking = ", ".join(one.broker for one in agreements if one.chosen is None)
+        lacking = ", ".join(agreement.broker for agreement in agreements if agreement.chosen is None)
         notes.insert(0, f"not offered by {lacking}")
     return "; ".join(notes)
 
 
-def _deprecated(ours: Offer, theirs: Offer, one: Agreement) -> str:
-    """Which side calls the version deprecated, and which one to go to: of both, else of the broker."""
-    chosen = one.chosen or 0
-    sides = (("the client", ours), (one.broker, theirs))
+def _deprecated(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
+    """Which side declares the version deprecated, and the version to use instead: of both sides, else of the broker."""
+    chosen = agreement.chosen or 0
+    sides = (("the client", ours), (agreement.broker, theirs))
     naming = [name for name, offer in sides if chosen in offer.request.deprecated]
-    told = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {chosen} deprecated"
-    if one.best is not None:
-        return f"{told}; version {one.best} is not"
-    left = theirs.versions - theirs.request.deprecated
-    return f"{told}; {one.broker} has {left} that are not" if left else f"{told}, as every version that both have"
+    note = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {chosen} deprecated"
+    if agreement.best is not None:
+        return f"{note}; version {agreement.best} is not"
+    others = theirs.versions - theirs.request.deprecated
+    return (
+        f"{note}; {agreement.broker} has {others} that are not"
+        if others
+        else f"{note}, as every version that both have"
+    )
 
 
 def _kept(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
-    """What is to be said where brokers keep versions for themselves that both sides have."""
+    """A note where brokers keep versions for themselves that both sides have; else empty."""
     if ours is None or not ours.kept:
         return ""
     offered = (broker.offers[key].versions for broker in brokers if key in broker.offers)
-    shared = reduce(VersionRange.__or__, (ours.kept & one for one in offered), NONE)
+    shared = reduce(VersionRange.__or__, (ours.kept & versions for versions in offered), NONE)
     return f"clients leave {shared} to brokers, which use it among themselves" if shared else ""
 
 
-def _header_text(key: int, ours: Offer, one: Agreement, broker: Side) -> str:
-    theirs, chosen = broker.offers[key], one.chosen or 0
+def _header_text(key: int, ours: Offer, agreement: Agreement, broker: Side) -> str:
+    theirs, chosen = broker.offers[key], agreement.chosen or 0
     pairs = [
         ("request", header_of(ours.request, chosen), header_of(theirs.request, chosen)),
         ("response", header_of(ours.response, chosen), header_of(theirs.response, chosen)),
     ]
     kind, client, server = next(pair for pair in pairs if pair[1] != pair[2])
-    return f"version {chosen}: {kind} header {client} for the client, {server} for {one.broker}"
+    return f"version {chosen}: {kind} header {client} for the client, {server} for {agreement.broker}"
 
 
 Needs = Mapping[str, VersionRange]
@@ -207,22 +211,22 @@ SHAPE = 'write {"feature": {"Fetch": "4-11", "Produce": "3+"}}'
 
 
 def read_features(file: str, data: bytes) -> dict[str, Needs]:
-    """The features of a file, JSON, JSON5 or (by its name) TOML; raises UsageError that says what to write."""
+    """The features of a file, JSON, JSON5 or (by its name) TOML; raises UsageError."""
     try:
-        found = _parse(file, data.decode())
+        features = _parse(file, data.decode())
     except UnicodeDecodeError:
         raise UsageError(f"{file}: it is not UTF-8") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: cannot be read: {str(error) or 'it is nested too deeply'}") from None
-    if not isinstance(found, dict) or not found:
+    if not isinstance(features, dict) or not features:
         raise UsageError(f"{file}: it names no feature; {SHAPE}")
-    return {str(name): _needs(file, str(name), needs) for name, needs in found.items()}
+    return {str(name): _needs(file, str(name), needs) for name, needs in features.items()}
 
 
 def use_of(name: str, needs: Needs, client: Side, brokers: Sequence[Side]) -> FeatureUse:
     """Whether the feature is usable: client and all brokers share, for every RPC, a version that it can work with."""
     rpcs = tuple(_judge_rpc(rpc, versions, client, brokers) for rpc, versions in needs.items())
-    return FeatureUse(name, all(one.version is not None for one in rpcs), rpcs)
+    return FeatureUse(name, all(rpc.version is not None for rpc in rpcs), rpcs)
 
 
 def _judge_rpc(name: str, needed: VersionRange, client: Side, brokers: Sequence[Side]) -> FeatureRpc:
@@ -294,10 +298,10 @@ def negotiate(
     mode: Mode | None = None,
     sasl: bool = False,
 ) -> Negotiation:
-    """What becomes of each RPC between a client and its brokers, each given as a name and a schema set.
+    """Negotiate every RPC between a client and its brokers, each a name and a schema set.
 
     `features` are the versions that each feature needs, by RPC. With `unstable` brokers offer unstable versions.
-    `mode` is what the brokers run in, by default KRaft where they can; over `sasl` the exchange begins otherwise.
+    `mode` is the mode of the brokers, by default KRaft where they have it; `sasl` begins the exchange over SASL.
     Raises UsageError for a broker that cannot run in the mode.
     """
     for name, schemas in brokers:

@@ -1,4 +1,4 @@
-"""A broker of which only its answer to ApiVersions is known, as a schema set that offers just that."""
+"""A broker of which only the answer to ApiVersions is known, as a schema set that offers exactly that."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ class Offered(NamedTuple):
 def offered_set(offers: Iterable[Offered], known: SchemaSet) -> SchemaSet:
     """The set of a broker with these versions.
 
-    What they look like is taken from the known set, the client's: a broker does not tell. It says no listeners, so that
-    all is served that is offered. An RPC that the known set does not have is one without fields.
+    The layouts are those of the known set, the client's, as a broker does not announce them. The set declares no
+    listeners, so that all RPCs that are offered are served. An RPC that the known set lacks has no fields.
     """
-    return SchemaSet(tuple(half for one in offers for half in _halves(one, known)))
+    return SchemaSet(tuple(half for offer in offers for half in _halves(offer, known)))
 
 
-def _halves(one: Offered, known: SchemaSet) -> Iterator[Message]:
-    versions = str(VersionRange.of(max(one.lowest, 0), one.highest))
+def _halves(offer: Offered, known: SchemaSet) -> Iterator[Message]:
+    versions = str(VersionRange.of(max(offer.lowest, 0), offer.highest))
     if versions == "none":
         return
     for kind, suffix in (("request", "Request"), ("response", "Response")):
-        owner = known.key_owners.get((kind, one.api_key))
+        owner = known.key_owners.get((kind, offer.api_key))
         if owner is None:
-            name = one.name or f"Api{one.api_key}"
-            spec = MessageSpec(name=f"{name}{suffix}", type=kind, valid_versions=versions, api_key=one.api_key)  # type: ignore[arg-type]
+            name = offer.name or f"Api{offer.api_key}"
+            spec = MessageSpec(name=f"{name}{suffix}", type=kind, valid_versions=versions, api_key=offer.api_key)  # type: ignore[arg-type]
             yield Message(spec)
         else:
             spec = msgspec.structs.replace(

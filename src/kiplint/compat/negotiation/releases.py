@@ -1,6 +1,6 @@
 """Every release as the client of every release as the broker: how many RPCs they can use, and why not the others.
 
-A release that has the same RPCs in the same versions as another is worked out once.
+Releases with the same RPCs in the same versions are compared only once.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 
 NAMED = 4
-"""How many RPCs a line names before it only counts."""
+"""How many RPCs a line names; it counts the others."""
 
 Pair = tuple[str, str]
 
 
 class RpcCell(NamedTuple):
-    """What a client and a broker make of one RPC; the status is one of `result.Outcome`."""
+    """The agreement of a client and a broker on an RPC; the status is an `Outcome`."""
 
     api_key: int
     name: str
@@ -54,8 +54,10 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def trouble(self) -> dict[Pair, list[str]]:
         """The RPCs of clients that both have and cannot use, by name, for the pairs that have any."""
-        found = {pair: sorted({one.name for one in cells if in_trouble(one)}) for pair, cells in self.pairs.items()}
-        return {pair: names for pair, names in found.items() if names}
+        trouble = {
+            pair: sorted({cell.name for cell in cells if in_trouble(cell)}) for pair, cells in self.pairs.items()
+        }
+        return {pair: names for pair, names in trouble.items() if names}
 
     @property
     def note(self) -> str:
@@ -67,7 +69,7 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
 
     def document(self) -> dict[str, Any]:
         """What the JSON says; its fields are only ever added to."""
-        names = [one.name for one in self.releases]
+        names = [release.name for release in self.releases]
         return {
             "version": 1,
             "releases": names,
@@ -82,9 +84,9 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
 
     def runs(self) -> Iterator[tuple[str, ...]]:
         """Client, brokers, number and names of RPCs: brokers next to each other with the same trouble as one line."""
-        names = [one.name for one in self.releases]
+        names = [release.name for release in self.releases]
         for client in names:
-            brokers = [one for one in names if self.has(client, one)]
+            brokers = [broker for broker in names if self.has(client, broker)]
             for trouble, some in groupby(brokers, key=lambda broker: self.trouble.get((client, broker), [])):
                 if trouble:
                     span = list(some)
@@ -94,19 +96,19 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
 def release_matrix(
     sets: Sequence[tuple[str, SchemaSet]], *, unstable: bool = False, mode: Mode | None = None
 ) -> ReleaseMatrix:
-    """The matrix of sets, each a name and a schema set. Raises UsageError for a mode that one of them has not."""
+    """The matrix of sets, each a name and a schema set. Raises UsageError for a mode that a set does not have."""
     for name, schemas in sets:
         check_mode(name, schemas, mode)
-    clients = [client_side(*one) for one in sets]
-    brokers = [broker_side(*one, unstable=unstable, mode=mode) for one in sets]
+    clients = [client_side(name, schemas) for name, schemas in sets]
+    brokers = [broker_side(name, schemas, unstable=unstable, mode=mode) for name, schemas in sets]
     known: dict[tuple[Any, Any], tuple[RpcCell, ...]] = {}
     pairs: dict[Pair, tuple[RpcCell, ...]] = {}
-    ours, theirs = ([(side, _likeness(side)) for side in some] for some in (clients, brokers))
-    for client, one in ours:
-        for broker, other in theirs:
-            if (one, other) not in known:
-                known[one, other] = tuple(_cells(client, broker))
-            pairs[client.name, broker.name] = known[one, other]
+    client_keys, broker_keys = ([_comparison_key(side) for side in sides] for sides in (clients, brokers))
+    for client, client_key in zip(clients, client_keys, strict=True):
+        for broker, broker_key in zip(brokers, broker_keys, strict=True):
+            if (client_key, broker_key) not in known:
+                known[client_key, broker_key] = tuple(_cells(client, broker))
+            pairs[client.name, broker.name] = known[client_key, broker_key]
     releases = (
         ReleaseOffers(client.name, _versions(client), _versions(broker))
         for client, broker in zip(clients, brokers, strict=True)
@@ -114,9 +116,9 @@ def release_matrix(
     return ReleaseMatrix(tuple(releases), pairs)
 
 
-def in_trouble(one: RpcCell) -> bool:
+def in_trouble(cell: RpcCell) -> bool:
     """Whether both sides have an RPC of clients, and cannot use it."""
-    return one.status in TROUBLE and not is_between_nodes(one.api_key, one.name)
+    return cell.status in TROUBLE and not is_between_nodes(cell.api_key, cell.name)
 
 
 def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
@@ -127,8 +129,8 @@ def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
         yield RpcCell(key, name, agreed.status, agreed.chosen)
 
 
-def _likeness(side: Side) -> Any:
-    """What sides have to have in common to come to the same."""
+def _comparison_key(side: Side) -> Any:
+    """A key that is equal for sides that come to the same agreements."""
     return tuple(
         (
             key,
@@ -137,13 +139,13 @@ def _likeness(side: Side) -> Any:
             offer.hidden,
             _headers(offer.request),
             _headers(offer.response),
-            _asks(offer),
+            _handshake(offer),
         )
         for key, offer in sorted(side.rpcs.items())
     )
 
 
-def _asks(offer: Offer) -> Any:
+def _handshake(offer: Offer) -> Any:
     """The fields of ApiVersions, which decide how a connection begins."""
     if offer.request.api_key != API_VERSIONS:
         return ()
@@ -159,7 +161,7 @@ def _versions(side: Side) -> dict[int, str]:
 
 
 def _pair(matrix: ReleaseMatrix, pair: Pair) -> dict[str, Any]:
-    statuses = Counter(one.status for one in matrix.pairs[pair])
+    statuses = Counter(cell.status for cell in matrix.pairs[pair])
     return {
         "client": pair[0],
         "broker": pair[1],

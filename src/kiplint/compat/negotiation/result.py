@@ -1,4 +1,4 @@
-"""What a negotiation comes to, as values fit for any report: the JSON output of `kiplint negotiate` is this.
+"""The result of a negotiation, which is the JSON output of `kiplint negotiate`.
 
 Version ranges are text in Kafka's notation, `none` for an empty one. Fields are only ever added.
 """
@@ -30,14 +30,16 @@ class Exchange(msgspec.Struct, frozen=True):
     """The ApiVersions exchange that begins a connection (KIP-35; KIP-511, "ApiVersions Request/Response Handling")."""
 
     broker: str
-    tried: Annotated[int | None, Meta(description="The version the client begins with: its highest.")] = None
+    tried: Annotated[int | None, Meta(description="The version that the client tries first: its highest.")] = None
     tried_header: Annotated[int | None, Meta(description="The request header version of that attempt.")] = None
     answer: Annotated[int | None, Meta(description="The version of the first answer: `tried`, or 0 with an error.")] = (
         None
     )
     error: Annotated[Literal["", "UNSUPPORTED_VERSION"], Meta(description="The error code of the first answer.")] = ""
-    supported: Annotated[str, Meta(description="The broker's range as that answer names it (KIP-511), or empty.")] = ""
-    used: Annotated[int | None, Meta(description="The version in the end, null when there is none.")] = None
+    supported: Annotated[str, Meta(description="The broker's range in that answer (KIP-511), or empty.")] = ""
+    used: Annotated[int | None, Meta(description="The version that the connection uses, null when there is none.")] = (
+        None
+    )
     request_header: Annotated[int | None, Meta(description="The request header version of `used`.")] = None
     response_header: Annotated[int | None, Meta(description="Always 0 (KIP-511), null without `used`.")] = None
     client_software: Annotated[bool, Meta(description="ClientSoftwareName and -Version are sent (KIP-511).")] = False
@@ -50,11 +52,11 @@ class Exchange(msgspec.Struct, frozen=True):
     checked: Annotated[
         bool, Meta(description="The connection began with request header 3: later ones must have it too (KIP-1313).")
     ] = False
-    notes: Annotated[tuple[str, ...], Meta(description="What else to know of the exchange.")] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Notes on the exchange.")] = ()
 
 
 class Ids(msgspec.Struct, frozen=True):
-    """The client instance id in one round of GetTelemetrySubscriptions; null where there is no such field."""
+    """The client instance id in a request and response of GetTelemetrySubscriptions; null without such a field."""
 
     header: Uuid | None = None
     request: Uuid | None = None
@@ -62,12 +64,14 @@ class Ids(msgspec.Struct, frozen=True):
 
 
 class Telemetry(msgspec.Struct, frozen=True):
-    """One cell of KIP-1313's table ("Alignment of identifiers"): new is a side that knows request header 3."""
+    """A cell of the table in KIP-1313 ("Alignment of identifiers"): a side that knows request header 3 is new."""
 
     broker: str
     client_side: Literal["old", "new"]
     broker_side: Literal["old", "new"]
-    version: Annotated[int | None, Meta(description="Of GetTelemetrySubscriptions; null when none is chosen.")] = None
+    version: Annotated[
+        int | None, Meta(description="The version of GetTelemetrySubscriptions; null when none is chosen.")
+    ] = None
     initial: Ids = Ids()
     later: Ids = Ids()
 
@@ -76,45 +80,50 @@ class Agreement(msgspec.Struct, frozen=True):
     """One RPC with one broker."""
 
     broker: str
-    versions: Annotated[str | None, Meta(description="What the broker offers, null when nothing.")]
+    versions: Annotated[str | None, Meta(description="The versions that the broker offers; null when it offers none.")]
     chosen: Annotated[int | None, Meta(description="The highest version of client and broker.")] = None
     request_header: int | None = None
     response_header: int | None = None
     status: Outcome = "agreed"
     deprecated: Annotated[bool, Meta(description="A side has `chosen` among its deprecatedVersions.")] = False
     best: Annotated[
-        int | None, Meta(description="Where `chosen` is deprecated: the highest of both that is not; null without one.")
+        int | None,
+        Meta(description="Where `chosen` is deprecated: the highest common version that is not; null without one."),
     ] = None
 
 
 class RpcRow(msgspec.Struct, frozen=True):
-    """One RPC with all brokers. `usable` and what follows it hold for every broker at once, as in KIP-35's scenario."""
+    """One RPC with all brokers. `usable` and the fields after it hold for all brokers together, as in KIP-35."""
 
     name: str
     api_key: int
     status: Outcome
     client: Annotated[str | None, Meta(description="The client's versions, null when it has no such RPC.")]
-    usable: Annotated[str | None, Meta(description="What client and all brokers share, null when one has no such RPC.")]
+    usable: Annotated[
+        str | None, Meta(description="What client and all brokers share, null when a side lacks the RPC.")
+    ]
     chosen: Annotated[int | None, Meta(description="The highest usable version.")]
     request_header: int | None
     response_header: int | None
     instance_id: Annotated[bool, Meta(description="The request header carries ClientInstanceId (KIP-1313).")]
-    deprecated: Annotated[bool, Meta(description="A side calls a chosen version deprecated (KIP-35, KIP-896).")]
-    message: Annotated[str, Meta(description="What is to be known of it; empty when it is simply agreed.")]
+    deprecated: Annotated[bool, Meta(description="A side declares a chosen version deprecated (KIP-35, KIP-896).")]
+    message: Annotated[str, Meta(description="What to know about it; empty when it is agreed without more to say.")]
     brokers: Annotated[tuple[Agreement, ...], Meta(description="Broker by broker, in the order given.")]
     between_nodes: Annotated[
-        bool, Meta(description="Brokers and controllers send it each other: no client's pairing depends on it.")
+        bool, Meta(description="Only brokers and controllers send it to each other; no client depends on it.")
     ] = False
 
 
 class BrokerMode(msgspec.Struct, frozen=True):
-    """The mode that a broker runs in, and what it decides."""
+    """The mode of a broker, and the RPCs that depend on it."""
 
     broker: str
     mode: Mode
-    assumed: Annotated[bool, Meta(description="The set can run in another mode too, and none was asked for.")] = False
-    only: Annotated[tuple[str, ...], Meta(description="The client's RPCs that this mode alone serves.")] = ()
-    not_here: Annotated[tuple[str, ...], Meta(description="The client's RPCs that the other mode alone serves.")] = ()
+    assumed: Annotated[bool, Meta(description="The set can run in another mode too, and the mode was not chosen.")] = (
+        False
+    )
+    only: Annotated[tuple[str, ...], Meta(description="The client's RPCs that only this mode serves.")] = ()
+    not_here: Annotated[tuple[str, ...], Meta(description="The client's RPCs that only the other mode serves.")] = ()
 
 
 class FeatureRpc(msgspec.Struct, frozen=True):
@@ -122,9 +131,13 @@ class FeatureRpc(msgspec.Struct, frozen=True):
 
     rpc: str
     needed: Annotated[str, Meta(description="The versions the feature can work with.")]
-    usable: Annotated[str | None, Meta(description="What client and all brokers share, null when one has no such RPC.")]
-    version: Annotated[int | None, Meta(description="The highest version that is both, null when there is none.")]
-    message: Annotated[str, Meta(description="What is missing; empty when nothing is.")] = ""
+    usable: Annotated[
+        str | None, Meta(description="What client and all brokers share, null when a side lacks the RPC.")
+    ]
+    version: Annotated[
+        int | None, Meta(description="The highest version that is needed and usable; null when there is none.")
+    ]
+    message: Annotated[str, Meta(description="What is missing, or empty.")] = ""
 
 
 class FeatureUse(msgspec.Struct, frozen=True):
@@ -136,7 +149,7 @@ class FeatureUse(msgspec.Struct, frozen=True):
 
 
 class NegotiationSummary(msgspec.Struct, frozen=True):
-    """How many RPCs there are, by status; `deprecated` ones are agreed too. Those between nodes count apart."""
+    """The number of RPCs by status. `deprecated` RPCs count as agreed too; those between nodes count separately."""
 
     rpcs: int
     agreed: int
@@ -166,7 +179,7 @@ class Negotiation(msgspec.Struct, frozen=True):
 
     @property
     def in_trouble(self) -> bool:
-        """Whether an RPC that both sides have cannot be used by a client, or would be refused."""
+        """Whether a client cannot use an RPC that both sides have, or would be refused."""
         rows = [row for row in self.rpcs if not row.between_nodes]
-        found = {row.status for row in rows} | {one.status for row in rows for one in row.brokers}
-        return not found.isdisjoint(TROUBLE)
+        statuses = {row.status for row in rows} | {agreement.status for row in rows for agreement in row.brokers}
+        return not statuses.isdisjoint(TROUBLE)

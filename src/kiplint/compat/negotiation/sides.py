@@ -23,8 +23,8 @@ Hidden = Literal["", "listeners", "unstable"]
 class Offer(NamedTuple):
     """The versions of one RPC that a side can use.
 
-    When a broker has the RPC but offers none of it, `versions` are none and `hidden` says why. `kept` are versions
-    that brokers keep for themselves: a client has them, and does not use them.
+    When a broker has the RPC but offers no version, `versions` are none and `hidden` is the reason. `kept` are the
+    versions of a client that it does not use, because brokers keep them for themselves.
     """
 
     name: str
@@ -55,24 +55,24 @@ class Side(NamedTuple):
 
 
 def client_side(name: str, schemas: SchemaSet) -> Side:
-    """A client: every version that request and response both have, an unstable one too, but none that brokers keep."""
+    """A client: every version of both request and response, unstable ones too, except those that brokers keep."""
     offers = (_offer(rpc, unstable=True) for rpc in schemas.rpcs)
-    return Side(name, schemas, _by_key(offer and _free(offer) for offer in offers))
+    return Side(name, schemas, _by_key(offer and _without_kept(offer) for offer in offers))
 
 
 def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: Mode | None = None) -> Side:
-    """A broker: the versions that its ApiVersionsResponse names in a mode, by default in KRaft mode if it has that.
+    """A broker: the versions in its ApiVersionsResponse in a mode, by default KRaft if it has that mode.
 
-    Those are the RPCs with the listener of the mode; where the set says no listeners, as before Kafka 2.8, all that
-    the release enables (see `compat.roles`). An unstable highest version is only offered on demand
+    It offers the RPCs with the listener of the mode; where the set declares no listeners, as before Kafka 2.8, all that
+    the release enables (see `compat.roles`). An unstable highest version is offered only if `unstable` is set
     (`unstable.api.versions.enable`).
     """
     modes = modes_of(schemas)
     chosen: Mode = mode or (modes[-1] if modes else "kraft")
     offers = {rpc.api_key: _offer(rpc, unstable=unstable) for rpc in schemas.rpcs if not rpc.is_coordinator}
     served = {rpc.api_key for rpc in schemas.rpcs if not rpc.is_coordinator and is_served(rpc, schemas, chosen)}
-    listened = (offer and (offer if key in served else _hidden(offer)) for key, offer in offers.items())
-    return Side(name, schemas, _by_key(listened), chosen)
+    offered = (offer and (offer if key in served else _hidden(offer)) for key, offer in offers.items())
+    return Side(name, schemas, _by_key(offered), chosen)
 
 
 def stable_versions(rpc: Rpc) -> VersionRange:
@@ -94,7 +94,7 @@ def _hidden(offer: Offer) -> Offer:
     return offer._replace(versions=NONE, hidden="listeners")
 
 
-def _free(offer: Offer) -> Offer:
+def _without_kept(offer: Offer) -> Offer:
     kept = kept_by_brokers(offer.request.api_key or 0, offer.name, offer.versions)
     return offer._replace(versions=offer.versions - kept, kept=kept) if kept else offer
 
@@ -104,28 +104,28 @@ def _by_key(offers: Iterable[Offer | None]) -> dict[int, Offer]:
 
 
 def check_mode(name: str, schemas: SchemaSet, mode: Mode | None) -> None:
-    """Raise UsageError for a broker that cannot run in the mode that was asked for."""
+    """Raise UsageError for a broker that cannot run in the mode."""
     modes = modes_of(schemas)
     if mode and modes and mode not in modes:
         has = TITLES[modes[0]]
         raise UsageError(f"{name} cannot run in {TITLES[mode]} mode, only in {has} mode; leave --mode {mode} out")
 
 
-def mode_of(client: Side, broker: Side, asked: Mode | None, *, unstable: bool) -> BrokerMode:
-    """What the mode of a broker comes to: the client's RPCs whose versions it would not offer alike in the other."""
+def mode_of(client: Side, broker: Side, chosen: Mode | None, *, unstable: bool) -> BrokerMode:
+    """The mode of a broker, and the client's RPCs that only this mode, or only the other mode, offers."""
     others = [mode for mode in modes_of(broker.schemas) if mode != broker.mode]
     if not others:
         return BrokerMode(broker.name, broker.mode)
     other = broker_side(broker.name, broker.schemas, unstable=unstable, mode=others[0])
     only, not_here = (tuple(_more(client, *pair)) for pair in ((broker, other), (other, broker)))
-    return BrokerMode(broker.name, broker.mode, asked is None, only, not_here)
+    return BrokerMode(broker.name, broker.mode, chosen is None, only, not_here)
 
 
-def _more(client: Side, one: Side, other: Side) -> Iterator[str]:
-    """The client's RPCs that the one side offers and the other does not, by API key."""
+def _more(client: Side, broker: Side, other: Side) -> Iterator[str]:
+    """The client's RPCs that a broker offers and the other does not, by API key."""
     for key in sorted(client.offers):
         offer = client.offers[key]
-        if key in one.offers and key not in other.offers and not offer.between_nodes:
+        if key in broker.offers and key not in other.offers and not offer.between_nodes:
             yield offer.name
 
 
