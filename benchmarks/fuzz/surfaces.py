@@ -20,7 +20,7 @@ from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.frames import decode_request, decode_response
 from kiplint.codec.records import read_batches
 from kiplint.commands.check.run import CheckResult
-from kiplint.commands.kip.reading import read_kip
+from kiplint.commands.kip.drafts import read_kip
 from kiplint.commands.kip.run import settle
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
@@ -200,7 +200,7 @@ def capture(data: bytes) -> None:
 def kip(data: bytes) -> None:
     """A KIP: text, Markdown or a page of a wiki; every definition in it, and where that stands."""
     found = read_kip(_file("kip.html", data))
-    for draft in settle(found, None).kip.drafts:
+    for draft in settle(found, None).kip.definitions:
         _ = (draft.name, found.span(draft.block, Span(1, 1, 1, 2)), draft.span)
 
 

@@ -9,13 +9,14 @@ from typing import NamedTuple
 from kiplint.engine.configure import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.fields import Container
-from kiplint.model.layout import DEEPEST, MOST_FIELDS, unfolded
+from kiplint.model.layout import DEEPEST, MOST_FIELDS, headed_intervals, ranges_of, unfolded
 from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
+from kiplint.versions import VersionRange, boundaries
 
 
 class FieldBudget:
@@ -33,6 +34,14 @@ class FieldBudget:
         self._remaining -= times * fields
         if self._remaining < 0:
             raise UsageError(f"{self._file}: too large: structs and versions unfold into too many fields")
+
+
+def layout_intervals(message: Message) -> tuple[VersionRange, ...]:
+    """The ranges of versions with the same layout and header. Raises UsageError where they unfold into too much."""
+    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
+    ranges += [entry.versions for entry in message.header_ranges]
+    FieldBudget(message).spend(message, len(list(boundaries(ranges, message.valid))) or 1)
+    return headed_intervals(message)
 
 
 class Tree(NamedTuple):

@@ -1,70 +1,136 @@
-"""What `kiplint kip` comes to."""
+"""The result of `kiplint kip`, and its JSON document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
-from kiplint.commands.diff.result import change_object
-from kiplint.commands.show.result import layout_object
+from kiplint.commands.diff.result import ChangeObject, change_object
+from kiplint.commands.show.result import LayoutObject, layout_object
 from kiplint.compat.judge import Judged
 from kiplint.engine.finding import Finding, Span
 from kiplint.model.message import Message
-from kiplint.render.findings.json import as_json
+from kiplint.render.findings.json import FindingObject, Line, finding_object
 from kiplint.render.report import Report
 from kiplint.text.show import encodable
 from kiplint.versions import VersionRange
 
+State = Literal["new", "changed", "same", "read", "older", "unread"]
 
-class DraftRow(msgspec.Struct, frozen=True):
-    """A definition in a KIP, and what became of it.
+
+class DefinitionRow(msgspec.Struct, frozen=True):
+    """A definition in a KIP, with its place there.
 
     `state` is `new` (the base has no such message), `changed`, `same` (as in the base), `read` (there is no base),
-    `older` (a later definition of the name counts), or `unread` (no message could be made of it).
+    `older` (a later definition of the name counts), or `unread` (the definition cannot be read).
     """
 
     name: str
     type: str
     versions: str
-    state: str
+    state: State
     span: Span
 
 
-class Layouts(msgspec.Struct, frozen=True):
-    """What a message puts on the wire in the versions that a KIP brings."""
+class NewLayouts(msgspec.Struct, frozen=True):
+    """A message, and the ranges of the versions that a KIP adds to it."""
 
     message: Message
     ranges: tuple[VersionRange, ...]
 
 
 class KipReport(msgspec.Struct, frozen=True):
-    """One KIP: its definitions, what they change in the base, and where the code differs from them by now.
+    """A KIP: its definitions, what they change in the base, and how the code differs from them. Places are in the KIP.
 
-    Places are in the KIP. `findings` are what the check found; `loose` and `grammar` are as in
-    `kiplint.commands.kip.reading.Kip`.
+    `findings` are those of the check. `loose` are the lines of fields outside of definitions, `grammar` the lines with
+    messages in the notation that KIPs had before there were definitions.
     """
 
     path: str
-    drafts: tuple[DraftRow, ...]
+    definitions: tuple[DefinitionRow, ...]
     findings: tuple[Finding, ...] = ()
     changes: tuple[Judged, ...] = ()
     differences: tuple[Judged, ...] = ()
-    layouts: tuple[Layouts, ...] = ()
+    layouts: tuple[NewLayouts, ...] = ()
     loose: tuple[int, ...] = ()
     grammar: tuple[int, ...] = ()
 
     @property
     def current(self) -> int:
-        """How many definitions count."""
-        return sum(one.state != "older" for one in self.drafts)
+        """The number of definitions that count."""
+        return sum(definition.state != "older" for definition in self.definitions)
+
+
+class DefinitionObject(msgspec.Struct, frozen=True):
+    """A definition in a KIP."""
+
+    name: str
+    type: str
+    valid_versions: str
+    state: Annotated[
+        State,
+        Meta(
+            description="`new`, `changed` or `same` as in the base; `read` without a base; `older` where a later "
+            "definition of the name counts; `unread` where it cannot be read."
+        ),
+    ]
+    line: Line
+    column: Line
+    end_line: Line
+    end_column: Line
+
+
+class KipLayoutsObject(msgspec.Struct, frozen=True):
+    """The layouts of the versions that a KIP adds to a message."""
+
+    message_name: str
+    message_type: str
+    layouts: list[LayoutObject]
+
+
+class KipObject(msgspec.Struct, frozen=True):
+    """A KIP."""
+
+    path: str
+    definitions: list[DefinitionObject]
+    changes: Annotated[list[ChangeObject], Meta(description="What the definitions change in the base.")]
+    differences: Annotated[list[ChangeObject], Meta(description="How the code differs from the definitions.")]
+    layouts: list[KipLayoutsObject]
+    loose: Annotated[tuple[int, ...], Meta(description="The lines of fields outside of definitions.")]
+    grammar: Annotated[tuple[int, ...], Meta(description="The lines with messages in the notation of older KIPs.")]
+
+
+class KipSummary(msgspec.Struct, frozen=True):
+    """The numbers of all KIPs."""
+
+    files: int
+    messages: int
+    errors: int
+    warnings: int
+    infos: int
+    changes: int
+    differences: int
+
+
+class KipDocument(msgspec.Struct, frozen=True):
+    """What `kiplint kip --output-format json` writes. All places are in the KIPs."""
+
+    version: Literal[1]
+    kips: list[KipObject]
+    findings: list[FindingObject]
+    summary: KipSummary
+
+
+DOCUMENTS: Final = {"kip": KipDocument}
 
 
 class KipResult(Report, frozen=True):
-    """What `kip` found, KIP by KIP. The findings are those of all parts.
+    """The KIPs, and the findings of all parts: of the check, and for each change and difference.
 
-    `base` and `against` are the sets that were named, or empty.
+    `base` and `against` are the names of the sets, or empty.
     """
 
     kips: tuple[KipReport, ...] = ()
@@ -73,61 +139,51 @@ class KipResult(Report, frozen=True):
 
     command = "kip"
     renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.kip.text",
-        "json": "kiplint.commands.kip.result",
-        "markdown": "kiplint.commands.kip.markdown",
+        "text": "kiplint.commands.kip.text:write",
+        "markdown": "kiplint.commands.kip.text:write_markdown",
     }
 
-
-VERSION = 1
-
-
-def rows(result: KipResult) -> Iterator[dict[str, Any]]:
-    """The findings, an object each."""
-    return map(as_json, result.findings)
-
-
-def document(result: KipResult) -> dict[str, Any]:
-    """What `kiplint kip --output-format json` writes; all places are in the KIPs."""
-    return {
-        "version": VERSION,
-        "kips": [_kip(one) for one in result.kips],
-        "findings": list(rows(result)),
-        "summary": {
-            **result.summary,
-            "changes": sum(len(one.changes) for one in result.kips),
-            "differences": sum(len(one.differences) for one in result.kips),
-        },
-    }
+    @property
+    def document(self) -> KipDocument:
+        """The JSON document."""
+        counts = self.counts
+        return KipDocument(
+            version=1,
+            kips=list(map(_kip_object, self.kips)),
+            findings=list(map(finding_object, self.findings)),
+            summary=KipSummary(
+                files=self.files,
+                messages=self.messages,
+                errors=counts["error"],
+                warnings=counts["warning"],
+                infos=counts["info"],
+                changes=sum(len(kip.changes) for kip in self.kips),
+                differences=sum(len(kip.differences) for kip in self.kips),
+            ),
+        )
 
 
-def _kip(one: KipReport) -> dict[str, Any]:
-    return {
-        "path": encodable(one.path),
-        "definitions": [_draft(row) for row in one.drafts],
-        "changes": [change_object(change) for change in one.changes],
-        "differences": [change_object(change) for change in one.differences],
-        "layouts": [
-            {
-                "message_name": found.message.name,
-                "message_type": found.message.type,
-                "layouts": [layout_object(found.message, versions) for versions in found.ranges],
-            }
-            for found in one.layouts
+def _kip_object(kip: KipReport) -> KipObject:
+    return KipObject(
+        path=encodable(kip.path),
+        definitions=list(map(_definition_object, kip.definitions)),
+        changes=list(map(change_object, kip.changes)),
+        differences=list(map(change_object, kip.differences)),
+        layouts=[
+            KipLayoutsObject(
+                message_name=new.message.name,
+                message_type=new.message.type,
+                layouts=[layout_object(new.message, versions) for versions in new.ranges],
+            )
+            for new in kip.layouts
         ],
-        "loose": list(one.loose),
-        "grammar": list(one.grammar),
-    }
+        loose=kip.loose,
+        grammar=kip.grammar,
+    )
 
 
-def _draft(row: DraftRow) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "type": row.type,
-        "valid_versions": row.versions,
-        "state": row.state,
-        "line": row.span.line,
-        "column": row.span.column,
-        "end_line": row.span.end_line,
-        "end_column": row.span.end_column,
-    }
+def _definition_object(row: DefinitionRow) -> DefinitionObject:
+    span = row.span
+    return DefinitionObject(
+        row.name, row.type, row.versions, row.state, span.line, span.column, span.end_line, span.end_column
+    )

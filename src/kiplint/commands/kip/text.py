@@ -1,19 +1,23 @@
-"""KIPs for people: their definitions, what is wrong with them, what they change, and where the code differs."""
+"""KIPs for people: their definitions, findings, changes, differences from the code, and layouts; text and Markdown."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TextIO
+from typing import Final, TextIO
 
-from kiplint.commands.diff.text import write_diff
-from kiplint.commands.kip.result import KipReport, KipResult
+from kiplint.commands.diff.text import write_changes, write_diff
+from kiplint.commands.kip.result import KipReport, KipResult, State
 from kiplint.commands.show.text import draw
+from kiplint.compat.judge import Judged
+from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.findings.text import excerpt
-from kiplint.render.table import DIM, SEVERITY, table, title, width_of
+from kiplint.render.markdown import inline, write_row
+from kiplint.render.table import DIM, SEVERITY, Cell, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.words import plural, tally
 
-STATES = {
+STATES: Final[dict[State, str]] = {
     "new": "new",
     "changed": "changed",
     "same": "as in the base",
@@ -24,22 +28,17 @@ STATES = {
 
 
 def write(result: KipResult, out: TextIO, *, color: bool) -> None:
-    """Write a result, KIP by KIP, and a line that counts the findings."""
-    for one in result.kips:
-        _write_kip(one, result, out, color)
-    out.write(f"{summary(result)}\n")
+    """Write each KIP, and a line with the counts of findings."""
+    for kip in result.kips:
+        _write_kip(kip, result, out, color)
+    counts = tally(result.counts) or "nothing found"
+    out.write(f"{counts} in {plural(result.messages, 'definition')} of {plural(len(result.kips), 'KIP')}\n")
 
 
-def summary(result: KipResult) -> str:
-    """`2 errors and 1 note in 9 definitions of 1 KIP`."""
-    found = tally(result.counts) or "nothing found"
-    return f"{found} in {plural(result.messages, 'definition')} of {plural(len(result.kips), 'KIP')}"
-
-
-def _write_kip(one: KipReport, result: KipResult, out: TextIO, color: bool) -> None:
+def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> None:
     width = width_of(out)
-    out.write(f"{title(one.path, color)}\n")
-    rows = [
+    out.write(f"{title(kip.path, color)}\n")
+    rows: list[list[Cell]] = [
         [
             (f"line {row.span.line}", DIM),
             (row.name or "?", ""),
@@ -47,36 +46,69 @@ def _write_kip(one: KipReport, result: KipResult, out: TextIO, color: bool) -> N
             (row.versions, ""),
             (STATES[row.state], DIM),
         ]
-        for row in one.drafts
+        for row in kip.definitions
     ]
-    out.write("".join(f"{line}\n" for line in table((), rows, color, width)))
-    if one.loose:
-        out.write(f"  {plural(len(one.loose), 'field')} outside of any definition, from line {one.loose[0]} on\n")
+    _write_lines(table((), rows, color, width), out)
+    if kip.loose:
+        out.write(f"  {plural(len(kip.loose), 'field')} outside of any definition, from line {kip.loose[0]} on\n")
     out.write("\n")
-    text = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
-    for finding in one.findings:
-        out.write(excerpt(finding, text(finding.path), color, width) + "\n")
-    if one.changes:
+    lines_of = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
+    for finding in kip.findings:
+        out.write(excerpt(finding, lines_of(finding.path), color, width) + "\n")
+    if kip.changes:
         out.write(f"{title(f'What it changes in {result.base}', color)}\n\n")
-        write_diff(one.changes, one.current, result.sources, out, color=color)
+        write_diff(kip.changes, kip.current, result.sources, out, color=color)
         out.write("\n")
     if result.against:
         out.write(f"{title(f'What {result.against} has otherwise', color)}\n")
-        out.write("".join(f"{line}\n" for line in _differences(one, color, width) or ["  nothing"]) + "\n")
-    if one.layouts:
+        differences = [_difference_cells(difference) for difference in kip.differences]
+        _write_lines([*(table((), differences, color, width) or ["  nothing"]), ""], out)
+    if kip.layouts:
         out.write(f"{title('The layouts of its versions', color)}\n\n")
-        drawings = ((found.message, versions) for found in one.layouts for versions in found.ranges)
-        out.write("".join(f"{draw(*drawing, color, width)}\n\n" for drawing in drawings))
+        for new in kip.layouts:
+            _write_lines((f"{draw(new.message, versions, color, width)}\n" for versions in new.ranges), out)
 
 
-def _differences(one: KipReport, color: bool, width: int | None) -> list[str]:
-    rows = [
-        [
-            (found.severity, SEVERITY[found.severity]),
-            (f"line {found.span.line}", DIM),
-            (found.rule, ""),
-            (found.message if found.kind != "message-removed" else f"{found.message_name} is not there", ""),
-        ]
-        for found in one.differences
+def _difference_cells(difference: Judged) -> list[Cell]:
+    is_gone = difference.kind == "message-removed"
+    return [
+        (difference.severity, SEVERITY[difference.severity]),
+        (f"line {difference.span.line}", DIM),
+        (difference.rule, ""),
+        (f"{difference.message_name} is not there" if is_gone else difference.message, ""),
     ]
-    return table((), rows, color, width)
+
+
+def _write_lines(lines: Iterable[str], out: TextIO) -> None:
+    out.writelines(f"{line}\n" for line in lines)
+
+
+def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
+    """Write each KIP as Markdown, for pull requests and job summaries."""
+    for kip in result.kips:
+        out.write(f"## {inline(kip.path)}\n\n")
+        write_row(("line", "message", "type", "versions", "state"), out)
+        write_row(["---"] * 5, out)
+        for row in kip.definitions:
+            write_row(map(inline, (str(row.span.line), row.name, row.type, row.versions, STATES[row.state])), out)
+        out.write("\n")
+        _write_findings(kip.findings, out)
+        if kip.changes:
+            out.write(f"What it changes in {inline(result.base)}:\n\n")
+            write_changes(kip.changes, kip.current, out)
+            out.write("\n")
+        if kip.differences:
+            out.write(f"What {inline(result.against)} has otherwise:\n\n")
+            write_changes(kip.differences, kip.current, out)
+            out.write("\n")
+
+
+def _write_findings(findings: Sequence[Finding], out: TextIO) -> None:
+    if not findings:
+        return
+    write_row(("severity", "rule", "place", "what"), out)
+    write_row(["---"] * 4, out)
+    for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)):
+        place = f"{finding.path}:{finding.span.line}"
+        write_row(map(inline, (finding.severity, finding.rule, place, finding.summary)), out)
+    out.write("\n")

@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple, Unpack
 
 import msgspec
 
-from kiplint.commands.check.run import IGNORE, at_least
 from kiplint.compat.since import places
 from kiplint.engine.config import FailOn
 from kiplint.engine.configure import Chosen, Configuration, Path, configure
@@ -21,7 +20,7 @@ from kiplint.model.load import Definition, load
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.outcome import PACK, outcomes, readings_of
 from kiplint.readers.profile import Profile
-from kiplint.render.report import Report, rule_infos
+from kiplint.render.report import IGNORE, Report, at_least, rule_infos
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.sources.tree import home_of

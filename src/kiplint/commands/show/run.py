@@ -5,13 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from kiplint.commands.show.result import LayoutResult, LayoutsResult
-from kiplint.compat.tree import FieldBudget, broken, load
+from kiplint.compat.tree import broken, layout_intervals, load
 from kiplint.engine.configure import Path
 from kiplint.engine.errors import UsageError
-from kiplint.model.layout import headed_intervals, ranges_of
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
-from kiplint.versions import InvalidRange, VersionRange, boundaries
+from kiplint.versions import InvalidRange, VersionRange
 
 
 def show_all(source: Path = ".", *, repository: Path | None = None) -> LayoutsResult:
@@ -40,11 +39,8 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
 
 
 def _layouts(message: Message, only: VersionRange | None) -> LayoutResult:
-    bearing = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
-    bearing += [entry.versions for entry in message.header_ranges]
-    FieldBudget(message).spend(message, len(list(boundaries(bearing, message.valid))) or 1)
-    ranges = tuple(versions for versions in headed_intervals(message) if only is None or versions & only)
-    return LayoutResult(message, ranges)
+    intervals = layout_intervals(message)
+    return LayoutResult(message, tuple(versions for versions in intervals if only is None or versions & only))
 
 
 def _version(text: str, message: Message) -> VersionRange:

@@ -1,4 +1,4 @@
-"""What a KIP says of messages: its definitions, and the places where it tells of them in other ways."""
+"""The definitions in the text of a KIP, and the places where it describes messages in other ways."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from kiplint.text.lines import Lines, decode_text
 
 STDIN: Final = "-"
 LARGEST: Final = 1 << 24
-"""How many bytes a KIP may have: those of a wiki bring all their markup."""
+"""The size of the largest KIP, in bytes; those of a wiki contain all their markup."""
 
 _GRAMMAR: Final = re.compile(
     r"^[ \t]*+[A-Z]\w*?[ ]?(?:Request|Response)\b[^=\n]{0,60}=>", re.MULTILINE
 )  # such as `ApiVersionRequest => ApiKeys`
 
 
-class Draft(msgspec.Struct, frozen=True, dict=True):
-    """A definition in a KIP, and its place there. The last one of a name counts, others are older."""
+class KipDefinition(msgspec.Struct, frozen=True, dict=True):
+    """A definition in a KIP, and its place there. The last definition of a name counts, the others are older."""
 
-    definition: Definition
+    source: Definition
     block: Block
     span: Span
     older: bool = False
 
     @property
     def name(self) -> str:
-        """The message's name, as far as it can be told."""
-        message = self.definition.message
-        return message.name if message else next(iter(self.definition.likely_names[1:]), "")
+        """The message's name, as far as it can be read."""
+        message = self.source.message
+        return message.name if message else next(iter(self.source.likely_names[1:]), "")
 
 
 class Kip(msgspec.Struct, frozen=True, dict=True):
     """A KIP: its path as it is shown, its bytes and text, and its definitions in their order.
 
-    `loose` are the lines of fields that stand outside of any definition, `grammar` those where a message is written
-    in the notation that KIPs had before there were definitions.
+    `loose` are the lines of fields outside of definitions, `grammar` the lines with messages in the notation that KIPs
+    had before there were definitions.
     """
 
     path: str
     data: bytes
     document: ShownDocument
-    drafts: tuple[Draft, ...]
+    definitions: tuple[KipDefinition, ...]
     loose: tuple[int, ...] = ()
     grammar: tuple[int, ...] = ()
 
@@ -65,36 +65,36 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
         return {}
 
     @property
-    def current(self) -> tuple[Draft, ...]:
+    def current(self) -> tuple[KipDefinition, ...]:
         """The definitions that count."""
-        return tuple(one for one in self.drafts if not one.older)
+        return tuple(definition for definition in self.definitions if not definition.older)
 
     def span(self, block: Block, inner: Span) -> Span:
-        """Where a place in a definition is in the KIP."""
+        """The place in the KIP of a place in a definition."""
         starts = self._starts.get(block.start) or self._starts.setdefault(block.start, Lines(block.text).starts)
         start = starts[min(inner.line, len(starts)) - 1] + inner.column - 1
         end = starts[min(inner.end_line, len(starts)) - 1] + inner.end_column - 1
-        first, last = (min(one, len(block.text)) + block.start for one in (start, end))
+        first, last = (min(offset, len(block.text)) + block.start for offset in (start, end))
         return Span(*self.document.span(first, last, self.lines))
 
 
 def read_kip(path: str) -> Kip:
-    """The KIP in a file, or for `-` on standard input. Raises SourceError where there is none to read."""
+    """The KIP in a file, or in standard input for `-`. Raises SourceError where it cannot be read."""
     data = _bytes(path)
     document = read_document(decode_text(data))
-    found = find_blocks(document.plain)
+    blocks = find_blocks(document.plain)
     lines = Lines(document.text)
     label = "<stdin>" if path == STDIN else path
 
-    def line(at: int) -> int:
-        return lines.line_of(document.offsets[at])
+    def line(offset: int) -> int:
+        return lines.line_of(document.offsets[offset])
 
     kip = Kip(
         label,
         data,
         document,
-        tuple(_told_apart(document, lines, found.blocks)),
-        tuple(map(line, found.loose)),
+        tuple(_mark_older(document, lines, blocks.blocks)),
+        tuple(map(line, blocks.loose)),
         tuple(line(match.start()) for match in _GRAMMAR.finditer(document.plain)),
     )
     vars(kip)["lines"] = lines
@@ -112,14 +112,16 @@ def _bytes(path: str) -> bytes:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _told_apart(document: ShownDocument, lines: Lines, blocks: Iterable[Block]) -> list[Draft]:
-    """The definitions; of those with one name, all but the last are older: KIPs show what was, then what is to be."""
-    drafts = [
-        Draft(load("", block.text.encode()), block, Span(*document.span(block.start, block.end, lines)))
+def _mark_older(document: ShownDocument, lines: Lines, blocks: Iterable[Block]) -> list[KipDefinition]:
+    """The definitions; all but the last of a name are older: KIPs show the old definition, then the new."""
+    definitions = [
+        KipDefinition(load("", block.text.encode()), block, Span(*document.span(block.start, block.end, lines)))
         for block in blocks
     ]
-    last = {draft.name: n for n, draft in enumerate(drafts) if draft.name}
+    last = {definition.name: n for n, definition in enumerate(definitions) if definition.name}
     return [
-        msgspec.structs.replace(draft, older=True) if draft.name and last[draft.name] != n else draft
-        for n, draft in enumerate(drafts)
+        msgspec.structs.replace(definition, older=True)
+        if definition.name and last[definition.name] != n
+        else definition
+        for n, definition in enumerate(definitions)
     ]
