@@ -82,7 +82,7 @@ def test_the_kip_s_own_definitions_alone(repo: Path) -> None:
         "SaslHandshake": {"0-1": 1},
     }
     wrong = rows[0]
-    assert (wrong.rule, wrong.file, wrong.wanted, wrong.message_name) == (
+    assert (wrong.rule, wrong.file, wrong.key, wrong.message_name) == (
         "rpc/versions-differ",
         "DeleteGroupsResponse.json",
         "validVersions",
@@ -115,7 +115,7 @@ def test_a_broker_before_the_kip(repo: Path) -> None:
     assert Counter(row.status for row in rows) == {"missing": 9, "exempt": 1, "dead": 1}
     (metadata,) = (row for row in rows if row.name == "Metadata")
     assert metadata.message == "the latest version of Metadata (13) uses header 2; bump it to 14 with header 3"
-    assert (metadata.rule, metadata.wanted, metadata.header_versions) == (
+    assert (metadata.rule, metadata.key, metadata.header_versions) == (
         "kip-1313/v3-missing",
         "validVersions",
         {"0-8": 1, "9-13": 2},
@@ -152,7 +152,7 @@ def test_a_higher_header_is_done_too() -> None:
 
 def test_missing() -> None:
     row = one(*rpc("X", 1, "0-5"), base=rpc("X", 1, "0-5"))
-    assert (row.status, row.rule, row.file, row.wanted) == (
+    assert (row.status, row.rule, row.file, row.key) == (
         "missing",
         "kip-1313/v3-missing",
         "XRequest.json",
@@ -161,7 +161,7 @@ def test_missing() -> None:
     assert row.message == "the latest version of X (5) uses header 2; bump it to 6 with header 3"
     declared = rpc("X", 1, "0-6", headerVersions={"0-2": "1", "3+": "2"})[0]
     row = one(declared, rpc("X", 1, "0-6")[1], base=rpc("X", 1, "0-5"))
-    assert (row.status, row.wanted) == ("missing", "headerVersions")
+    assert (row.status, row.key) == ("missing", "headerVersions")
     assert row.message == "the latest version of X (6) uses header 2; bump it to 7 with header 3"
 
 
@@ -173,7 +173,7 @@ def test_a_released_version_with_another_header_is_wrong(headers: dict[str, str]
     head = (rpc("X", 1, "0-5", headerVersions=headers)[0], rpc("X", 1, "0-5")[1])
     row = one(*head, base=rpc("X", 1, "0-5"))
     rule = "compat/header-changed" if "3" not in headers.values() else "kip-1313/v3-on-released"
-    assert (row.status, row.rule, row.wanted) == ("wrong", rule, "headerVersions")
+    assert (row.status, row.rule, row.key) == ("wrong", rule, "headerVersions")
     assert row.message == (
         f"XRequest {where} is released and was moved to another header; give the header to a new version"
     )
@@ -197,7 +197,7 @@ def test_an_unstable_version_may_take_the_header_and_is_not_done() -> None:
     head = (rpc("X", 1, "0-5", headerVersions=headers, **unstable)[0], rpc("X", 1, "0-5")[1])
     row = one(*head, base=base)
     said = "version 5 uses header 3, but it is unstable, and no broker offers it"
-    assert (row.status, row.rule, row.message, row.wanted) == (
+    assert (row.status, row.rule, row.message, row.key) == (
         "missing",
         "kip-1313/v3-missing",
         said,
@@ -275,7 +275,7 @@ def test_dead() -> None:
 def test_an_rpc_that_was_deleted_is_wrong() -> None:
     row = one(base=rpc("X", 1, "0-5"))
     assert (row.status, row.base_versions, row.versions, row.message) == ("wrong", "0-5", "none", RETIRE)
-    assert (row.rule, row.file, row.wanted) == ("compat/message-removed", "XRequest.json", "name")
+    assert (row.rule, row.file, row.key) == ("compat/message-removed", "XRequest.json", "name")
 
 
 @pytest.mark.parametrize("gone", [True, False])

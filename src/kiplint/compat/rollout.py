@@ -33,64 +33,65 @@ _WITH_FIELDS: Final = frozenset(
     {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
 )
 RULES = (FROZEN, GONE, *HALVES, *MOVED, DIFFERENT, *OF_ENTRIES, *TELEMETRY, OFFSETS, IDENTITY, MISSING)
-"""The rules, in the order in which they count: the first that an RPC breaks says how far it is."""
+"""The rules, the most important first: the first that an RPC violates decides its status."""
 
 
 def rollout_rules(header: int, config: Config | None = None, known: Sequence[Rule] = ()) -> RuleSet:
-    """The rules of a rollout, with the severities and params of a configuration; those that it ignores are left out.
+    """The rules of a rollout, with the severities and params of a configuration, without those that it ignores.
 
-    `known` are all rules as configured, by default those that are shipped. `v3-missing` is on unless it is asked to
-    be off, and asks for the header.
+    `known` are all rules as configured, by default those that are shipped. `v3-missing` is on unless the configuration
+    turns it off, and requires the header.
     """
     config = config or Config()
     rules = [rule for rule in known or make_ruleset(config, load_rules(config, "")).known if rule.id in RULES]
-    asked = {*config.severity}
     kept = []
     for rule in rules:
         if rule.id == MISSING:
-            on = rule.severity if rule.severity != "off" or MISSING in asked else rule.spec.on
+            on = rule.severity if rule.severity != "off" or MISSING in config.severity else rule.spec.on
             kept.append(replace(rule, severity=on, params={**rule.params, "header": header}))
         else:
             kept.append(rule)
-    kept = [one for one in kept if one.severity != "off" and not any(matches(name, one.id) for name in config.ignore)]
-    return RuleSet(kept, kept)
+    active = [
+        rule for rule in kept if rule.severity != "off" and not any(matches(name, rule.id) for name in config.ignore)
+    ]
+    return RuleSet(active, active)
 
 
 class HalfViolation(NamedTuple):
-    """A rule that an RPC breaks, the half that breaks it, the versions in which it does, and what the rule says."""
+    """A rule that an RPC violates, the half that does, in which versions, the rule's message, and a JSON pointer."""
 
     rule: str
     severity: Severity
     half: Message
     versions: VersionRange = NONE
-    said: str = ""
+    text: str = ""
     pointer: str = ""
 
 
 class Standing:
-    """How the RPCs of a set stand by the rules of a rollout, since a base if there is one.
+    """The violations of a rollout's rules by the RPCs of a set, compared with a base if there is one.
 
-    `of_header` is how RequestHeader breaks the rule about the client instance id, None when it does not.
+    `of_header` is the violation by RequestHeader of the rule about the client instance id, or None.
     """
 
     def __init__(self, head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> None:
         self.has_base = base is not None
         self._rules = {rule.id: rule for rule in rules.rules}
-        self._broken: dict[int, list[HalfViolation]] = {}
-        for one in _all_broken(head, base, rules):
-            self._broken.setdefault(one.half.api_key or 0, []).append(one)
+        self._violations: dict[int, list[HalfViolation]] = {}
+        for violation in _all_violations(head, base, rules):
+            self._violations.setdefault(violation.half.api_key or 0, []).append(violation)
         self.of_header = _of_header(head, rules)
 
     def of(self, rpc: Rpc) -> Sequence[HalfViolation]:
-        """The rules that an RPC breaks, the one that counts first."""
-        return sorted(self._broken.get(rpc.api_key, ()), key=lambda one: RULES.index(one.rule))
+        """The violations by an RPC, the most important first."""
+        return sorted(self._violations.get(rpc.api_key, ()), key=lambda violation: RULES.index(violation.rule))
 
-    def asks(self, rule: str) -> bool:
+    def has(self, rule: str) -> bool:
         """Whether the rule is on."""
         return rule in self._rules
 
     def severity(self, rule: str) -> Severity:
-        """How bad it is to break a rule that is on."""
+        """The severity of a rule that is on."""
         return cast("Severity", self._rules[rule].severity)
 
     def frozen(self, rpc: Rpc) -> VersionRange | None:
@@ -99,28 +100,28 @@ class Standing:
         return VersionRange.parse(known) if known else None
 
     def exempt(self, rpc: Rpc) -> bool:
-        """Whether the header is never asked of an RPC."""
+        """Whether an RPC never needs the header."""
         return rpc.name in self._param(MISSING, "exempt", ())
 
-    def _param(self, rule: str, name: str, usual: Any) -> Any:
-        return self._rules[rule].params.get(name, usual) if rule in self._rules else usual
+    def _param(self, rule: str, name: str, default: Any) -> Any:
+        return self._rules[rule].params.get(name, default) if rule in self._rules else default
 
 
-def _all_broken(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iterator[HalfViolation]:
+def _all_violations(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iterator[HalfViolation]:
     halves = [message for message in head.messages if message.is_rpc and message.api_key is not None]
     for violation in rules.violations("message", halves):
         if violation.rule.id != IDENTITY:
-            yield from _broken(violation, violation.element)
+            yield from _half_violation(violation, violation.element)
     for violation in rules.violations("header_range", (entry for half in halves for entry in half.header_ranges)):
-        if violation.rule.id != OFFSETS:  # what the base has already cannot be helped
-            yield from _broken(violation, violation.element.message)
+        if violation.rule.id != OFFSETS:  # depends on the base: see `_second_header`
+            yield from _half_violation(violation, violation.element.message)
     fields = (field for half in halves if half.name in _WITH_FIELDS for field in half.fields)
     for violation in rules.violations("field", fields):
-        yield from _broken(violation, violation.element.message)
+        yield from _half_violation(violation, violation.element.message)
     for violation in rules.violations("rpc", (rpc for rpc in head.rpcs if not rpc.is_coordinator)):
         rpc = violation.element
         lagging = rpc.lagging if violation.rule.id == DIFFERENT else None
-        yield from _broken(violation, lagging or rpc.request or rpc.response)
+        yield from _half_violation(violation, lagging or rpc.request or rpc.response)
     for old in base.messages if base else ():
         new = head.key_owners.get((old.type, old.api_key)) if old.is_rpc and old.api_key is not None else None
         if new is not None:
@@ -129,28 +130,29 @@ def _all_broken(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iter
 
 
 def _moved(violations: Iterable[Violation], half: Message) -> Iterator[HalfViolation]:
-    """The rules that moves of headers break, each once for all versions that moved."""
-    found: dict[str, HalfViolation] = {}
+    """The rules that moves of headers violate, each once for all versions that moved."""
+    by_rule: dict[str, HalfViolation] = {}
     for violation in violations:
-        for one in _broken(violation, half):
-            known = found.get(one.rule, one)
-            found[one.rule] = known._replace(versions=known.versions | violation.element.versions)
-    yield from found.values()
+        for moved in _half_violation(violation, half):
+            known = by_rule.get(moved.rule, moved)
+            by_rule[moved.rule] = known._replace(versions=known.versions | violation.element.versions)
+    yield from by_rule.values()
 
 
-def _broken(violation: Violation, half: Message) -> Iterator[HalfViolation]:
+def _half_violation(violation: Violation, half: Message) -> Iterator[HalfViolation]:
     if violation.severity != "off":
         where = violation.anchor
         pointer = f"{where.pointer}/{where.wanted}".strip("/")
-        yield HalfViolation(violation.rule.id, violation.severity, half, said=violation.message, pointer=pointer)
+        yield HalfViolation(violation.rule.id, violation.severity, half, text=violation.message, pointer=pointer)
 
 
 def _of_header(head: SchemaSet, rules: RuleSet) -> HalfViolation | None:
     header = head.request_header
     violations = rules.violations("message", [header]) if header else []
     identity = (violation for violation in violations if violation.rule.id == IDENTITY)
-    found = [broken for violation in identity for broken in _broken(violation, violation.element)]
-    return found[0] if found else None
+    return (
+        next((item for violation in identity for item in _half_violation(violation, header)), None) if header else None
+    )
 
 
 Adoption = Literal["done", "missing", "wrong", "new", "exempt", "dead"]
@@ -160,56 +162,56 @@ INSTANCE_ID: Final = "ClientInstanceId"
 WITH_ID: Final = 3
 """The first request header that carries the client instance id."""
 CHANGED_BY_KIP: Final = frozenset({"OffsetDelete", "GetTelemetrySubscriptions", "PushTelemetry"})
-"""The RPCs whose bodies the KIP changes together with the header."""
+"""The RPCs whose bodies KIP-1313 changes together with the header."""
 
 
 class Assessment(NamedTuple):
-    """How far an RPC is, why, by which rule, the message and the JSON pointer to look at, and what else to know."""
+    """The status of an RPC, why, by which rule, the message and the key or pointer to look at, and a note."""
 
     status: Adoption
-    said: str
+    text: str
     rule: str = ""
     severity: Severity = "error"
     culprit: Message | None = None
-    wanted: str = ""
+    key: str = ""
     note: str = ""
 
 
-def found_wrong(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
-    """What is wrong with an RPC, by the rule that counts first; None where nothing is."""
+def _find_violation(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
+    """What is wrong with an RPC, by the most important rule; None where nothing is."""
     frozen = standing.frozen(rpc)
-    if frozen is not None and rpc.is_dead and base and not base.is_dead and standing.asks(FROZEN):
-        said = f"{rpc.name} is frozen at versions {frozen} and must stay; it has no valid version any more"
+    if frozen is not None and rpc.is_dead and base and not base.is_dead and standing.has(FROZEN):
+        text = f"{rpc.name} is frozen at versions {frozen} and must stay; it has no valid version any more"
         return Assessment(
-            "wrong", said, FROZEN, standing.severity(FROZEN), rpc.request or rpc.response, "validVersions"
+            "wrong", text, FROZEN, standing.severity(FROZEN), rpc.request or rpc.response, "validVersions"
         )
-    for broken in standing.of(rpc):
-        half, wanted = broken.half, "validVersions"
-        if broken.rule == FROZEN and frozen is not None:
-            wanted = "validVersions" if half.valid - frozen else "headerVersions"
+    for violation in standing.of(rpc):
+        half, key = violation.half, "validVersions"
+        if violation.rule == FROZEN and frozen is not None:
+            key = "validVersions" if half.valid - frozen else "headerVersions"
             bumped = f"is frozen at versions {frozen} and must never be bumped; it has {half.valid}"
-            said = f"{half.name} {bumped if half.valid - frozen else 'is frozen with header'}"
-            said += "" if half.valid - frozen else f" {1 if half.type == 'request' else 0}"
+            text = f"{half.name} {bumped if half.valid - frozen else 'is frozen with header'}"
+            text += "" if half.valid - frozen else f" {1 if half.type == 'request' else 0}"
         elif frozen is not None or rpc.is_dead:
             return None
-        elif broken.rule == MISSING:
+        elif violation.rule == MISSING:
             continue
-        elif broken.rule in HALVES:
-            said, wanted = f"there is no {'response' if rpc.request else 'request'}", "apiKey"
+        elif violation.rule in HALVES:
+            text, key = f"there is no {'response' if rpc.request else 'request'}", "apiKey"
         else:
-            said, wanted = _told(broken, rpc)
-        return Assessment("wrong", said, broken.rule, broken.severity, half, wanted)
+            text, key = _explain(violation, rpc)
+        return Assessment("wrong", text, violation.rule, violation.severity, half, key)
     return None if frozen is not None or rpc.is_dead else _second_header(standing, rpc, base)
 
 
-def _told(broken: HalfViolation, rpc: Rpc) -> tuple[str, str]:
-    """What to say of a broken rule, and where to look; most speak for themselves."""
-    if broken.rule in MOVED:
-        said = f"{broken.half.name} {broken.versions} is released and was moved to another header"
-        return f"{said}; give the header to a new version", "headerVersions"
-    if broken.rule == DIFFERENT:
+def _explain(violation: HalfViolation, rpc: Rpc) -> tuple[str, str]:
+    """The text for a violation, and where to look; mostly the rule's own message."""
+    if violation.rule in MOVED:
+        text = f"{violation.half.name} {violation.versions} is released and was moved to another header"
+        return f"{text}; give the header to a new version", "headerVersions"
+    if violation.rule == DIFFERENT:
         return f"{_difference(rpc)}; bump the two together", "validVersions"
-    return broken.said, broken.pointer
+    return violation.text, violation.pointer
 
 
 def _difference(rpc: Rpc) -> str:
@@ -222,26 +224,26 @@ def _difference(rpc: Rpc) -> str:
 def _second_header(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
     """OffsetDelete with request header 2, declared or derived, where the base does not have it so already."""
     request = rpc.request
-    if rpc.name != "OffsetDelete" or request is None or not standing.asks(OFFSETS):
+    if rpc.name != "OffsetDelete" or request is None or not standing.has(OFFSETS):
         return None
     released = base.request if base and standing.has_base else None
-    versions = _behind(request, 2) - (_behind(released, 2) if released else NONE)
+    versions = _versions_with(request, 2) - (_versions_with(released, 2) if released else NONE)
     if not versions:
         return None
-    said = f"{rpc.name} {versions} uses request header 2, which it never has: its first flexible version has header 3"
-    wanted = "headerVersions" if request.says_headers else "flexibleVersions"
-    return Assessment("wrong", said, OFFSETS, standing.severity(OFFSETS), request, wanted)
+    text = f"{rpc.name} {versions} uses request header 2, which it never has: its first flexible version has header 3"
+    key = "headerVersions" if request.says_headers else "flexibleVersions"
+    return Assessment("wrong", text, OFFSETS, standing.severity(OFFSETS), request, key)
 
 
-def _behind(message: Message, header: int) -> VersionRange:
-    found = NONE
+def _versions_with(message: Message, header: int) -> VersionRange:
+    uses = NONE
     for versions, number in header_map(message):
-        found |= versions if number == header else NONE
-    return found
+        uses |= versions if number == header else NONE
+    return uses
 
 
-def progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> Assessment:
-    """How far an RPC is that has nothing wrong."""
+def _progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> Assessment:
+    """The status of an RPC that has nothing wrong."""
     request, frozen = rpc.request, standing.frozen(rpc)
     if frozen is not None:
         return Assessment("exempt", f"frozen at versions {frozen}: it never carries the client instance id")
@@ -251,75 +253,79 @@ def progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, he
         return Assessment("exempt", "exempt" if request else "there is no request")
     if standing.has_base and base is None:
         first = header_of(request, request.valid.lowest)
-        if first >= header or not standing.asks(MISSING):
-            said = f"new, with header {first} from version {request.valid.lowest}"
-            return _without_id(standing, head, first) or Assessment("new", said)
-        said = f"is new, but version {request.valid.lowest} uses header {first}; start with header {header}"
-        return _missing(standing, request, f"{rpc.name} {said}", "headerVersions")
+        if first >= header or not standing.has(MISSING):
+            text = f"new, with header {first} from version {request.valid.lowest}"
+            return _without_id(standing, head, first) or Assessment("new", text)
+        text = f"is new, but version {request.valid.lowest} uses header {first}; start with header {header}"
+        return _missing(standing, request, f"{rpc.name} {text}", "headerVersions")
     latest = request.valid.highest
     uses = header_of(request, latest)
-    if not standing.asks(MISSING):
+    if not standing.has(MISSING):
         return Assessment("done", f"version {latest} uses header {uses}")
     if uses < header:
-        return _behind_others(standing, rpc, request, base, header)
+        return _lagging(standing, rpc, request, base, header)
     offered = released_versions(request)
     if offered and header_of(request, offered.highest) < header:
-        said = f"version {latest} uses header {uses}, but it is unstable, and no broker offers it"
-        return _missing(standing, request, said, "latestVersionUnstable")
+        text = f"version {latest} uses header {uses}, but it is unstable, and no broker offers it"
+        return _missing(standing, request, text, "latestVersionUnstable")
     note = _note(rpc, header)
-    said = f"version {latest} uses header {uses}" + (f"; {note}" if note else "")
-    return _without_id(standing, head, uses) or Assessment("done", said, note=note)
+    text = f"version {latest} uses header {uses}" + (f"; {note}" if note else "")
+    return _without_id(standing, head, uses) or Assessment("done", text, note=note)
 
 
-def _behind_others(standing: Standing, rpc: Rpc, request: Message, base: Rpc | None, header: int) -> Assessment:
+def _lagging(standing: Standing, rpc: Rpc, request: Message, base: Rpc | None, header: int) -> Assessment:
     old, latest = base.request if base else None, request.valid.highest
     released = released_versions(old).highest if old is not None and old is not request else -1
     bump = f"bump it to {max(released, latest) + 1} with header {header}"
-    said = f"the latest version of {rpc.name} ({latest}) uses header {header_of(request, latest)}; {bump}"
-    return _missing(standing, request, said, "headerVersions" if request.says_headers else "validVersions")
+    text = f"the latest version of {rpc.name} ({latest}) uses header {header_of(request, latest)}; {bump}"
+    return _missing(standing, request, text, "headerVersions" if request.says_headers else "validVersions")
 
 
-def _missing(standing: Standing, request: Message, said: str, wanted: str) -> Assessment:
-    return Assessment("missing", said, MISSING, standing.severity(MISSING), request, wanted)
+def _missing(standing: Standing, request: Message, text: str, key: str) -> Assessment:
+    return Assessment("missing", text, MISSING, standing.severity(MISSING), request, key)
 
 
 def _without_id(standing: Standing, head: SchemaSet, header: int) -> Assessment | None:
-    """What the request header itself lacks, where an RPC uses one that is to carry the client instance id."""
-    if header < WITH_ID or not standing.asks(IDENTITY):
+    """What RequestHeader lacks, where an RPC uses a version that must carry the client instance id."""
+    if header < WITH_ID or not standing.has(IDENTITY):
         return None
-    message, severity, broken = head.request_header, standing.severity(IDENTITY), standing.of_header
+    message, severity, violation = head.request_header, standing.severity(IDENTITY), standing.of_header
     if message is None:
-        said = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        return Assessment("missing", said, IDENTITY, severity, wanted="headerVersions")
+        text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
+        return Assessment("missing", text, IDENTITY, severity, key="headerVersions")
     if header not in message.valid:
-        said = f"it uses header {header}, but RequestHeader has versions {message.valid} only"
-        return Assessment("missing", said, IDENTITY, severity, message, "validVersions")
-    if broken is None:
+        text = f"it uses header {header}, but RequestHeader has versions {message.valid} only"
+        return Assessment("missing", text, IDENTITY, severity, message, "validVersions")
+    if violation is None:
         return None
     return Assessment(
-        "wrong", f"it uses header {header}, but {broken.said}", IDENTITY, severity, message, broken.pointer
+        "wrong", f"it uses header {header}, but {violation.text}", IDENTITY, severity, message, violation.pointer
     )
 
 
 def _note(rpc: Rpc, header: int) -> str:
-    """What else comes with the first version that has the header, where the KIP changes the header alone."""
+    """The fields that come with the first version with the header, where the KIP changes only the header."""
     request = rpc.request
     first = next((versions.lowest for versions, number in header_map(request) if number >= header), 0) if request else 0
     if first == 0 or rpc.name in CHANGED_BY_KIP:
         return ""
     parts = []
     for half in (request, rpc.response):
-        names = [one.path for one in half.all_fields if one.present and one.versions.lowest == first] if half else []
+        names = [
+            field.path
+            for field in (half.all_fields if half else ())
+            if field.present and field.versions.lowest == first
+        ]
         if half and names:
             parts.append(f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''} in the {half.type}")
     return f"note: version {first} also brings {' and '.join(parts)}, which KIP-1313 does not" if parts else ""
 
 
 class RolloutRow(msgspec.Struct, frozen=True):
-    """One RPC: its versions in the base and the head, its request headers, and how far it is.
+    """One RPC: its versions in the base and the head, its request headers, and its status.
 
-    `rule` is the rule that it breaks, empty when none; `file` and `wanted` say where to look. `note`
-    is what is no fault, and yet to be seen to.
+    `rule` is the rule that it violates, or empty; `file` and `key` are where to look. `note` is what a person should
+    know although nothing is wrong.
     """
 
     name: str
@@ -332,7 +338,7 @@ class RolloutRow(msgspec.Struct, frozen=True):
     rule: str = ""
     severity: Severity = "error"
     file: str = ""
-    wanted: str = ""
+    key: str = ""
     message_name: str = ""
     note: str = ""
 
@@ -340,9 +346,9 @@ class RolloutRow(msgspec.Struct, frozen=True):
 def rollout(
     head: SchemaSet, base: SchemaSet | None = None, header: int = 3, rules: RuleSet | None = None
 ) -> list[RolloutRow]:
-    """The rows of all RPCs of the head, and of those of the base that are gone, by name.
+    """The rows of all RPCs of the head, and of those of the base that were removed, by name.
 
-    What is wrong or missing is what `rules` say, those of `rollout_rules`; when left out, as they are shipped.
+    `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped.
     """
     standing = Standing(head, base, rules or rollout_rules(header))
     before = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
@@ -354,7 +360,7 @@ def rollout(
 
 
 def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
-    """How many RPCs there are of each status."""
+    """The number of RPCs by status."""
     counts = Counter(row.status for row in rows)
     return {status: counts[status] for status in STATUSES}
 
@@ -362,48 +368,48 @@ def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
 def _row(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> RolloutRow:
     request = rpc.request
     old = base.request if base and standing.has_base else None
-    found = found_wrong(standing, rpc, base) or progress(standing, head, rpc, base, header)
-    at = found.culprit or request or rpc.response
+    assessment = _find_violation(standing, rpc, base) or _progress(standing, head, rpc, base, header)
+    at = assessment.culprit or request or rpc.response
     return RolloutRow(
         name=rpc.name,
         api_key=rpc.api_key,
-        status=found.status,
+        status=assessment.status,
         base_versions=str(old.valid) if old else "",
         versions=str(request.valid) if request else "none",
         header_versions={str(versions): number for versions, number in header_map(request)} if request else {},
-        message=found.said,
-        rule=found.rule,
-        severity=found.severity,
+        message=assessment.text,
+        rule=assessment.rule,
+        severity=assessment.severity,
         file=at.file if at else "",
-        wanted=found.wanted,
+        key=assessment.key,
         message_name=at.name if at else "",
-        note=found.note,
+        note=assessment.note,
     )
 
 
 def _gone(standing: Standing, rpc: Rpc) -> RolloutRow:
-    """An RPC that the base has and the head has not: to be retired it keeps its files, with no valid version."""
+    """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""
     request = rpc.request
     frozen = standing.frozen(rpc)
     rule = FROZEN if frozen is not None else GONE
-    found = Assessment("dead", "no valid version was left, and now the file is gone")
+    assessment = Assessment("dead", "no valid version was left, and now the file is gone")
     if not rpc.is_dead:
-        status: Adoption = "wrong" if standing.asks(rule) else "dead"
-        said = "is in the base, but not in the head"
-        said += f"; it is frozen at versions {frozen} and must stay" if frozen is not None else ""
-        said += '; to retire it, keep its files with "validVersions": "none"' if frozen is None else ""
-        found = Assessment(status, said, rule if status == "wrong" else "", culprit=request or rpc.response)
-    at = found.culprit
+        status: Adoption = "wrong" if standing.has(rule) else "dead"
+        text = "is in the base, but not in the head"
+        text += f"; it is frozen at versions {frozen} and must stay" if frozen is not None else ""
+        text += '; to retire it, keep its files with "validVersions": "none"' if frozen is None else ""
+        assessment = Assessment(status, text, rule if status == "wrong" else "", culprit=request or rpc.response)
+    at = assessment.culprit
     return RolloutRow(
         name=rpc.name,
         api_key=rpc.api_key,
-        status=found.status,
+        status=assessment.status,
         base_versions=str(request.valid) if request else "none",
         versions="none",
         header_versions={},
-        message=found.said,
-        rule=found.rule,
-        file=at.file if at and found.rule else "",
-        wanted="name" if found.rule else "",
-        message_name=at.name if at and found.rule else "",
+        message=assessment.text,
+        rule=assessment.rule,
+        file=at.file if at and assessment.rule else "",
+        key="name" if assessment.rule else "",
+        message_name=at.name if at and assessment.rule else "",
     )

@@ -91,7 +91,7 @@ def _findings(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple
 
 def _finding(row: RolloutRow, sources: Mapping[str, bytes]) -> Finding:
     locator = Locator(decode_text(sources.get(row.file, b"")))
-    pointer = f"/{row.wanted}" if locator.node(f"/{row.wanted}") is not locator.root else ""
+    pointer = f"/{row.key}" if locator.node(f"/{row.key}") is not locator.root else ""
     return Finding(
         rule=row.rule,
         severity=row.severity,
