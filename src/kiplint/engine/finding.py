@@ -10,7 +10,7 @@ import msgspec
 from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.message import Message
-from kiplint.model.notes import Spoken
+from kiplint.model.notes import TextElement
 from kiplint.model.problem import ProblemElement, ReadingElement
 from kiplint.model.schemas import Rpc, SchemaSet
 
@@ -102,7 +102,7 @@ def anchor(element: Any, name: str) -> Anchor:
     if isinstance(element, ProblemElement):
         noted = element.noted
         return Anchor(element.file, noted.pointer, "", element.message_name, noted.start, noted.end)
-    if isinstance(element, Spoken):
+    if isinstance(element, TextElement):
         return _in_text(element)
     if isinstance(element, ReadingElement):
         return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
@@ -114,7 +114,7 @@ def anchor(element: Any, name: str) -> Anchor:
     return Anchor(message.file, getattr(element, "pointer", ""), name, message.name)
 
 
-def _in_text(element: Spoken) -> Anchor:
+def _in_text(element: TextElement) -> Anchor:
     message = element.message
     start, end = element.place_in_file
     first = len(message.data[:start].decode("utf-8", "surrogateescape"))

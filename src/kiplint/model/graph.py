@@ -1,4 +1,4 @@
-"""The graph of structs: which struct has fields of which other, and the ways round (networkx)."""
+"""The graph of structs: which struct has fields of which other, and its cycles (networkx)."""
 
 from __future__ import annotations
 
@@ -13,55 +13,56 @@ Graph = dict[str, dict[str, None]]
 
 
 def cycles(structs: Iterable[Struct]) -> dict[str, str]:
-    """By name of a struct, one for each knot of structs that contain themselves: a shortest way round."""
+    """By name of a struct, the first of each group of structs that contain themselves: a shortest cycle."""
     uses: Graph = {}
     for struct in structs:
         used = uses.setdefault(struct.name, {})
         used.update((field.kind.element, None) for field in struct.fields if field.kind.struct)
-    left = _knotted(uses)
-    if not left:
+    cyclic = _cyclic(uses)
+    if not cyclic:
         return {}
     import networkx as nx
 
-    found: dict[str, str] = {}
-    graph: nx.DiGraph[str] = nx.DiGraph((name, one) for name, used in left.items() for one in used)
+    shortest: dict[str, str] = {}
+    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, used in cyclic.items() for other in used)
     for component in nx.strongly_connected_components(graph):
         name = min(component)
-        if len(component) > 1 or name in left[name]:
-            found[name] = " -> ".join(_way_round(name, left))
-    return found
+        if len(component) > 1 or name in cyclic[name]:
+            shortest[name] = " -> ".join(_cycle(name, cyclic))
+    return shortest
 
 
-def _knotted(uses: Graph) -> Graph:
-    """The structs that are left when those are taken away, again and again, that use none of the others."""
+def _cyclic(uses: Graph) -> Graph:
+    """The graph without the structs that lead to no cycle: those that use no other are removed, again and again."""
     users: dict[str, list[str]] = {}
     waiting: dict[str, int] = {}
     for name, used in uses.items():
-        known = [one for one in used if one in uses]
+        known = [other for other in used if other in uses]
         waiting[name] = len(known)
-        for one in known:
-            users.setdefault(one, []).append(name)
+        for other in known:
+            users.setdefault(other, []).append(name)
     settled = [name for name, number in waiting.items() if not number]
     for name in settled:  # it grows on the way
         for user in users.get(name, ()):
             waiting[user] -= 1
             if not waiting[user]:
                 settled.append(user)
-    return {name: {one: None for one in uses[name] if waiting.get(one)} for name, number in waiting.items() if number}
+    remaining = {name: uses[name] for name, number in waiting.items() if number}
+    return {name: {other: None for other in used if other in remaining} for name, used in remaining.items()}
 
 
-def _way_round(name: str, uses: Graph) -> list[str]:
-    """A shortest way from a struct back to itself, both ends included; there is one."""
+def _cycle(name: str, uses: Graph) -> list[str]:
+    """A shortest path from a struct back to itself, both ends included; such a path exists."""
     came_from = {name: ""}
     queue = [name]
     for here in queue:  # it grows on the way
         if name in uses[here]:
-            way = [here]
-            while way[-1] != name:
-                way.append(came_from[way[-1]])
-            return [*reversed(way), name]
-        for one in uses[here]:
-            if one not in came_from:
-                came_from[one] = here
-                queue.append(one)
+            path = [here]
+            while path[-1] != name:
+                path.append(came_from[path[-1]])
+            return [*reversed(path), name]
+        for other in uses[here]:
+            if other not in came_from:
+                came_from[other] = here
+                queue.append(other)
     return [name]

@@ -1,4 +1,4 @@
-"""One entry of `headerVersions` (KIP-1313): a range of message versions and its header version."""
+"""Header versions (KIP-1313): the entries of `headerVersions`, and what Kafka derives without them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class HeaderRange:
 
     @fact
     def version_of_header(self) -> VersionRange:
-        """The header version as a range of that one version; none when the value cannot be read."""
+        """The header version as a range of a single version; none when the value is invalid."""
         return VersionRange.of(self.header, self.header) if self.header >= 0 else NONE
 
     @fact
@@ -96,7 +96,7 @@ class HeaderRange:
 
     @fact
     def furthest(self) -> HeaderRange | None:
-        """Of the entries before this one the one that reaches furthest, or None."""
+        """The entry before this one that reaches furthest, or None."""
         return self.message.furthest_headers[self.index]
 
     @fact
@@ -118,7 +118,7 @@ class HeaderRange:
 
     @fact
     def gap(self) -> VersionRange:
-        """The versions right before this entry that no entry covers, though an earlier one has lower ones."""
+        """The versions right before this entry that no entry covers, though an earlier entry has lower versions."""
         before = self.furthest
         if before is None or not self.versions or before.versions.highest >= self.versions.lowest:
             return NONE
@@ -141,8 +141,8 @@ class HeaderRange:
     def header_message(self) -> Message | None:
         """RequestHeader or ResponseHeader of the same set, whichever the message uses; None if absent or unreadable."""
         schemas = self.message.schemas
-        found = schemas.request_header if self.message.type == "request" else schemas.response_header
-        return None if found and (found.valid_problem or found.flexible_problem) else found
+        header = schemas.request_header if self.message.type == "request" else schemas.response_header
+        return None if header and (header.valid_problem or header.flexible_problem) else header
 
 
 CONTROLLED_SHUTDOWN, API_VERSIONS = 7, 18
@@ -153,21 +153,21 @@ HeaderMap = tuple[tuple[VersionRange, int], ...]
 
 
 def header_of(message: Message, version: int) -> int:
-    """The header version of one version of a request or response, -1 where the declared map has none.
+    """The header version of a version of a request or response, -1 where the declared map has none.
 
     Derived: requests have header 2 where they are flexible, else 1 (ControlledShutdown 0 has 0); responses 1 where
     they are flexible, else 0, and those of ApiVersions always 0 (KIP-511).
     """
     if message.says_headers:
         known = _stretches(message)
-        at = bisect_right(known, version, key=lambda one: one[0]) - 1
+        at = bisect_right(known, version, key=lambda stretch: stretch[0]) - 1
         start, end, header = known[at] if at >= 0 else (0, -1, -1)
         return header if start <= version <= end else -1
     return derived_header(message, version)
 
 
 def derived_header(message: Message, version: int, flexible: VersionRange | None = None) -> int:
-    """The header version that Kafka derives for one version, by the flexible versions, or by others."""
+    """The header version that Kafka derives for a version, by the message's flexible versions or the passed ones."""
     flexible = message.flexible if flexible is None else flexible
     if message.type == "request":
         oldest = message.api_key == CONTROLLED_SHUTDOWN and version == 0
@@ -177,15 +177,15 @@ def derived_header(message: Message, version: int, flexible: VersionRange | None
 
 def _stretches(message: Message) -> list[tuple[int, int, int]]:
     """First and last version and header of each stretch, lowest first; where entries overlap, the first counts."""
-    found: list[tuple[int, int, int]] | None = vars(message).get("_stretches")
-    if found is None:
-        found = vars(message)["_stretches"] = []
+    stretches: list[tuple[int, int, int]] | None = vars(message).get("_stretches")
+    if stretches is None:
+        stretches = vars(message)["_stretches"] = []
         reached = 0
         for entry in message.header_ranges:
             if entry.versions and entry.versions.highest >= reached:
-                found.append((max(entry.versions.lowest, reached), entry.versions.highest, entry.header))
+                stretches.append((max(entry.versions.lowest, reached), entry.versions.highest, entry.header))
                 reached = entry.versions.highest + 1
-    return found
+    return stretches
 
 
 def header_map(message: Message) -> HeaderMap:
@@ -197,7 +197,7 @@ def header_map(message: Message) -> HeaderMap:
 def derived_map(message: Message, flexible: VersionRange | None = None) -> HeaderMap:
     """The header of every version from 0 on, as Kafka derives it from flexibleVersions, the last range open.
 
-    Retired versions are in the map too, and those to come: the map tells the whole history. `flexible` is for a message
+    Retired versions are in the map too, and those to come: the map is the whole history. `flexible` is for a message
     that is to have other flexible versions.
     """
     flexible = message.flexible if flexible is None else flexible
@@ -206,17 +206,17 @@ def derived_map(message: Message, flexible: VersionRange | None = None) -> Heade
 
 
 def joined(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:
-    """The map with neighbours of one header made one."""
-    found: list[tuple[VersionRange, int]] = []
+    """The map with adjacent ranges of the same header merged."""
+    merged: list[tuple[VersionRange, int]] = []
     for versions, header in entries:
-        if found and found[-1][1] == header:
-            found[-1] = (found[-1][0] | versions, header)
+        if merged and merged[-1][1] == header:
+            merged[-1] = (merged[-1][0] | versions, header)
         else:
-            found.append((versions, header))
-    return tuple(found)
+            merged.append((versions, header))
+    return tuple(merged)
 
 
 def to_declare(message: Message) -> str:
-    """The `headerVersions` of a request or response, as JSON on one line; empty for what has no header."""
+    """The `headerVersions` of a request or response, as JSON on one line; empty for other messages."""
     entries = derived_map(message) if message.is_rpc and message.valid else ()
     return "{" + ", ".join(f'"{versions}": "{header}"' for versions, header in entries) + "}"

@@ -22,7 +22,7 @@ _FINE = frozenset((UNSET, None, *WORDS["entityType"]))
 
 
 def entity_problems(message: Message) -> Iterator[Problem]:
-    """A problem for each entity type that is none of Kafka's words, and for each with blanks around it."""
+    """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
     for field in message.all_fields:
         if field.spec.entity_type not in _FINE:
             yield _entity_problem(field, str(field.spec.entity_type))
@@ -45,7 +45,7 @@ RANGE_KIND = "invalid-range"
 
 
 def range_problems(message: Message) -> Iterator[Problem]:
-    """A problem for each range that Kafka's notation does not allow; those of headerVersions have their own rules."""
+    """A problem for each range that is invalid in Kafka's notation; those of headerVersions have their own rules."""
     if message.valid_problem:
         yield _range_problem(message.spec.valid_versions, message.valid_problem, "/validVersions")
     if message.flexible_problem:
@@ -77,7 +77,7 @@ _NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """One file: its path, its bytes, the message (None when there is none to be had), and the reader's problems."""
+    """A file: its path, its bytes, the message (None when the file is unreadable), and the reader's problems."""
 
     file: str
     data: bytes
@@ -86,7 +86,7 @@ class Definition(msgspec.Struct, frozen=True):
 
     @property
     def likely_names(self) -> tuple[str, ...]:
-        """What the message is probably called, where none could be made of the file: by its file name and text."""
+        """The probable names of the message of an unreadable file: by its file name and text."""
         stem = self.file.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
         written = re.search(_NAME, self.data)
         return (stem, *((written[1].decode(),) if written else ()))
@@ -103,11 +103,11 @@ def load(file: str, data: bytes) -> Definition:
 def _load_slowly(file: str, data: bytes) -> Definition:
     from kiplint.text.diagnose import MISSING, diagnose
 
-    found = diagnose(data)
-    if found.value is MISSING:
-        return Definition(file, data, None, found.problems)
+    diagnosis = diagnose(data)
+    if diagnosis.value is MISSING:
+        return Definition(file, data, None, diagnosis.problems)
     from kiplint.model.shape import repair
 
-    spec, problems = repair(found.value)
-    noted = (*found.problems, *problems)
+    spec, problems = repair(diagnosis.value)
+    noted = (*diagnosis.problems, *problems)
     return Definition(file, data, Message(spec, file, data, noted) if spec else None, noted)

@@ -1,4 +1,4 @@
-"""What a file says outside its JSON: version notes in comments, the licence, and stray white space."""
+"""The text of a file outside its JSON: version notes in comments, the licence, and stray white space."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Paragraph(NamedTuple):
         return start, start + len(self.text[offset : behind if behind >= 0 else None].encode())
 
 
-class Spoken:
-    """An element of a comment or description: `place_in_file` are its first byte there, and the one behind its last."""
+class TextElement:
+    """A part of a comment or description; `place_in_file` are the offsets of its first byte and behind its last."""
 
     def __init__(self, message: Message, start: int, end: int) -> None:
         self._message = message
@@ -48,7 +48,7 @@ class Spoken:
 
 
 def body_start(data: bytes) -> int:
-    """Where the heading ends: the comments before the definition, down to those that name a licence; 0 without one.
+    """The end of the heading: the comments before the definition, down to those that name a licence; 0 if none does.
 
     What stands between the licence and the definition are notes, as Kafka writes some there.
     """
@@ -67,7 +67,7 @@ def before_definition(data: bytes) -> bytes:
 
 
 def places_of(part: AnyStr, text: AnyStr, start: int = 0) -> Iterator[int]:
-    """Where a part stands in a text, one place after the other."""
+    """The places of a part in a text, in order."""
     place = text.find(part, start)
     while place >= 0:
         yield place
@@ -108,12 +108,12 @@ def _paragraph(data: bytes, lines: list[tuple[int, int]]) -> Paragraph:
     texts, starts, places = [], [], []
     length = 0
     for begin, end in lines:
-        said = data[begin + 2 : end].rstrip()
-        bare = said.lstrip()
+        comment = data[begin + 2 : end].rstrip()
+        bare = comment.lstrip()
         text = bare.decode(errors="replace")
         texts.append(text)
         starts.append(length)
-        places.append(begin + 2 + len(said) - len(bare))
+        places.append(begin + 2 + len(comment) - len(bare))
         length += len(text) + 1
     return Paragraph("\n".join(texts), tuple(starts), tuple(places))
 
@@ -134,7 +134,7 @@ _NEXT: Final = r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)"
 
 
 class Named(NamedTuple):
-    """A name in a note, and whether the words around it say that it is a field's."""
+    """A name in a note, and whether the words around it show that it is a field's."""
 
     name: str
     sure: bool
@@ -158,7 +158,7 @@ def statements(paragraph: Paragraph) -> Iterator[Statement]:
     """The sentences of a paragraph that begin with versions, and the items of its lists of errors."""
     text = paragraph.text
     begins = list(_begins(paragraph))
-    ends = [*(one.start() for one in begins[1:]), len(text)]
+    ends = [*(begin.start() for begin in begins[1:]), len(text)]
     for begin, end in zip(begins, ends, strict=False):
         yield Statement(begin[1], text[begin.start() : end], text[begin.end() : end], *paragraph.place(begin.start()))
     for start in paragraph.starts:
@@ -168,7 +168,7 @@ def statements(paragraph: Paragraph) -> Iterator[Statement]:
 
 
 def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
-    """Where sentences about versions begin; a line may also begin in the middle of one."""
+    """Where sentences about versions begin; a line may also begin in the middle of a sentence."""
     text = paragraph.text
     places = [start for start in paragraph.starts if text.startswith(_OPENERS, start)]
     if ". Version" in text:
@@ -180,28 +180,28 @@ def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
 
 
 def verb_of(rest: str) -> str:
-    """What a sentence tells: adds, removes, same, flexible, or other."""
+    """What a sentence states: adds, removes, same, flexible, or other."""
     if like_of(rest) >= 0:
         return "same"
     added, removed, place = re.search(_ADDS, rest), re.search(_REMOVES, rest), rest.find("flexible")
-    found = [(match.start(), verb) for match, verb in ((added, "adds"), (removed, "removes")) if match]
-    return min([*found, *([(place, "flexible")] if place >= 0 else [])], default=(0, "other"))[1]
+    verbs = [(match.start(), verb) for match, verb in ((added, "adds"), (removed, "removes")) if match]
+    return min([*verbs, *([(place, "flexible")] if place >= 0 else [])], default=(0, "other"))[1]
 
 
 def like_of(rest: str) -> int:
-    """The version that a sentence says its own are the same as, or -1."""
+    """The version that a sentence calls the same as its own, or -1."""
     same = re.search(_SAME, rest) if "same" in rest or "identical" in rest else None
     return int(same[1]) if same else -1
 
 
 def about_of(rest: str) -> str:
-    """The request or response whose versions a sentence says it is about, or empty."""
+    """The request or response that a sentence names as its topic, or empty."""
     about = re.compile(_OF).match(rest) if rest.startswith(" of ") else None
     return about[1] if about else ""
 
 
 def names_of(rest: str) -> tuple[Named, ...]:
-    """The names that a sentence says its versions add."""
+    """The names of the fields that a sentence reports as added."""
     return tuple(dict.fromkeys(_names(rest))) if "add" in rest or "ntroduc" in rest or "new field" in rest else ()
 
 
@@ -231,7 +231,7 @@ _TOLD = (
     r"(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?(?:v(?:ersion)?\s*)?\d{1,5})*\+?)"
 )
 _SPACE_AT_END = rb"(?<![ \t])[ \t]++(?=\r?\n|\Z)"
-# Each look from one "subject to" ends at the next, which finds all that is behind it.
+# Each look from one "subject to" ends at the next, which matches all that is behind it.
 _IN_FLUX = (
     rb"(?i)\bsubject to (?:(?!incompatible change|subject to )\w++ )*+incompatible change"
     rb"|may (?:still )?change incompatibly"
@@ -239,15 +239,15 @@ _IN_FLUX = (
 
 
 def names_plainly(data: bytes, version: int) -> bool:
-    """Whether a comment after the licence speaks of the version in so many words: a look that costs nearly nothing."""
+    """Whether a comment after the licence names the version as `version N`: a cheap test."""
     words = b"ersion %d" % version
     places = places_of(words, data, body_start(data))
     ends = ((place, place + len(words)) for place in places)
-    return any(not data[end : end + 1].isdigit() and _speaks_of(data, place) for place, end in ends)
+    return any(not data[end : end + 1].isdigit() and _in_comment(data, place) for place, end in ends)
 
 
 def told_versions(data: bytes) -> VersionRange:
-    """The versions that comments after the licence speak of: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
+    """The versions that comments after the licence mention: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
     comments = re.compile(_COMMENT).findall(data, body_start(data))
     text = b"\n".join(comments).replace(b"/", b" ").decode(errors="replace")
     return read_versions(" ".join({*re.findall(_TOLD, text)}).replace("version", "").replace("v", ""))
@@ -257,15 +257,15 @@ def read_versions(text: str) -> VersionRange:
     """The versions that a text such as `3`, `0 and 1` or `2 through 4` names."""
     if text.isdigit():
         return VersionRange.of(*[min(int(text), 32767)] * 2)
-    found = []
+    ranges = []
     for match in re.finditer(_RANGE, text):
         first = min(int(match[1] or match[3]), 32767)
         last = 32767 if match[4] else min(int(match[2] or match[3]), 32767)
-        found.append((min(first, last), max(first, last)))
-    return VersionRange(found)
+        ranges.append((min(first, last), max(first, last)))
+    return VersionRange(ranges)
 
 
-def _speaks_of(data: bytes, place: int) -> bool:
+def _in_comment(data: bytes, place: int) -> bool:
     line = data[data.rfind(b"\n", 0, place) + 1 : place]
     return line.lstrip().startswith(b"//")
 
@@ -282,59 +282,59 @@ def trailing_spaces(data: bytes) -> int:
 
 
 def is_in_flux(data: bytes) -> bool:
-    """Whether a comment says that the message may still change incompatibly."""
+    """Whether a comment states that the message may still change incompatibly."""
     if b"ncompatibl" not in data:
         return False
     text = b" ".join(line.lstrip(b"/ ") for line in re.compile(_COMMENT).findall(data))
     return re.search(_IN_FLUX, text) is not None
 
 
-class Note(Spoken):
+class Note(TextElement):
     """One sentence about versions, or one item of a list of errors."""
 
-    def __init__(self, said: Statement, message: Message, twin: bool) -> None:
-        super().__init__(message, said.start, said.end)
-        self.said = said
+    def __init__(self, statement: Statement, message: Message, twin: bool) -> None:
+        super().__init__(message, statement.start, statement.end)
+        self._statement = statement
         self._twin = twin
 
     @fact
     def versions(self) -> VersionRange:
-        """The versions that the note tells of."""
-        return read_versions(self.said.versions)
+        """The versions that the note is about."""
+        return read_versions(self._statement.versions)
 
     @fact
     def verb(self) -> str:
-        """What it tells: adds, removes, same, flexible, other; returns for an item of a list of errors."""
-        return "returns" if self.said.error else verb_of(self.said.rest)
+        """What it states: adds, removes, same, flexible, other; returns for an item of a list of errors."""
+        return "returns" if self._statement.error else verb_of(self._statement.rest)
 
     @fact
     def error(self) -> str:
         """The error, for an item of a list of errors; else empty."""
-        return self.said.error
+        return self._statement.error
 
     @fact
     def _named(self) -> tuple[Named, ...]:
-        return names_of(self.said.rest)
+        return names_of(self._statement.rest)
 
     @fact
     def names(self) -> tuple[str, ...]:
         """The names that it adds; the error, for an item of a list."""
-        return (self.said.error,) if self.said.error else tuple(one.name for one in self._named)
+        return (self._statement.error,) if self._statement.error else tuple(named.name for named in self._named)
 
     @fact
     def text(self) -> str:
-        """What it says."""
-        return " ".join(self.said.text.split())
+        """The text, with single blanks."""
+        return " ".join(self._statement.text.split())
 
     @fact
     def place(self) -> int:
         """The line of the file that it begins on."""
-        return self._message.data.count(b"\n", 0, self.said.start) + 1
+        return self._message.data.count(b"\n", 0, self._statement.start) + 1
 
     @fact
     def like(self) -> int:
-        """The version that it says these are the same as, or -1."""
-        return like_of(self.said.rest)
+        """The version that it calls the same as its own, or -1."""
+        return like_of(self._statement.rest)
 
     @fact
     def is_repeated(self) -> bool:
@@ -343,8 +343,8 @@ class Note(Spoken):
 
     @set_fact
     def foreign_message(self) -> str:
-        """The message of another RPC that it says it is about, as in `Version 2 of FetchRequest`; else empty."""
-        about = about_of(self.said.rest)
+        """The message of another RPC that it is about, as in `Version 2 of FetchRequest`; else empty."""
+        about = about_of(self._statement.rest)
         own = self._message.base_name.lower()
         return "" if about.lower().removesuffix("request").removesuffix("response") == own else about
 
@@ -360,29 +360,31 @@ class Note(Spoken):
         known = self._by_name
         types = {field.element_type for fields in known.values() for field in fields}
         messages = self._message.schemas.by_name
-        if any(word in messages and word != self._message.name for word in re.findall(r"\w+", self.said.text)):
+        if any(word in messages and word != self._message.name for word in re.findall(r"\w+", self._statement.text)):
             return ()  # it may well be a field of that message
         return tuple(
-            one.name for one in self._named if one.sure and one.name.lower() not in known and one.name not in types
+            named.name
+            for named in self._named
+            if named.sure and named.name.lower() not in known and named.name not in types
         )
 
     @set_fact
     def misplaced(self) -> tuple[Field, ...]:
         """The fields that it adds, but that begin in other versions, in the message and in the other half."""
-        found = []
-        for one in self._named:
-            fields = self._by_name.get(one.name.lower(), [])
+        misplaced = []
+        for named in self._named:
+            fields = self._by_name.get(named.name.lower(), [])
             if fields and not any(start in self.versions for field in fields for start in _starts(field)):
-                found.append(fields[0])
-        return tuple(found)
+                misplaced.append(fields[0])
+        return tuple(misplaced)
 
     @set_fact
     def recased(self) -> tuple[str, ...]:
         """The names that it adds in another case than the field has."""
         return tuple(
-            one.name
-            for one in self._named
-            if (fields := self._by_name.get(one.name.lower())) and all(field.name != one.name for field in fields)
+            named.name
+            for named in self._named
+            if (fields := self._by_name.get(named.name.lower())) and all(field.name != named.name for field in fields)
         )
 
     @set_fact
@@ -403,7 +405,7 @@ def _starts(field: Field) -> Iterator[int]:
 def notes_of(message: Message) -> Iterator[Note]:
     """The notes of a message's file, in order."""
     for paragraph in message.paragraphs:
-        seen: set[str] = set()
-        for said in statements(paragraph):
-            yield Note(said, message, bool(said.error) and said.error in seen)
-            seen.add(said.error)
+        errors: set[str] = set()
+        for statement in statements(paragraph):
+            yield Note(statement, message, bool(statement.error) and statement.error in errors)
+            errors.add(statement.error)

@@ -1,4 +1,4 @@
-"""A problem of text or shape, as an element that rules judge."""
+"""Elements that rules judge beside the model: problems of a file, and the outcomes of other readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ProblemElement:
-    """One thing that the reader noted about a file."""
+    """A problem of text or shape that the reader noted about a file."""
 
     def __init__(self, noted: Noted, file: str, message: Message | None = None) -> None:
         self.noted = noted
@@ -32,12 +32,12 @@ class ProblemElement:
 
     @fact
     def word(self) -> str:
-        """The word that is none of those allowed, where the problem is about one; else empty."""
+        """The word that is not allowed, where the problem is about a word; else empty."""
         return self.noted.word
 
     @fact
     def is_harmless(self) -> bool:
-        """Whether all readers understand the definition all the same: a property is given twice with one value."""
+        """Whether all readers understand the definition: a duplicate property has the same value each time."""
         return self.noted.harmless
 
     @set_fact
@@ -52,10 +52,10 @@ class ProblemElement:
 
 
 class ReadingElement:
-    """One thing that befalls a reader of Kafka's definitions at one of them.
+    """The outcome of another reader of Kafka's definitions at a place of a definition.
 
     It stands at a JSON pointer of the file, or at the characters from `start` to `end` where these are not -1. `what`,
-    `versions`, `really` and `taken` tell of a misreading, `why` of a failure.
+    `versions`, `really` and `taken` describe a misreading, `why` a failure.
     """
 
     def __init__(
@@ -91,10 +91,10 @@ class ReadingElement:
 
     @fact
     def detail(self) -> str:
-        """What befalls it, as a sentence."""
+        """The outcome, as a sentence."""
         return self._detail
 
     @fact
     def pointer(self) -> str:
-        """The JSON pointer of what it stumbles over."""
+        """The JSON pointer of the cause."""
         return self._pointer

@@ -19,7 +19,7 @@ from jsonschema.validators import extend
 
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, reading_schema
-from kiplint.model.types import REFUSED, WORDS, coerced, wanted_at
+from kiplint.model.types import REFUSED, WORDS, coerced, kind_at
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -62,24 +62,29 @@ def _validator() -> Draft202012Validator:
 
 
 def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
-    """The problems, without a missing property where an unknown one of the same object was taken for it."""
-    unknown = [one for one in problems.values() if one.kind == "unknown-property"]
+    """The problems, without a missing property where an unknown property of the same object probably means it."""
     meant = {
-        f"{one.pointer.rpartition('/')[0]}/{one.detail.partition('; did you mean ')[2].rstrip('?')}" for one in unknown
+        f"{problem.pointer.rpartition('/')[0]}/{problem.detail.partition('; did you mean ')[2].rstrip('?')}"
+        for problem in problems.values()
+        if problem.kind == "unknown-property"
     }
-    return tuple(one for one in problems.values() if one.kind != "missing-property" or one.pointer not in meant)
+    return tuple(
+        problem for problem in problems.values() if problem.kind != "missing-property" or problem.pointer not in meant
+    )
 
 
 def _without_gone(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_gone(one) for one in value if one is not REFUSED]
+        return [_without_gone(element) for element in value if element is not REFUSED]
     if isinstance(value, dict):
-        return {key: _without_gone(one) for key, one in value.items() if one is not REFUSED}
+        return {key: _without_gone(inner) for key, inner in value.items() if inner is not REFUSED}
     return value
 
 
 def _all_errors(validator: Draft202012Validator, document: Any) -> Iterator[ValidationError]:
-    for error in sorted(validator.iter_errors(document), key=lambda one: [str(token) for token in one.absolute_path]):
+    for error in sorted(
+        validator.iter_errors(document), key=lambda error: [str(token) for token in error.absolute_path]
+    ):
         yield from _leaves(error)
 
 
@@ -97,7 +102,7 @@ def _leaves(error: ValidationError) -> Iterator[ValidationError]:
 
 
 class _Repair:
-    """One error of the schema: note it, and change the document so that the rest can be read."""
+    """The repair of an error of the schema: it is noted, and the document changes so that the rest is readable."""
 
     def __init__(self, document: Any, error: ValidationError, problems: dict[tuple[str, str], Problem]) -> None:
         self.error = error
@@ -111,7 +116,7 @@ class _Repair:
             self.holder, self.value = self.value, self.value[token]
         self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
         self.named = next((str(token) for token in reversed(self.path) if isinstance(token, str)), "")
-        self.wanted = wanted_at(self.path)
+        self.kind = kind_at(self.path)
 
     def run(self) -> bool:
         """Whether a message can still be made of the document."""
@@ -184,7 +189,7 @@ class _Repair:
     def _expected(self) -> str:
         if self.path and isinstance(self.path[-1], int):
             return "a list of strings" if self.named == "listeners" else "a list of objects"
-        return _EXPECTED.get(self.wanted, "a string")
+        return _EXPECTED.get(self.kind, "a string")
 
 
 _EXPECTED = {

@@ -44,7 +44,7 @@ class TypeRef(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=65536)
 def parse_type(text: str) -> TypeRef:
-    """Read a type; one that Kafka does not know is neither primitive nor struct."""
+    """Parse a type; a type that Kafka does not know is neither primitive nor struct."""
     trimmed = text.strip()
     array = trimmed.startswith("[]")
     element = trimmed[2:].strip() if array else trimmed
@@ -53,11 +53,11 @@ def parse_type(text: str) -> TypeRef:
 
 
 def respelt(text: str) -> str:
-    """The type that one in the notation of another language means (`string[]`, `List<string>`), or empty."""
-    found = re.fullmatch(_FOREIGN_ARRAY, text.strip())
-    if not found or text.strip().lower() in _ALIASES:
+    """The Kafka type for a type in the notation of another language (`string[]`, `List<string>`), or empty."""
+    match = re.fullmatch(_FOREIGN_ARRAY, text.strip())
+    if not match or text.strip().lower() in _ALIASES:
         return ""
-    inner = next(one for one in found.groups() if one)
+    inner = next(group for group in match.groups() if group)
     element = parse_type(inner)
     name = inner if element.primitive else nearest_primitive(inner) or (inner if element.struct else "")
     return f"[]{name}" if name and not element.array else ""
@@ -114,7 +114,7 @@ def as_text(value: str | int | float | bool) -> str:
 
 
 def flaw_of(kind: TypeRef, text: str) -> Flaw:
-    """Say what is wrong with a default that is neither left out nor null.
+    """The flaw of a default that is neither left out nor null.
 
     Kinds: `invalid`, `unsupported` (the type takes only empty or null), `octal`, `java`.
     """
@@ -194,7 +194,7 @@ WORDS = {
 """The values that properties with a fixed choice may have."""
 
 REFUSED: Any = object()
-"""What `coerced` gives for a value that Kafka's reader does not take."""
+"""What `coerced` returns for a value that Kafka's reader refuses."""
 
 
 def coerced(path: Sequence[str | int], value: Any) -> Any:
@@ -202,16 +202,16 @@ def coerced(path: Sequence[str | int], value: Any) -> Any:
 
     `REFUSED` when it takes it for an error.
     """
-    wanted = wanted_at(path)
+    kind = kind_at(path)
     if path and isinstance(path[-1], int):
-        return str(value) if wanted == "strings" and isinstance(value, (int, float)) else REFUSED
-    return _COERCIONS[wanted](value) if wanted in _COERCIONS else REFUSED
+        return str(value) if kind == "strings" and isinstance(value, (int, float)) else REFUSED
+    return _COERCIONS[kind](value) if kind in _COERCIONS else REFUSED
 
 
-def wanted_at(path: Sequence[str | int]) -> str:
+def kind_at(path: Sequence[str | int]) -> str:
     """What kind of value the property at `path` has: bool, int, enum, list, strings, map, default or string."""
     named = next((token for token in reversed(path) if isinstance(token, str)), "")
-    return "enum" if list(path) == ["type"] else _WANTED.get(named, "string")
+    return "enum" if list(path) == ["type"] else _KINDS.get(named, "string")
 
 
 def _to_bool(value: Any) -> Any:
@@ -263,7 +263,7 @@ _COERCIONS = {
     "list": _to_list,
     "strings": _to_strings,
 }
-_WANTED = {
+_KINDS = {
     **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),
     **dict.fromkeys(("apiKey", "tag"), "int"),
     "entityType": "enum",

@@ -1,7 +1,7 @@
-"""What the RPCs of a set make of the names of fields: what most of them make of one is the convention.
+"""The conventions of a set for the names of fields: the type, entity type and spelling that most RPCs give a name.
 
-An RPC has one vote for each thing that its request or response makes of a name. All of it is read off the JSON, once
-for a set, and only when a rule asks.
+An RPC has a vote for each value that its request or response gives. All of it is read from the JSON, once for a set,
+and only when a rule needs it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ Uses = dict[str, list[tuple[str, FieldSpec]]]
 
 
 class Vote(NamedTuple):
-    """What most other RPCs make of a name, how many these are, and how many make something else of it, if only once."""
+    """The value that most other RPCs give a name, how many these are, and how many give another value at least once."""
 
     value: str = ""
     votes: int = 0
     dissent: int = 0
 
 
-def uses_of(messages: Iterable[Message], wanted: Collection[str] | None = None) -> Uses:
-    """Every use of every name in the live requests and responses; of names that wanted files have, in any case."""
+def uses_of(messages: Iterable[Message], selected: Collection[str] | None = None) -> Uses:
+    """Every use of the names that selected files have, in any case, in the live requests and responses."""
     live = [message for message in messages if message.is_rpc and message.valid]
-    asking = live if wanted is None else [message for message in live if message.file in wanted]
-    names = None if len(asking) == len(live) else {spec.name.lower() for one in asking for spec in specs(one.spec)}
+    chosen = live if selected is None else [message for message in live if message.file in selected]
+    every = len(chosen) == len(live)
+    names = None if every else {spec.name.lower() for message in chosen for spec in specs(message.spec)}
     uses: Uses = {}
     for message in live:
         for spec in specs(message.spec):
@@ -56,7 +57,7 @@ def specs(top: MessageSpec) -> Iterator[FieldSpec]:
 
 
 def vote(uses: Iterable[tuple[str, FieldSpec]], own: str, made: Callable[[FieldSpec], str | None]) -> Vote:
-    """The vote of the RPCs but for the one called `own`; `made` gives None for a use that does not count."""
+    """The vote of the RPCs other than `own`; `made` returns None for a use that does not count."""
     by_rpc: dict[str, set[str]] = {}
     for rpc, spec in uses:
         if rpc != own and (value := made(spec)) is not None:
@@ -69,7 +70,7 @@ def vote(uses: Iterable[tuple[str, FieldSpec]], own: str, made: Callable[[FieldS
 
 
 def primitive(spec: FieldSpec) -> str | None:
-    """The type, if it is a primitive or an array of one."""
+    """The type, if it is a primitive or an array of primitives."""
     return spec.type if parse_type(spec.type).primitive else None
 
 
@@ -79,20 +80,20 @@ def entity(spec: FieldSpec) -> str:
 
 
 def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> dict[str, str]:
-    """By name of which not all uses are the same: what most RPCs make of it, unless that is nothing."""
-    found = {}
+    """By name whose uses differ: the value that most RPCs give it, unless that is empty."""
+    usual = {}
     for name, those in uses.items():
         if len(those) > FEWEST and len({made(spec) for _, spec in those}) > 1:
             most = vote(those, "", made)
             if most.value and most.votes >= FEWEST and most.votes > most.dissent:
-                found[name] = most.value
-    return found
+                usual[name] = most.value
+    return usual
 
 
 def spellings(uses: Uses) -> dict[str, dict[str, int]]:
-    """By name of which there is another spelling: the number of RPCs by spelling."""
-    found: dict[str, list[str]] = {}
+    """By name that has another spelling: the number of RPCs by spelling."""
+    alike: dict[str, list[str]] = {}
     for name in uses:
-        found.setdefault(name.lower(), []).append(name)
-    ways = ({name: len({rpc for rpc, _ in uses[name]}) for name in names} for names in found.values() if len(names) > 1)
+        alike.setdefault(name.lower(), []).append(name)
+    ways = ({name: len({rpc for rpc, _ in uses[name]}) for name in names} for names in alike.values() if len(names) > 1)
     return {name: each for each in ways for name in each}

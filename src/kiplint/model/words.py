@@ -1,4 +1,4 @@
-"""A word that is probably a slip, as an element that rules judge."""
+"""Words that are probably slips: misspelt, rare and nearly another word of the set, or twice in a row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kiplint.model.element import fact, set_fact, value_or
 from kiplint.model.known_words import KNOWN
-from kiplint.model.notes import Spoken, body_start, places_of
+from kiplint.model.notes import TextElement, body_start, places_of
 from kiplint.model.usage import specs
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ def texts_of(message: Message) -> list[str]:
     """The descriptions, names and comments of a message."""
     spec = message.spec
     fields = list(specs(spec))
-    texts = [about for one in fields if (about := one.about).__class__ is str]
-    texts += [one.name for one in fields]
-    texts += [one.text for one in message.paragraphs]
-    texts += [spec.name, *(one.name for one in value_or(spec.common_structs, []))]
+    texts = [about for field in fields if (about := field.about).__class__ is str]
+    texts += [field.name for field in fields]
+    texts += [paragraph.text for paragraph in message.paragraphs]
+    texts += [spec.name, *(struct.name for struct in value_or(spec.common_structs, []))]
     return texts
 
 
@@ -119,8 +119,8 @@ def doubled(texts: list[str], tokens: list[bytes]) -> set[str]:
     places = list(compress(count(), map(eq, map(bytes.lower, tokens), islice(tokens, 1, None))))
     if places and len(texts) == 1:
         return set(texts)
-    if places and tokens.count(b"|") >= len(texts):  # a bar of their own: one by one
-        return {one for one in texts if doubled([one], tokens_of(one))}
+    if places and tokens.count(b"|") >= len(texts):  # the texts have bars themselves: test each
+        return {text for text in texts if doubled([text], tokens_of(text))}
     return {texts[tokens[:at].count(b"|")] for at in places}
 
 
@@ -142,7 +142,7 @@ def _places(word: str, text: str) -> Iterator[int]:
 
 
 FEWEST: Final = 8
-"""A word that stands in the set less often than this is no measure for others."""
+"""A word that stands in the set less often than this does not correct others."""
 _VOWELS: Final = frozenset("aeiouy")
 LONG: Final = 6
 """Of words with another consonant, shorter ones than this, or such as stand there twice, are most often right."""
@@ -153,27 +153,27 @@ FACTOR: Final = 4
 
 
 class Near(NamedTuple):
-    """A common word that is one edit away: a letter more, less, or other, or two that traded places."""
+    """A common word that is one edit away: a letter more, less, or other, or two swapped."""
 
     word: str
     times: int
 
 
 class Vocabulary:
-    """The words of some messages. Only of those that are wanted is it known whether they have odd ones.
+    """The words of some messages, and which words of the selected files are odd.
 
-    Words are counted only where one that is wanted is not known to be right, and nearly another.
+    Words are counted only where a word of a selected file is not known to be right, and is nearly another.
     """
 
-    def __init__(self, messages: Iterable[Message], wanted: Collection[str] | None = None) -> None:
+    def __init__(self, messages: Iterable[Message], selected: Collection[str] | None = None) -> None:
         self._messages = tuple(messages)
-        self._wanted = [one for one in self._messages if wanted is None or one.file in wanted]
+        self._selected = [message for message in self._messages if selected is None or message.file in selected]
         self._count: dict[str, int] = {}
 
     @fact
     def _texts(self) -> dict[str, list[str]]:
-        """By file, what is wanted."""
-        return {one.file: texts_of(one) for one in self._wanted}
+        """The texts of each selected file."""
+        return {message.file: texts_of(message) for message in self._selected}
 
     @fact
     def _distinct(self) -> list[str]:
@@ -190,7 +190,7 @@ class Vocabulary:
     @fact
     def _all(self) -> str:
         known = self._texts
-        return joined(text for one in self._messages for text in known.get(one.file) or texts_of(one))
+        return joined(text for message in self._messages for text in known.get(message.file) or texts_of(message))
 
     def count(self, word: str) -> int:
         """How often a word is there."""
@@ -200,16 +200,16 @@ class Vocabulary:
 
     @fact
     def near(self) -> dict[str, Near]:
-        """By rare word of those that are wanted the common one that is meant."""
+        """By rare word of the selected files: the common word that is probably meant."""
         strange = {word for word in self._words - KNOWN if len(word) >= SHORTEST}
         if not strange:
             return {}
-        whole = len(self._wanted) == len(self._messages)
+        whole = len(self._selected) == len(self._messages)
         return nearly(strange, self._words if whole else words_of(tokens_of(self._all)), self.count)
 
     @fact
     def corrections(self) -> dict[str, str]:
-        """By misspelt word what the dictionary says is meant."""
+        """By misspelt word: the correction of the dictionary."""
         known = misspellings()
         return {word: known[word] for word in self._words - KNOWN if word in known}
 
@@ -220,13 +220,13 @@ class Vocabulary:
 
     @fact
     def _files_with_slips(self) -> set[str]:
-        """The wanted files in which a word may be nearly another, or misspelt by the dictionary."""
+        """The selected files in which a word may be nearly another, or misspelt by the dictionary."""
         if not (self.near or self.corrections):
             return set()
-        whole = b"\0".join(one.data for one in self._wanted).lower()
-        ends = list(accumulate(len(one.data) + 1 for one in self._wanted))
+        whole = b"\0".join(message.data for message in self._selected).lower()
+        ends = list(accumulate(len(message.data) + 1 for message in self._selected))
         places = chain.from_iterable(places_of(word.encode(), whole) for word in (*self.near, *self.corrections))
-        return {self._wanted[bisect_right(ends, place)].file for place in places}
+        return {self._selected[bisect_right(ends, place)].file for place in places}
 
     def oddness(self, message: Message) -> Oddness:
         """What may be odd in a message."""
@@ -237,25 +237,27 @@ class Vocabulary:
 
 
 class Oddness(NamedTuple):
-    """Whether there may be a word that is nearly another or misspelt by the dictionary, and one twice in a row."""
+    """Whether there may be a word that is nearly another or misspelt by the dictionary, and a word twice in a row."""
 
     rare: bool
     doubled: bool
 
 
 def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int]) -> dict[str, Near]:
-    """By rare word: the most common of the words that are one edit away, and not only another ending."""
+    """By rare word: the most common word that is one edit away, other endings aside."""
     halves: dict[str, list[str]] = {}
     for word in rare:
         for shared in _halves(word):
             halves.setdefault(shared, []).append(word)
-    found: dict[str, Near] = {}
+    nearest: dict[str, Near] = {}
     for word in words:
         half = len(word) // 2
         for slip in (*halves.get(f"{word[:half]}-", ()), *halves.get(f"-{word[half:]}", ())):
             if _is_meant(word, slip, count):
-                found[slip] = max(found.get(slip, Near("", 0)), Near(word, count(word)), key=lambda one: one[::-1])
-    return found
+                nearest[slip] = max(
+                    nearest.get(slip, Near("", 0)), Near(word, count(word)), key=lambda near: (near.times, near.word)
+                )
+    return nearest
 
 
 def _halves(word: str) -> set[str]:
@@ -272,10 +274,10 @@ def _is_meant(word: str, slip: str, count: Callable[[str], int]) -> bool:
     return sure and count(word) >= max(FEWEST, FACTOR * count(slip))
 
 
-def is_one_edit(one: str, two: str) -> bool:
-    """Whether a letter was added, left out or changed, or two that stand together traded places."""
-    short, long = sorted((one, two), key=len)
-    if len(long) - len(short) > 1 or one == two:
+def is_one_edit(first: str, second: str) -> bool:
+    """Whether a letter was added, left out or changed, or two adjacent letters swapped."""
+    short, long = sorted((first, second), key=len)
+    if len(long) - len(short) > 1 or first == second:
         return False
     start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
@@ -284,17 +286,17 @@ def is_one_edit(one: str, two: str) -> bool:
     return short[start + 1 :] == long[start + 1 :] or swapped == long[start:]
 
 
-def edit(one: str, two: str) -> str:
+def edit(first: str, second: str) -> str:
     """The edit between two words that are one edit apart."""
-    short, long = sorted((one, two), key=len)
+    short, long = sorted((first, second), key=len)
     start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
         return "ending" if start == len(short) and long[-1] in "sdrnyel" and long[-1] != short[-1] else "length"
-    if start == len(one) - 1:
+    if start == len(first) - 1:
         return "ending"
-    if one[start + 1 :] != two[start + 1 :]:
+    if first[start + 1 :] != second[start + 1 :]:
         return "traded"
-    return "vowel" if {one[start], two[start]} <= _VOWELS else "consonant"
+    return "vowel" if {first[start], second[start]} <= _VOWELS else "consonant"
 
 
 _TEXTS: Final = rb'//[^\r\n]*|"(?:about|name)"\s*:\s*("(?:[^"\\\r\n]|\\.)*")'
@@ -310,12 +312,12 @@ class WordPlace(NamedTuple):
     doubled: bool = False
 
 
-class Word(Spoken):
+class Word(TextElement):
     """A word that is rare in its set and nearly another, or that stands twice in a row."""
 
-    def __init__(self, found: WordPlace, message: Message) -> None:
-        super().__init__(message, found.start, found.end)
-        self.found = found
+    def __init__(self, place: WordPlace, message: Message) -> None:
+        super().__init__(message, place.start, place.end)
+        self._place = place
 
     @set_fact
     def _vocabulary(self) -> Vocabulary:
@@ -324,12 +326,12 @@ class Word(Spoken):
     @fact
     def word(self) -> str:
         """The word, in lower case."""
-        return self.found.word
+        return self._place.word
 
     @fact
     def is_doubled(self) -> bool:
         """Whether it is here because it stands twice in a row."""
-        return self.found.doubled
+        return self._place.doubled
 
     @set_fact
     def word_count(self) -> int:
@@ -349,7 +351,7 @@ class Word(Spoken):
 
     @set_fact
     def correction(self) -> str:
-        """What a dictionary says is meant, our own or codespell's where that is installed; else empty."""
+        """The correction of a dictionary, our own or codespell's where that is installed; else empty."""
         return "" if self.is_doubled else self._vocabulary.corrections.get(self.word, "")
 
     @set_fact
@@ -360,16 +362,16 @@ class Word(Spoken):
 
 def odd_words(message: Message, rare: bool, doubled: bool) -> Iterator[Word]:
     """The words of a message's file that are rare, or stand twice in a row, in order."""
-    found = (*(_rare(message) if rare else ()), *(_twice(message) if doubled else ()))
-    for one in sorted(found, key=lambda one: one.start):
-        yield Word(one, message)
+    places = (*(_rare(message) if rare else ()), *(_twice(message) if doubled else ()))
+    for place in sorted(places, key=lambda place: place.start):
+        yield Word(place, message)
 
 
 def _rare(message: Message) -> Iterator[WordPlace]:
     data, vocabulary = message.data, message.schemas.vocabulary
     for text in re.compile(_TEXTS).finditer(data, body_start(data)):
-        begin, said = (text.start(1), text[1]) if text[1] else (text.start(), text[0])
-        for match in re.finditer(WORD, said.decode("latin-1")):  # a character a byte, so that offsets stay
+        begin, words = (text.start(1), text[1]) if text[1] else (text.start(), text[0])
+        for match in re.finditer(WORD, words.decode("latin-1")):  # a character a byte, so that offsets stay
             word = match[0].lower()
             if word in vocabulary.near or word in vocabulary.corrections:
                 yield WordPlace(word, begin + match.start(), begin + match.end())
