@@ -264,7 +264,7 @@ def test_named_alone_it_is_checked_or_refused(case: Case, folder: Path, capfd: p
         assert str(error).endswith(" is JSON, but not a message definition (it has no validVersions)")
         assert case.rule is not None
     else:
-        assert [one.data for one in found.files if one.wanted] == [case.data]
+        assert [one.data for one in found.files if one.reported] == [case.data]
 
 
 @pytest.mark.parametrize("name", ["deep-arrays", "not-utf8", "megabytes-of-comments", "nul", "binary", "empty"])

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import kiplint
-from kiplint.engine.config import WHOLE, Config, RuleTable, misnamed
-from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.config import Config, RuleTable
+from kiplint.engine.ruleset import WHOLE, load_rules, make_ruleset, misnamed
 from tools import complaint
 
 FEW = ["FetchRequest", "FetchResponse", "SaslHandshakeRequest"]

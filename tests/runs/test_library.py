@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kiplint
-from kiplint.engine.configure import configure
+from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from tools import environment
 

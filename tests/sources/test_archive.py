@@ -55,7 +55,7 @@ def test_jar() -> None:
     make_zip("x.jar", JAR)
     (found,) = sets("x.jar")
     assert (found.directory, found.relative) == ("x.jar!/common/message", "common/message")
-    assert [(file.path, file.data, file.wanted) for file in found.files] == [(path, GOOD, True) for path in BOTH]
+    assert [(file.path, file.data, file.reported) for file in found.files] == [(path, GOOD, True) for path in BOTH]
 
 
 @pytest.mark.parametrize(("name", "mode"), TARS)
@@ -79,9 +79,9 @@ def test_paths_inside() -> None:
     (found,) = sets("x.jar!/common/message/")
     assert (found.directory, found.relative) == ("x.jar!/common/message", "")
     (found,) = sets(*reversed(BOTH))
-    assert [(file.path, file.wanted) for file in found.files] == [(path, True) for path in BOTH]
+    assert [(file.path, file.reported) for file in found.files] == [(path, True) for path in BOTH]
     (found,) = sets(BOTH[0])
-    assert [(file.path, file.wanted) for file in found.files] == [(BOTH[0], True), (BOTH[1], False)]
+    assert [(file.path, file.reported) for file in found.files] == [(BOTH[0], True), (BOTH[1], False)]
     assert error("x.jar!/comon") == "no such path in x.jar: comon"
     assert error("x.jar!/common/mesage") == "no such path in x.jar: common/mesage; did you mean common/message?"
     assert error("x.jar!/common/message/ARequests.json") == (

@@ -35,7 +35,7 @@ BOTH = [f"1.0.0:{MESSAGE}/ARequest.json", f"1.0.0:{MESSAGE}/AResponse.json"]
 def test_whole_revision(kafka: Path) -> None:
     first, second = sets("1.0.0:")
     assert (first.directory, first.relative) == (f"1.0.0:{MESSAGE}", MESSAGE)
-    assert [(file.path, file.data, file.wanted) for file in first.files] == [(path, GOOD, True) for path in BOTH]
+    assert [(file.path, file.data, file.reported) for file in first.files] == [(path, GOOD, True) for path in BOTH]
     assert (second.directory, second.relative, len(second.files)) == ("1.0.0:metadata", "metadata", 1)
 
 
@@ -72,10 +72,10 @@ def test_tree_and_commit_ids(kafka: Path) -> None:
 
 def test_files_of_a_revision_are_one_set_with_their_siblings(kafka: Path) -> None:
     (alone,) = sets(BOTH[0])
-    assert [(file.path, file.wanted) for file in alone.files] == [(BOTH[0], True), (BOTH[1], False)]
+    assert [(file.path, file.reported) for file in alone.files] == [(BOTH[0], True), (BOTH[1], False)]
     assert (alone.directory, alone.relative, alone.lone) == (f"1.0.0:{MESSAGE}", "", False)
     (together,) = sets(*BOTH)
-    assert [(file.path, file.wanted) for file in together.files] == [(path, True) for path in BOTH]
+    assert [(file.path, file.reported) for file in together.files] == [(path, True) for path in BOTH]
     (lone,) = sets("1.0.0:metadata/TopicRecord.json")
     assert lone.lone
 

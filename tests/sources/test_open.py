@@ -50,7 +50,7 @@ def test_trees_of_all_kinds_hold_the_same(kafka: Path, tmp_path: Path) -> None:
 def test_files_with_their_siblings(tmp_path: Path) -> None:
     write(tmp_path, {"a/A.json": GOOD, "a/B.json": GOOD, "a/o.json": OTHER, "b/C.json": GOOD})
     first, second = sets("a/B.json", "b/C.json")
-    assert [(file.path, file.wanted) for file in first.files] == [("a/A.json", False), ("a/B.json", True)]
+    assert [(file.path, file.reported) for file in first.files] == [("a/A.json", False), ("a/B.json", True)]
     assert (first.lone, second.lone) == (False, True)
 
 
@@ -58,7 +58,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     write(tmp_path, {"a/A.json": OTHER, "a/B.json": GOOD})
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(GOOD)))
     (found,) = open_sets([STDIN], everything, "a/A.json")
-    assert [(file.path, file.data, file.wanted) for file in found.files] == [
+    assert [(file.path, file.data, file.reported) for file in found.files] == [
         ("a/A.json", GOOD, True),
         ("a/B.json", GOOD, False),
     ]

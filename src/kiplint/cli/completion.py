@@ -67,7 +67,7 @@ def rules(incomplete: str) -> list[str]:
 
 def rule_ids() -> list[tuple[str, str]]:
     """The ids of all rules, each with its title."""
-    from kiplint.engine.configure import configure
+    from kiplint.engine.config import configure
     from kiplint.engine.errors import UsageError
     from kiplint.engine.packs import shipped_rules
 

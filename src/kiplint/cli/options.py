@@ -21,7 +21,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names
 
 if TYPE_CHECKING:
-    from kiplint.engine.configure import Chosen
+    from kiplint.engine.config import Chosen
 
 Completer = Callable[..., Iterable[str | tuple[str, str]]]
 Made = TypeVar("Made", bound="Group")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kiplint.codec.codec import Codec
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.headers import header_of
 from kiplint.model.load import load
@@ -186,7 +186,7 @@ def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
             [os.fspath(path)], lambda path: True, repository=os.fspath(repository) if repository else None
         ):
             homes.append(Definitions([(file.path, file.data) for file in schema_files.files]))
-            selected |= {file.path: file.wanted or selected.get(file.path, False) for file in schema_files.files}
+            selected |= {file.path: file.reported or selected.get(file.path, False) for file in schema_files.files}
     return Catalog(homes, frozenset(path for path, is_selected in selected.items() if not is_selected))
 
 

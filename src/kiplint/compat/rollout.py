@@ -142,7 +142,7 @@ def _moved(violations: Iterable[Violation], half: Message) -> Iterator[HalfViola
 def _half_violation(violation: Violation, half: Message) -> Iterator[HalfViolation]:
     if violation.severity != "off":
         where = violation.anchor
-        pointer = f"{where.pointer}/{where.wanted}".strip("/")
+        pointer = f"{where.pointer}/{where.name}".strip("/")
         yield HalfViolation(violation.rule.id, violation.severity, half, text=violation.message, pointer=pointer)
 
 

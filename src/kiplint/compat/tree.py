@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.fields import Container
 from kiplint.model.layout import DEEPEST, MOST_FIELDS, headed_intervals, ranges_of, unfolded
@@ -104,7 +104,7 @@ def load(source: Path, repository: Path | None = None, keep: Callable[[str], boo
     directories: dict[str, list[tuple[str, bytes]]] = {}
     for files in open_sets([name], keep, repository=os.fspath(repository) if repository else None):
         pairs = directories.setdefault(files.relative, [])
-        pairs += [(file.path, file.data) for file in files.files if file.wanted]
+        pairs += [(file.path, file.data) for file in files.files if file.reported]
     return make_tree(name, directories.items())
 
 

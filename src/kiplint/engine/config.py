@@ -3,178 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypedDict, Unpack, get_args
 
 import msgspec
 from msgspec import Meta
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level, Rule
-from kiplint.model.spec import FieldSpec, MessageSpec
-from kiplint.model.types import PRIMITIVES, WORDS
-from kiplint.model.words import is_one_edit
+from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches, misnamed
 from kiplint.text.decode import MAX_DEPTH
-from kiplint.text.files import read_file, read_text
+from kiplint.text.files import fits, read_file, read_text
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 
-LISTS: Final = ("rule-packs", "exclude")
-"""The keys whose values are lists of paths or globs."""
-
-LONGEST: Final = 20
-"""How many files may extend one another."""
-
-Values = dict[str, Any]
-
-
-def over(values: Values, base: Values, folder: str, file: str) -> Values:
-    """The values of a file over those of its base, which stands in `folder`; its paths become the file's own."""
-    here = os.path.dirname(os.path.realpath(file))
-    moved = _moved(base, folder, here)
-    tables = {name for name in (*values, *moved) if isinstance(values.get(name, moved.get(name)), dict)}
-    joined = {name: _joined(moved.get(name, {}), values.get(name, {})) for name in tables}
-    return {**moved, **values, **joined}
-
-
-def _joined(base: Values, values: Values) -> Values:
-    """One table over another, behind whose entries its own come; a table inside of it, such as params, likewise."""
-    deeper = {
-        name: _joined(base[name], value)
-        for name, value in values.items()
-        if isinstance(value, dict) and isinstance(base.get(name), dict)
-    }
-    return {**{name: value for name, value in base.items() if name not in values}, **values, **deeper}
-
-
-def _moved(values: Values, folder: str, here: str) -> Values:
-    moved = dict(values)
-    for name in LISTS:
-        if name in moved:
-            moved[name] = [_path(path, folder, here) for path in moved[name]]
-    if moved.get("baseline"):
-        moved["baseline"] = _path(moved["baseline"], folder, here)
-    if "per-file-ignores" in moved:
-        moved["per-file-ignores"] = {
-            _path(path, folder, here): names for path, names in moved["per-file-ignores"].items()
-        }
-    return moved
-
-
-def _path(path: str, folder: str, here: str) -> str:
-    """A path or glob of a file in `folder` for one that is `here`; what begins with a star is meant anywhere."""
-    if path.startswith("*") or os.path.isabs(path):
-        return path
-    whole = os.path.normpath(os.path.join(folder, path))
-    inside = os.path.relpath(whole, here).replace(os.sep, "/")
-    return whole if inside.startswith("../") else inside
-
-
-def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
-    """The chain of files with one more; raises UsageError for one that is there already, and for one too many."""
-    whole = os.path.realpath(file)
-    if whole in chain:
-        raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
-    if len(chain) >= LONGEST:
-        raise UsageError(f"{printable(file)} is the end of more than {LONGEST} files that each extend the next")
-    return (*chain, whole)
-
-
-OF_RPCS: Final = ("frozen", "exempt")
-OF_MESSAGES: Final = ("messages",)
-"""The parameters that name RPCs, and messages."""
-
-CHOICES: Final = {"tagged": ("either", "yes", "no")}
-"""The parameters that take one of a few words."""
-
-WHOLE: Final = 30
-"""From how many messages on a set is taken for one that has them all."""
-
-_VOCABULARIES: Final = (
-    frozenset(PRIMITIVES),
-    frozenset(WORDS["entityType"]),
-    frozenset(WORDS["type"]),
-    frozenset(("broker", "controller", "zkBroker", "raft")),
-    frozenset((*MessageSpec.__struct_encode_fields__, *FieldSpec.__struct_encode_fields__)),
-)
-
-
-class Misnamed(NamedTuple):
-    """A name that no message has: the rule and the parameter that it was given to, and what is wrong with it."""
-
-    rule: str
-    param: str
-    word: str
-    detail: str
-
-
-def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
-    """A word of a parameter that is a slip away from one that it takes, and what is wrong; None where there is none."""
-    usual = rule.params[name]
-    if choices := CHOICES.get(name):
-        if value in choices:
-            return None
-        return str(value), f"{value} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}"
-    for side in (_keys, _values):
-        own = frozenset(side(usual))
-        known = next((words for words in _VOCABULARIES if own and own <= words), None)
-        for word in side(value) if known else ():
-            if near := _slip(word, known or ()):
-                return word, f"{word} is none of its words; did you mean {near}?"
-    return None
-
-
-def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed]:
-    """The names of RPCs and messages, given to parameters by a configuration, that none of these messages has."""
-    for rule in rules:
-        for param in (*OF_RPCS, *OF_MESSAGES):
-            if param not in rule.params or rule.params[param] == rule.spec.params.get(param):
-                continue
-            usual = frozenset(_keys(rule.spec.params[param]))
-            of_rpcs = param in OF_RPCS
-            there = {_base(name) for name in names} if of_rpcs else {*names}
-            for word in _keys(rule.params[param]):
-                if (
-                    word not in there
-                    and word not in usual
-                    and (detail := _no_such_name(word, there, usual, of_rpcs=of_rpcs))
-                ):
-                    yield Misnamed(rule.id, param, word, detail)
-
-
-def _no_such_name(word: str, there: Collection[str], usual: Collection[str], *, of_rpcs: bool) -> str:
-    near = _base(word) if of_rpcs and _base(word) in there else _slip(word, sorted((*there, *usual)))
-    if near:
-        return f"there is no {'RPC' if of_rpcs else 'message'} {word}; did you mean {near}?"
-    if len(there) < WHOLE:
-        return ""
-    return f"there is no {'RPC' if of_rpcs else 'message'} {word} here{did_you_mean(word, sorted(there))}"
-
-
-def _base(name: str) -> str:
-    return name.removesuffix("Request").removesuffix("Response")
-
-
-def _slip(word: str, known: Collection[str]) -> str:
-    """The known word that differs by one slip, or in case; empty where the word is itself known."""
-    if word in known:
-        return ""
-    return next((near for near in sorted(known) if near.lower() == word.lower() or is_one_edit(word, near)), "")
-
-
-def _keys(value: Any) -> list[str]:
-    """The words of a list, or those that a table tells of."""
-    return [word for word in value if isinstance(word, str)] if isinstance(value, (list, dict)) else []
-
-
-def _values(value: Any) -> list[str]:
-    """The words that a table gives."""
-    return [word for word in value.values() if isinstance(word, str)] if isinstance(value, dict) else []
-
-
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
+
+
 MOST = 1_000
 """How many entries a list or table may have: each is tried on every rule, or on every file."""
+
 
 FailOn = Literal["error", "warning", "info", "never"]
 
@@ -211,6 +60,133 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.", max_length=MOST)] = {}
 
 
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a configuration file."""
+    schema = msgspec.json.schema(Config)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint configuration", **schema}
+
+
+Path = str | os.PathLike[str]
+"""What may be given where a file, a directory or a set is named."""
+
+
+class Chosen(TypedDict, total=False):
+    """Which rules run, and how bad it is to break them.
+
+    `select` and `ignore` are selectors: a rule, a pack, a glob; `severity` is by rule. They go over `config`: the path
+    of a configuration, or what would stand in one; without it the one that is found upwards from the set counts.
+    """
+
+    select: Sequence[str]
+    ignore: Sequence[str]
+    severity: Mapping[str, str]
+    config: Path | Mapping[str, Any] | None
+
+
+def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
+    """The configuration of a run that looks at `start`, a path. Raises UsageError where it cannot be read."""
+    for name in chosen.keys() - Chosen.__annotations__.keys():
+        raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, [*Chosen.__annotations__])}")
+    for name in ("select", "ignore"):
+        if isinstance(chosen.get(name), str):
+            raise TypeError(f"{name}: expected a list of selectors, got str")
+    values = chosen.get("config")
+    file = None
+    if isinstance(values, Mapping):
+        config = _made(values)
+    else:
+        folder = start if os.path.isdir(start) else os.path.dirname(start)
+        file = os.fspath(values) if values else find_config(folder)
+        config = read_config(file) if file else Config()
+    select, ignore, severity = chosen.get("select", ()), chosen.get("ignore", ()), chosen.get("severity", {})
+    config.select = list(select) or config.select
+    config.ignore = [*config.ignore, *ignore]
+    config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
+    base = os.path.dirname(os.path.realpath(file)) if file else os.getcwd()
+    return Configuration(config, base, file, frozenset((*select, *ignore, *severity)))
+
+
+def _made(values: Mapping[str, Any]) -> Config:
+    try:
+        msgspec.convert(values, Config)
+        return make_config(values)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"the configuration: {error}") from None
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """A configuration with the arguments applied; its paths are relative to `base`.
+
+    `explicit` are the selectors of the arguments; all others come from `file`.
+    """
+
+    config: Config
+    base: str
+    file: str | None
+    explicit: frozenset[str]
+
+    def known(self) -> list[Rule]:
+        """All rules there are."""
+        return load_rules(self.config, self.base)
+
+    def rules(self) -> RuleSet:
+        """The rules that run; what is wrong with a selector out of the configuration is told with its place there."""
+        known = self.known()
+        ignores = self.config.per_file_ignores
+        try:
+            for selector in dict.fromkeys(selector for selectors in ignores.values() for selector in selectors):
+                check_selector(selector, known)
+            made = make_ruleset(self.config, known)
+            return RuleSet(made.rules, made.known, self._ignores()) if ignores else made
+        except UsageError as error:
+            if not self.file or not error.word or error.word in self.explicit:
+                raise
+            raise UsageError(f"{self._place(error.word)}{error}") from None
+
+    def misnamed(self, rules: RuleSet, names: Collection[str]) -> tuple[str, ...]:
+        """A line for each RPC or message that a parameter of a rule names, and that none of these messages is."""
+        if not self.config.rules:
+            return ()
+        return tuple(
+            printable(f"warning: {self._place(name.word)}the parameter {name.param} of {name.rule}: {name.detail}")
+            for name in misnamed(rules.known, names)
+        )
+
+    def _place(self, word: str) -> str:
+        return f"{place_of(word, self.file)}: " if self.file else ""
+
+    def keeps(self, path: str) -> bool:
+        """Whether a path is not excluded."""
+        globs = self.config.exclude
+        return not (globs and any(_fits(self._names(path), glob) for glob in globs))
+
+    def _ignores(self) -> Ignores:
+        """Whether a file is spared a rule; every path and every rule is looked at once."""
+        ignores = self.config.per_file_ignores
+
+        @cache
+        def names_for(path: str) -> frozenset[str]:
+            known = self._names(path)
+            return frozenset(name for glob, names in ignores.items() if _fits(known, glob) for name in names)
+
+        @cache
+        def fits_one(names: frozenset[str], rule: str) -> bool:
+            return any(matches(name, rule) for name in names)
+
+        return lambda path, rule: fits_one(names_for(path), rule)
+
+    def _names(self, path: str) -> tuple[str, str]:
+        """A path as globs may mean it: relative to the configuration, if it is below that, and in full."""
+        full = os.path.realpath(path)
+        inner = os.path.relpath(full, self.base) if full.startswith(os.path.join(self.base, "")) else full
+        return inner.replace(os.sep, "/"), full.replace(os.sep, "/")
+
+
+def _fits(names: tuple[str, str], glob: str) -> bool:
+    inner, full = names
+    return fits(inner, glob) or fits(f"/{inner}", glob) or (os.path.isabs(glob) and fits(full, glob))
+
+
 def find_config(start: str) -> str | None:
     """The configuration file nearest above `start`, or None."""
     folder = os.path.realpath(start)
@@ -234,13 +210,6 @@ def read_config(file: str) -> Config:
     return msgspec.convert(_whole(file, ()), Config)
 
 
-def _whole(file: str, chain: tuple[str, ...]) -> dict[str, Any]:
-    """The values of a file over those of the file that it extends."""
-    values = _read(file)
-    base = values.get("extend")
-    return _over_base(values, base, file, chain) if base else values
-
-
 def make_config(values: Mapping[str, Any]) -> Config:
     """The configuration that is given as such, what it extends included; its paths are relative to where we are."""
     base = values.get("extend")
@@ -259,6 +228,13 @@ def _over_base(values: dict[str, Any], base: str, file: str, chain: tuple[str, .
         place = f"{file}:{_line(read_text(file), 'extend')}" if os.path.lexists(file) else "the configuration"
         raise UsageError(f"{place}: extend: {error}") from None
     return over(values, _whole(below, chain), os.path.dirname(os.path.realpath(below)), file)
+
+
+def _whole(file: str, chain: tuple[str, ...]) -> dict[str, Any]:
+    """The values of a file over those of the file that it extends."""
+    values = _read(file)
+    base = values.get("extend")
+    return _over_base(values, base, file, chain) if base else values
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -301,26 +277,6 @@ def _is_deep(value: object) -> bool:
     return bool(row)
 
 
-def place_of(word: str, file: str) -> str:
-    """Where a configuration that could be read has a word, as `file:line`; maybe in the file that this one extends."""
-    import re
-
-    text = read_text(file)
-    escaped = re.escape(word)
-    match = re.search(
-        rf"(?m)[\"']{escaped}[\"']|(?:^|[{{,])[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text
-    )
-    if not match and (base := _read(file).get("extend")):
-        return place_of(word, os.path.join(os.path.dirname(file), base))
-    return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"
-
-
-def config_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a configuration file."""
-    schema = msgspec.json.schema(Config)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint configuration", **schema}
-
-
 def _explain(file: str, text: str, error: str) -> str:
     import re
 
@@ -352,3 +308,80 @@ def _line(text: str, name: str) -> int:
 
     match = re.search(rf"(?m)^[ \t]*\[?[\"']?(?:tool\.kiplint\.)?{re.escape(name)}\b", text) if name else None
     return text.count("\n", 0, match.start()) + 1 if match else 1
+
+
+def place_of(word: str, file: str) -> str:
+    """Where a configuration that could be read has a word, as `file:line`; maybe in the file that this one extends."""
+    import re
+
+    text = read_text(file)
+    escaped = re.escape(word)
+    match = re.search(
+        rf"(?m)[\"']{escaped}[\"']|(?:^|[{{,])[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text
+    )
+    if not match and (base := _read(file).get("extend")):
+        return place_of(word, os.path.join(os.path.dirname(file), base))
+    return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"
+
+
+Values = dict[str, Any]
+
+
+LISTS: Final = ("rule-packs", "exclude")
+"""The keys whose values are lists of paths or globs."""
+
+
+LONGEST: Final = 20
+"""How many files may extend one another."""
+
+
+def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """The chain of files with one more; raises UsageError for one that is there already, and for one too many."""
+    whole = os.path.realpath(file)
+    if whole in chain:
+        raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
+    if len(chain) >= LONGEST:
+        raise UsageError(f"{printable(file)} is the end of more than {LONGEST} files that each extend the next")
+    return (*chain, whole)
+
+
+def over(values: Values, base: Values, folder: str, file: str) -> Values:
+    """The values of a file over those of its base, which stands in `folder`; its paths become the file's own."""
+    here = os.path.dirname(os.path.realpath(file))
+    moved = _moved(base, folder, here)
+    tables = {name for name in (*values, *moved) if isinstance(values.get(name, moved.get(name)), dict)}
+    joined = {name: _joined(moved.get(name, {}), values.get(name, {})) for name in tables}
+    return {**moved, **values, **joined}
+
+
+def _joined(base: Values, values: Values) -> Values:
+    """One table over another, behind whose entries its own come; a table inside of it, such as params, likewise."""
+    deeper = {
+        name: _joined(base[name], value)
+        for name, value in values.items()
+        if isinstance(value, dict) and isinstance(base.get(name), dict)
+    }
+    return {**{name: value for name, value in base.items() if name not in values}, **values, **deeper}
+
+
+def _moved(values: Values, folder: str, here: str) -> Values:
+    moved = dict(values)
+    for name in LISTS:
+        if name in moved:
+            moved[name] = [_path(path, folder, here) for path in moved[name]]
+    if moved.get("baseline"):
+        moved["baseline"] = _path(moved["baseline"], folder, here)
+    if "per-file-ignores" in moved:
+        moved["per-file-ignores"] = {
+            _path(path, folder, here): names for path, names in moved["per-file-ignores"].items()
+        }
+    return moved
+
+
+def _path(path: str, folder: str, here: str) -> str:
+    """A path or glob of a file in `folder` for one that is `here`; what begins with a star is meant anywhere."""
+    if path.startswith("*") or os.path.isabs(path):
+        return path
+    whole = os.path.normpath(os.path.join(folder, path))
+    inside = os.path.relpath(whole, here).replace(os.sep, "/")
+    return whole if inside.startswith("../") else inside

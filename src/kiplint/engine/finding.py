@@ -91,7 +91,7 @@ class Anchor(NamedTuple):
 
     file: str
     pointer: str
-    wanted: str
+    name: str
     message_name: str
     start: int = -1
     end: int = -1

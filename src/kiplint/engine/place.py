@@ -52,11 +52,11 @@ class Ignores:
                 yield _unused(comment, f"no rule matches {printable(unknown)}")
             elif any(not self._running.isdisjoint(group) for group in rules):
                 detail = f"nothing here breaks {', '.join(comment.selectors)}; drop the comment"
-                yield _unused(comment, detail, spare=True)
+                yield _unused(comment, detail, removable=True)
 
 
-def _unused(comment: Suppression, detail: str, *, spare: bool = False) -> Problem:
-    return Problem("unused-ignore", detail, "", comment.start, comment.end, spare=spare)
+def _unused(comment: Suppression, detail: str, *, removable: bool = False) -> Problem:
+    return Problem("unused-ignore", detail, "", comment.start, comment.end, removable=removable)
 
 
 LONGEST_NAME = 256
@@ -119,8 +119,8 @@ def place_set(violation: Violation) -> Finding:
 def _finding(violation: Violation, locator: Locator) -> Finding:
     rule, where = violation.rule, violation.anchor
     pointer = where.pointer
-    if where.wanted:
-        inner = f"{pointer}/{where.wanted}"
+    if where.name:
+        inner = f"{pointer}/{where.name}"
         parent = locator.node(pointer)
         pointer = pointer if locator.node(inner) is parent else inner
     message_name = where.message_name[:LONGEST_NAME]

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
-from typing import Any, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine import packs
-from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Anchor, anchor
 from kiplint.engine.rule import LEVELS, Level, Rule, in_checkout, translator_stamp, type_of
 from kiplint.engine.runtime import Description, StepBudget, TooManyStepsError
 from kiplint.model.load import Definition
 from kiplint.model.problem import ReadingElement
+from kiplint.model.spec import FieldSpec, MessageSpec
+from kiplint.model.types import PRIMITIVES, WORDS
+from kiplint.model.words import is_one_edit
 from kiplint.text.files import WILDCARDS, fits
 from kiplint.text.words import did_you_mean, nearest
 from kiplint.versions import InvalidRange, VersionRange
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kiplint.engine.config import Config
 
 
 def matches(selector: str, rule_id: str) -> bool:
@@ -119,8 +125,6 @@ def _check_param(rule: Rule, name: str, value: object) -> None:
     expected, actual = type_of(rule.params[name]), type_of(value)
     if expected.partition("[")[0] != actual.partition("[")[0]:
         raise UsageError(f"the parameter {name} of {rule.id} is of type {expected}, not {actual}", name)
-    from kiplint.engine.config import misspelt
-
     if wrong := misspelt(rule, name, value):
         raise UsageError(f"the parameter {name} of {rule.id}: {wrong[1]}", wrong[0])
     usual = rule.params[name]
@@ -140,6 +144,98 @@ def _is_range(value: object) -> bool:
 
 def _level(text: str) -> Level:
     return next(level for level in LEVELS if level == text)
+
+
+OF_RPCS: Final = ("frozen", "exempt")
+OF_MESSAGES: Final = ("messages",)
+"""The parameters that name RPCs, and messages."""
+
+CHOICES: Final = {"tagged": ("either", "yes", "no")}
+"""The parameters that take one of a few words."""
+
+WHOLE: Final = 30
+"""From how many messages on a set is taken for one that has them all."""
+
+_VOCABULARIES: Final = (
+    frozenset(PRIMITIVES),
+    frozenset(WORDS["entityType"]),
+    frozenset(WORDS["type"]),
+    frozenset(("broker", "controller", "zkBroker", "raft")),
+    frozenset((*MessageSpec.__struct_encode_fields__, *FieldSpec.__struct_encode_fields__)),
+)
+
+
+class Misnamed(NamedTuple):
+    """A name that no message has: the rule and the parameter that it was given to, and what is wrong with it."""
+
+    rule: str
+    param: str
+    word: str
+    detail: str
+
+
+def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
+    """A word of a parameter that is a slip away from one that it takes, and what is wrong; None where there is none."""
+    usual = rule.params[name]
+    if choices := CHOICES.get(name):
+        if value in choices:
+            return None
+        return str(value), f"{value} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}"
+    for side in (_keys, _values):
+        own = frozenset(side(usual))
+        known = next((words for words in _VOCABULARIES if own and own <= words), None)
+        for word in side(value) if known else ():
+            if near := _slip(word, known or ()):
+                return word, f"{word} is none of its words; did you mean {near}?"
+    return None
+
+
+def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed]:
+    """The names of RPCs and messages, given to parameters by a configuration, that none of these messages has."""
+    for rule in rules:
+        for param in (*OF_RPCS, *OF_MESSAGES):
+            if param not in rule.params or rule.params[param] == rule.spec.params.get(param):
+                continue
+            usual = frozenset(_keys(rule.spec.params[param]))
+            of_rpcs = param in OF_RPCS
+            there = {_base(name) for name in names} if of_rpcs else {*names}
+            for word in _keys(rule.params[param]):
+                if (
+                    word not in there
+                    and word not in usual
+                    and (detail := _no_such_name(word, there, usual, of_rpcs=of_rpcs))
+                ):
+                    yield Misnamed(rule.id, param, word, detail)
+
+
+def _no_such_name(word: str, there: Collection[str], usual: Collection[str], *, of_rpcs: bool) -> str:
+    near = _base(word) if of_rpcs and _base(word) in there else _slip(word, sorted((*there, *usual)))
+    if near:
+        return f"there is no {'RPC' if of_rpcs else 'message'} {word}; did you mean {near}?"
+    if len(there) < WHOLE:
+        return ""
+    return f"there is no {'RPC' if of_rpcs else 'message'} {word} here{did_you_mean(word, sorted(there))}"
+
+
+def _base(name: str) -> str:
+    return name.removesuffix("Request").removesuffix("Response")
+
+
+def _slip(word: str, known: Collection[str]) -> str:
+    """The known word that differs by one slip, or in case; empty where the word is itself known."""
+    if word in known:
+        return ""
+    return next((near for near in sorted(known) if near.lower() == word.lower() or is_one_edit(word, near)), "")
+
+
+def _keys(value: Any) -> list[str]:
+    """The words of a list, or those that a table tells of."""
+    return [word for word in value if isinstance(word, str)] if isinstance(value, (list, dict)) else []
+
+
+def _values(value: Any) -> list[str]:
+    """The words that a table gives."""
+    return [word for word in value.values() if isinstance(word, str)] if isinstance(value, dict) else []
 
 
 Hit = tuple["ActiveRule", Any, Description | None]
@@ -235,7 +331,7 @@ class Violation(msgspec.Struct, frozen=True):
         )
 
 
-Spares = Callable[[str, str], bool]
+Ignores = Callable[[str, str], bool]
 """Whether a file, by its path, is spared a rule, by its id."""
 
 Readings = Callable[[Sequence[Definition]], Iterable[ReadingElement]]
@@ -248,10 +344,10 @@ class RuleSet:
     The rules about other readers run only where `readings` tells what befalls these.
     """
 
-    def __init__(self, rules: list[Rule], known: list[Rule], spares: Spares | None = None) -> None:
+    def __init__(self, rules: list[Rule], known: list[Rule], ignores: Ignores | None = None) -> None:
         self.rules = rules
         self.known = known
-        self.spares = spares
+        self.ignores = ignores
         self.readings: Readings | None = None
         self._by_kind: dict[str, list[Compiled]] = {}
         self._budget = StepBudget()

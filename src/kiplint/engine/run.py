@@ -72,8 +72,8 @@ def check_set(
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     result.names = unread.union(message.name for message in messages)
     _place(result, [definition for definition in definitions if definition.file in reported], placed, rules, fixer)
-    if rules.spares:
-        result.findings = [finding for finding in result.findings if not rules.spares(finding.path, finding.rule)]
+    if rules.ignores:
+        result.findings = [finding for finding in result.findings if not rules.ignores(finding.path, finding.rule)]
     mended = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
     result.sources |= {definition.file: definition.data for definition in definitions if definition.file in mended}
     take_apart(schemas)
@@ -117,7 +117,7 @@ def at_reported_half(violation: Violation, reported: set[str]) -> Violation:
         return violation
     for half in (violation.element.request, violation.element.response):
         if half and half.file in reported:
-            name = violation.anchor.wanted if violation.anchor.wanted in half.properties else "name"
+            name = violation.anchor.name if violation.anchor.name in half.properties else "name"
             return replace(violation, anchor=anchor(half, name), instead="")
     return violation
 

@@ -63,7 +63,7 @@ def block_comment(case: FixerCase) -> Fix | None:
 def unused_ignore(case: FixerCase) -> Fix | None:
     """Take an ignore comment out when there is nothing to ignore; not one whose rule may only be misspelt."""
     document, noted = case.document, case.problem.noted
-    if not noted.spare:
+    if not noted.removable:
         return None
     start, end = noted.start, noted.end
     if document.begins_line(start):

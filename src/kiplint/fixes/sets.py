@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from kiplint.engine.configure import configure
+from kiplint.engine.config import configure
 from kiplint.model.load import Definition, load
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFiles

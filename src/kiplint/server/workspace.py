@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kiplint.engine.configure import Configuration, configure
+from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet

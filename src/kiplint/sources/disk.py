@@ -44,7 +44,7 @@ def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep)
     place = shown(directory or ".")
     known = ((_below(place, path), path) for path in beside)
     others = (entry for entry in known if entry[0] not in taken and keep(entry[1]))
-    context = (SchemaFile(name, read(path, listed=True), wanted=False) for name, path in others)
+    context = (SchemaFile(name, read(path, listed=True), reported=False) for name, path in others)
     return with_context(place, files, context)
 
 

@@ -176,7 +176,7 @@ class SchemaFile(msgspec.Struct, frozen=True):
 
     path: str
     data: bytes
-    wanted: bool = True
+    reported: bool = True
 
 
 class SchemaFiles(msgspec.Struct, frozen=True):

@@ -59,7 +59,7 @@ class FileTree(msgspec.Struct, frozen=True):
         files = self._files("", keep)
         paths = {printable(self.prefix + name) for name in chosen}
         named = [file for file in files if file.path in paths]
-        others = (SchemaFile(file.path, file.data, wanted=False) for file in files if file.path not in paths)
+        others = (SchemaFile(file.path, file.data, reported=False) for file in files if file.path not in paths)
         return with_context(self._shown(""), named, others) if named else None
 
     def below(self, path: str) -> tuple[FileTree, str]:

@@ -25,9 +25,8 @@ class Problem(msgspec.Struct, frozen=True):
     """One mistake in the text or shape of a definition.
 
     `start` and `end` are half-open character offsets into the file's decoded text, or -1 when
-    only `pointer` (an RFC 6901 JSON pointer) says where. `word` is the word that is not known, where it is about one;
-    `harmless` says that no reader takes the definition for another because of it, `spare` that the text between start
-    and end serves no purpose.
+    only `pointer` (an RFC 6901 JSON pointer) gives the place. `word` is the unknown word, if there is one. `harmless`:
+    all readers read the same definition in spite of it; `removable`: the text from start to end has no effect.
     """
 
     kind: str
@@ -37,7 +36,7 @@ class Problem(msgspec.Struct, frozen=True):
     end: int = -1
     word: str = ""
     harmless: bool = False
-    spare: bool = False
+    removable: bool = False
 
 
 _QUOTED: Final = r"""

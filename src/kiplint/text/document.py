@@ -38,7 +38,7 @@ _PART: Final = frozenset(("name", "type", "versions"))
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A definition: `text` is that of the document from `start` to `end`, its strings mended, and as long.
+    """A definition: `text` is that of the document from `start` to `end`, its strings repaired, and as long.
 
     One that is not `closed` lacks a brace; where it ends is a guess.
     """
@@ -69,7 +69,7 @@ class _Scan:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.mends: dict[int, str] = {}
+        self.replacements: dict[int, str] = {}
         self.stack: list[_Frame] = []
         self.closed: list[tuple[int, int]] = []
         self.loose: list[int] = []
@@ -100,10 +100,10 @@ class _Scan:
         if not self.stack:
             return
         if kind == "curly":
-            self.mends |= {start: '"', end - 1: '"'}
+            self.replacements |= {start: '"', end - 1: '"'}
         if kind != "string":
             inside = self.text[start:end]
-            self.mends.update((start + n, " ") for n, char in enumerate(inside) if char in "\r\n")
+            self.replacements.update((start + n, " ") for n, char in enumerate(inside) if char in "\r\n")
         if _COLON.match(self.text, end):
             self.stack[-1].keys.add(self.text[start + 1 : end - 1])
 
@@ -126,7 +126,7 @@ def find_blocks(text: str) -> DocumentBlocks:
             kept.append((start, end, closed))
     begun = [start for start, _, _ in kept]
     loose = [at for at in scan.loose if not (n := bisect_right(begun, at)) or at >= kept[n - 1][1]]
-    return DocumentBlocks(tuple(_block(text, scan.mends, *place) for place in kept), tuple(loose))
+    return DocumentBlocks(tuple(_block(text, scan.replacements, *place) for place in kept), tuple(loose))
 
 
 def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, int]]:
@@ -143,10 +143,10 @@ def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, 
         yield start, start + len("".join(lines).rstrip())
 
 
-def _block(text: str, mends: dict[int, str], start: int, end: int, closed: bool) -> Block:
+def _block(text: str, replacements: dict[int, str], start: int, end: int, closed: bool) -> Block:
     inner = text[start:end]
-    if mends:
-        inner = "".join(mends.get(at, char) for at, char in enumerate(inner, start))
+    if replacements:
+        inner = "".join(replacements.get(at, char) for at, char in enumerate(inner, start))
     return Block(start, end, inner, closed)
 
 
@@ -194,7 +194,7 @@ class ShownDocument(msgspec.Struct, frozen=True, dict=True):
 def read_document(text: str) -> ShownDocument:
     """A document out of its text, whatever it is; linear in its length."""
     if not _HTML.search(text):
-        return ShownDocument(text, _mended(text), range(len(text) + 1))
+        return ShownDocument(text, _plain(text), range(len(text) + 1))
     pieces: list[str] = []
     offsets = array("q")
     sizes: dict[int, int] = {}
@@ -206,7 +206,7 @@ def read_document(text: str) -> ShownDocument:
             offsets.extend(range(start, start + len(shown)))
         pieces.append(shown)
     offsets.append(len(text))
-    return ShownDocument(text, _mended("".join(pieces)), offsets, sizes)
+    return ShownDocument(text, _plain("".join(pieces)), offsets, sizes)
 
 
 def _shown(text: str) -> Iterator[tuple[str, int, int]]:
@@ -229,7 +229,7 @@ def _shown(text: str) -> Iterator[tuple[str, int, int]]:
     yield text[done:], done, -1
 
 
-def _mended(text: str) -> str:
+def _plain(text: str) -> str:
     """The text with plain blanks for what looks like one, and for marks of quoting; as long as before."""
     spaced = text.translate(_PASTED)
     if ">" not in spaced:

@@ -58,7 +58,7 @@ _WHAT: Final = {"object": "property", "array": "element"}
 class OpenNode:
     """An object or array that is still open."""
 
-    __slots__ = ("children", "comma", "expect", "member", "node", "seen")
+    __slots__ = ("children", "comma", "expect", "first_keys", "member", "node")
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -68,7 +68,7 @@ class OpenNode:
         self.comma = -1
         self.member: Node | None = None
         """The property being read; None in arrays, and for a value without a key, which is dropped."""
-        self.seen: dict[str, int] = {}
+        self.first_keys: dict[str, int] = {}
 
     @property
     def closer(self) -> str:
@@ -212,7 +212,7 @@ class Builder:
         frame.member = node
         frame.expect = Expect.COLON
         self._note_issues(issues, token)
-        first = frame.seen.setdefault(node.key, token.start)
+        first = frame.first_keys.setdefault(node.key, token.start)
         if first != token.start and not self.collector.full:
             detail = f"the property {show(node.key)} is here already, on line {self.line_of(first)}"
             self.collector.add("duplicate-key", detail, self.where(), token.start, token.end)

@@ -124,7 +124,7 @@ class _Check:
         for known, result in self._done:
             if known == files:
                 return result
-        inputs = (Input(file.path, files[file.path], file.wanted) for file in self._set.files)
+        inputs = (Input(file.path, files[file.path], file.reported) for file in self._set.files)
         result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, fixer=fixer)
         if self._sparing is not None:
             chosen = {id(finding) for finding in self._sparing.chosen(result.findings, result.sources)}

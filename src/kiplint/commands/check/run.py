@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Unpack
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.engine.config import FailOn
-from kiplint.engine.configure import Chosen, Configuration, Path, configure
+from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
@@ -225,7 +224,7 @@ class _Run:
                 self.names, self.configuration.keeps, options.stdin_filename, options.repository, seen.empty
             ):
                 seen.left_out += one.left_out
-                seen.paths += [file.path for file in one.files if file.wanted]
+                seen.paths += [file.path for file in one.files if file.reported]
                 yield one
         except NothingThereError:
             if options.changed_since is None:
@@ -284,7 +283,7 @@ def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Ite
 
         fixer = fix.fixer
     for one in sets:
-        files = (Input(file.path, file.data, file.wanted) for file in one.files)
+        files = (Input(file.path, file.data, file.reported) for file in one.files)
         yield check_set(files, rules, directory=one.directory, partial=one.lone, fixer=fixer)
 
 

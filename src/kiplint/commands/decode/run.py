@@ -17,7 +17,7 @@ from kiplint.codec.frames import Frame, decode_body, decode_request, decode_resp
 from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import read_together
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.render.report import RuleInfo

@@ -14,8 +14,7 @@ from kiplint.commands.diff.result import DiffDocument, as_finding, diff_document
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, Judged, judge
 from kiplint.compat.tree import Tree, broken, load, load_base
-from kiplint.engine.config import Config
-from kiplint.engine.configure import Chosen, Path, configure
+from kiplint.engine.config import Chosen, Config, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
@@ -94,8 +93,8 @@ def _compare(
         differences = [change for change in differences if any(id(message) in own for message in change.messages)]
     known = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
     changes = judge(differences, rules, known, after.sources)
-    if spares := rules.spares:
-        changes = [change for change in changes if not spares(change.path, change.rule)]
+    if ignores := rules.ignores:
+        changes = [change for change in changes if not ignores(change.path, change.rule)]
     failing = any(change.breaks in grave or change.severity == "error" for change in changes)
     unread = broken(before, after)
     findings = tuple(map(as_finding, changes))

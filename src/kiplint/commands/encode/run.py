@@ -8,7 +8,7 @@ from typing import Any
 from kiplint.codec.catalog import chosen_message, open_catalog
 from kiplint.codec.exchange import EncodedObject, encode_line, encode_object
 from kiplint.commands.encode.result import EncodeResult
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 
 
 def encode(

@@ -15,8 +15,7 @@ from kiplint.commands.kip.result import DefinitionRow, KipReport, KipResult, New
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
-from kiplint.engine.config import FailOn
-from kiplint.engine.configure import Chosen, Configuration, Path, configure
+from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
@@ -220,7 +219,7 @@ def open_base(source: Path, repository: Path | None, keeps: Callable[[str], bool
     sets: dict[str, Files] = {}
     where = os.fspath(repository) if repository else None
     for files in open_sets([os.fspath(source)], keeps, repository=where):
-        sets.setdefault(files.relative, {}).update({file.path: file.data for file in files.files if file.wanted})
+        sets.setdefault(files.relative, {}).update({file.path: file.data for file in files.files if file.reported})
     return ReleaseSets(make_tree(os.fspath(source), ((name, by_path.items()) for name, by_path in sets.items())), sets)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from kiplint.commands.migrate.result import MigrationResult
-from kiplint.engine.configure import Path, configure
+from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate
@@ -151,7 +151,7 @@ def _migrate_each(sets: Iterable[SchemaFiles], names: Sequence[str], change: Mig
 
 def _selected(files: SchemaFiles, rpcs: Sequence[Rpc]) -> list[Rpc]:
     """The RPCs whose request or response is among the files that were named."""
-    paths = {file.path for file in files.files if file.wanted}
+    paths = {file.path for file in files.files if file.reported}
     return [rpc for rpc in rpcs if any(half and half.file in paths for half in (rpc.request, rpc.response))]
 
 

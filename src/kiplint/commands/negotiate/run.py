@@ -11,7 +11,7 @@ from kiplint.compat.negotiation.negotiate import negotiate as agree
 from kiplint.compat.negotiation.releases import release_matrix
 from kiplint.compat.roles import Mode
 from kiplint.compat.tree import broken, load_rpcs
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.render.report import Status
 from kiplint.sources.disk import read

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kiplint.commands.new.result import NewResult
-from kiplint.engine.configure import Path, configure
+from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes import new_rpc as first_version
 from kiplint.fixes.sets import client_rpcs, load_set, rule_parameter

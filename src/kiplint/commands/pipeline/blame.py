@@ -22,7 +22,7 @@ def run(options: Options) -> int:
     Findings as they came in and were fixed, and changes, each with its commit and the first release that has it.
     """
     from kiplint.commands.pipeline.lake import open_lake, write_answer
-    from kiplint.engine.configure import configure
+    from kiplint.engine.config import configure
 
     reader = open_lake(options.lake)
     from kiplint.pipeline.answers.blame import blame

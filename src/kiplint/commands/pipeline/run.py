@@ -73,7 +73,7 @@ def run(options: Options) -> int:
 
     need_spark()
     from kiplint.cli.process import CLEAN, FINDINGS, Ended
-    from kiplint.engine.configure import configure
+    from kiplint.engine.config import configure
     from kiplint.pipeline.engine import Engine
     from kiplint.pipeline.lake import Lake
     from kiplint.pipeline.request import make_request

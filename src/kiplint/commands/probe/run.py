@@ -13,7 +13,7 @@ from kiplint.codec.frames import API_VERSIONS
 from kiplint.commands.probe.broker import NO_NODE, ClientIdentity, KnownSets, Questions, ask
 from kiplint.commands.probe.connection import Sasl, Tls
 from kiplint.commands.probe.result import ProbeResult
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 
 MOST_AT_ONCE = 16

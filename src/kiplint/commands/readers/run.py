@@ -10,8 +10,7 @@ from typing import ClassVar, NamedTuple, Unpack
 import msgspec
 
 from kiplint.compat.since import places
-from kiplint.engine.config import FailOn
-from kiplint.engine.configure import Chosen, Configuration, Path, configure
+from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.place import place
@@ -80,7 +79,7 @@ def readers(
     name = os.fspath(source)
     configuration = configure(name, **chosen)
     whole = configuration.rules()
-    rules = RuleSet([rule for rule in whole.rules if rule.each == "reading"], whole.known, whole.spares)
+    rules = RuleSet([rule for rule in whole.rules if rule.each == "reading"], whole.known, whole.ignores)
     rules.readings = readings_of(*rules.rules)
     if not rules.rules:
         raise UsageError("no reader is selected; `kiplint rules readers` lists them")
@@ -176,8 +175,8 @@ def _survey(names: list[str], configuration: Configuration, rules: RuleSet, repo
     messages = 0
     for one in open_sets(names, configuration.keeps, repository=repository):
         definitions = [load(file.path, file.data) for file in one.files]
-        reported = {file.path for file in one.files if file.wanted}
-        sources |= {file.path: file.data for file in one.files if file.wanted}
+        reported = {file.path for file in one.files if file.reported}
+        sources |= {file.path: file.data for file in one.files if file.reported}
         messages += sum(found.message is not None for found in definitions if found.file in reported)
         for outcome in outcomes(definitions, wanted):
             befallen = list(_befallen(definitions, [r for r in outcome.readings if r.file in reported], rules))
@@ -217,5 +216,5 @@ def _befallen(definitions: list[Definition], readings: list[ReadingElement], rul
         told: Callable[[Violation], str] = lambda violation: printable(violation.message)  # noqa: E731 (a key)
         known = {(violation.rule.id, told(violation)): violation.element for violation in violations}
         for finding in place(one, violations, rules) if violations else ():
-            if not (rules.spares and rules.spares(finding.path, finding.rule)):
+            if not (rules.ignores and rules.ignores(finding.path, finding.rule)):
                 yield Befallen(known[finding.rule, finding.message], finding)

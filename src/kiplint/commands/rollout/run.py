@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
-from kiplint.engine.configure import Path, configure
+from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.render.report import Report, rule_infos

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kiplint.codec.problems import RULES
 from kiplint.compat.judge import messages_of
-from kiplint.engine.configure import configure
+from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import load_pack
 from kiplint.engine.rule import Rule, RuleSpec

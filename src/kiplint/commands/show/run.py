@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from kiplint.commands.show.result import LayoutResult, LayoutsResult
 from kiplint.compat.tree import broken, layout_intervals, load
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean

@@ -10,7 +10,7 @@ from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
 from kiplint.compat.upgrade import make_release
 from kiplint.compat.upgrade import upgrade_path as find_path
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.render.report import Status
 from kiplint.sources.history import version_tags

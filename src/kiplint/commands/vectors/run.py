@@ -9,7 +9,7 @@ from kiplint.codec.catalog import Catalog, open_catalog
 from kiplint.codec.codec import UnusableLayout
 from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
 from kiplint.commands.vectors.result import Vector
-from kiplint.engine.configure import Path
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
