@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kiplint.commands.diff.run import diff as diff
     from kiplint.commands.encode.result import EncodeResult as EncodeResult
     from kiplint.commands.encode.run import encode as encode
+    from kiplint.commands.kip.result import KipResult as KipResult
+    from kiplint.commands.kip.run import kip as kip
     from kiplint.commands.migrate.result import MigrationResult as MigrationResult
     from kiplint.commands.migrate.run import migrate_bump as migrate_bump
     from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
     from kiplint.commands.negotiate.run import negotiate as negotiate
     from kiplint.commands.new.result import NewResult as NewResult
     from kiplint.commands.new.run import new_rpc as new_rpc
+    from kiplint.commands.probe.connection import Sasl as Sasl
+    from kiplint.commands.probe.connection import Tls as Tls
+    from kiplint.commands.probe.result import ProbeResult as ProbeResult
+    from kiplint.commands.probe.run import probe as probe
+    from kiplint.commands.readers.result import ReadersResult as ReadersResult
+    from kiplint.commands.readers.run import readers as readers
     from kiplint.commands.rollout.run import RolloutResult as RolloutResult
     from kiplint.commands.rollout.run import rollout as rollout
     from kiplint.commands.show.result import LayoutResult as LayoutResult
@@ -46,12 +54,19 @@ _MODULES = {
     "commands.diff.run": ("diff", "DiffResult"),
     "commands.encode.result": ("EncodeResult",),
     "commands.encode.run": ("encode",),
+    "commands.kip.result": ("KipResult",),
+    "commands.kip.run": ("kip",),
     "commands.migrate.result": ("MigrationResult",),
     "commands.migrate.run": ("migrate_bump", "migrate_kip_1313"),
     "commands.negotiate.result": ("NegotiationResult",),
     "commands.negotiate.run": ("negotiate",),
     "commands.new.result": ("NewResult",),
     "commands.new.run": ("new_rpc",),
+    "commands.probe.connection": ("Sasl", "Tls"),
+    "commands.probe.result": ("ProbeResult",),
+    "commands.probe.run": ("probe",),
+    "commands.readers.result": ("ReadersResult",),
+    "commands.readers.run": ("readers",),
     "commands.rollout.run": ("rollout", "RolloutResult"),
     "commands.show.result": ("LayoutResult", "LayoutsResult"),
     "commands.show.run": ("show", "show_all"),

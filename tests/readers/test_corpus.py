@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.commands.readers.run import ReadersResult, readers
+from kiplint.commands.readers.result import ReadersResult
+from kiplint.commands.readers.run import readers
 
 TRUNK = "kafka-trunk-2026-08/clients"
 FINE = {

@@ -23,20 +23,18 @@ SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint kip`."""
 
     files: Annotated[
         tuple[str, ...],
         Argument(
-            "KIPs as text, Markdown, or the HTML of a wiki; - for standard input. Each is taken by itself.", "FILE"
+            "KIPs as text, Markdown, or the HTML of a wiki; - for standard input. Each is checked by itself.", "FILE"
         ),
     ]
     base: Annotated[
         str | None, Option("The release that the KIP changes: a directory, an archive, REV: or REV:path.", "SET")
     ] = None
-    against: Annotated[str | None, Option("The code that came of the KIP: say where the two differ by now.", "SET")] = (
-        None
-    )
+    against: Annotated[str | None, Option("The code that implements the KIP: report how the two differ.", "SET")] = None
     repo: RepositoryOption = None
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
@@ -48,9 +46,9 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Check the schemas in the text of a KIP.
 
-    The definitions are taken out of the text, with what pasting has made of blanks and quotes, and checked as one set;
-    of several with one name the last counts. With --base they are checked in the place of that release's, and what
-    they change is shown as `kiplint diff` shows it, with the layouts of their versions. All places are in the KIP.
+    The definitions are extracted from the text, which may have altered blanks and quotes, and checked as one set; the
+    last definition of a name counts. With --base they replace those of the release, and their changes are shown as
+    `kiplint diff` shows them, with the layouts of the new versions. All places are in the KIP.
     """
     from kiplint.cli.output import report
     from kiplint.commands.kip.result import KipResult

@@ -17,7 +17,7 @@ SECTION = "Compare and plan"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint negotiate`."""
 
     client: Annotated[
         str,
@@ -45,9 +45,9 @@ class Options(Group, frozen=True):
     unstable: Annotated[bool, Option("The brokers offer unstable versions too.")] = False
     mode: Annotated[
         Literal["zookeeper", "kraft"] | None,
-        Option("What the brokers run in, where they can do both.", usual="kraft where they can"),
+        Option("The mode of the brokers, where they support both.", usual="kraft where they can"),
     ] = None
-    sasl: Annotated[bool, Option("The connection begins with SASL: the first ApiVersions is version 0.")] = False
+    sasl: Annotated[bool, Option("The connection begins with SASL: the first ApiVersions has version 0.")] = False
     matrix: Annotated[
         bool, Option("Take every set as the client of every other: which releases can be used together.")
     ] = False
@@ -57,16 +57,16 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Say which versions a client and its brokers agree on.
+    """Report which versions a client and its brokers agree on.
 
     First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the versions
-    that client and all brokers share, the version chosen, and the headers. Says which RPCs a KIP-1313 broker would
-    refuse, and who makes the client instance id.
+    that client and all brokers share, the version chosen, and the headers. Reports which RPCs a KIP-1313 broker would
+    refuse, and which side makes the client instance id.
 
     A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name zkBroker;
-    where a set says no listeners, as before 2.8, all that the release enables. RPCs that brokers and controllers send
-    each other stand apart. Of brokers that were probed (a file, or - for standard input) the versions are known, and
-    taken to look as the client's do. With --matrix every set is the client of every other.
+    where a set has no listeners, as before 2.8, all that the release enables. RPCs between brokers and controllers are
+    listed apart. Probed brokers (a file, or - for standard input) are assumed to have the client's layouts. With
+    --matrix every set is the client of every other.
     """
     from kiplint.cli.output import present
     from kiplint.commands.negotiate.run import negotiate, negotiate_all
@@ -76,9 +76,9 @@ def run(options: Options) -> int:
         if options.feature or options.sasl:
             raise UsageError("--matrix goes with neither --feature nor --sasl")
         sets = (options.client, *options.brokers)
-        every = negotiate_all(*sets, unstable=options.unstable, mode=options.mode, repository=options.repo)
-        return present(every, options.output_format, options.color, opened=options.open)
-    found = negotiate(
+        matrix = negotiate_all(*sets, unstable=options.unstable, mode=options.mode, repository=options.repo)
+        return present(matrix, options.output_format, options.color, opened=options.open)
+    result = negotiate(
         options.client,
         *options.brokers,
         feature=options.feature,
@@ -87,4 +87,4 @@ def run(options: Options) -> int:
         sasl=options.sasl,
         repository=options.repo,
     )
-    return present(found, options.output_format, options.color, opened=options.open)
+    return present(result, options.output_format, options.color, opened=options.open)

@@ -23,10 +23,10 @@ SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint readers`."""
 
     set: Annotated[str, Argument("The definitions: a directory, files, an archive, REV: or REV:path.", "[SET]")] = "."
-    since: Annotated[str | None, Option("Only what a change since this revision brought about.", "REV")] = None
+    since: Annotated[str | None, Option("Only what is new since this revision.", "REV")] = None
     repo: RepositoryOption = None
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
@@ -36,14 +36,15 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Say what definitions do to other readers of them.
+    """Report what other readers of the definitions do with them.
 
-    Clients and proxies outside of Java read these files with parsers of their own. For each that kiplint has a profile
-    of, how it reads is replayed: where it fails, which versions it takes for something else, and what it ignores. The
-    rules `readers/NAME` are infos unless the configuration says otherwise.
+    Clients and proxies outside of Java read these files with parsers of their own. kiplint replays each reader that it
+    has a profile of: where it fails, which versions it reads otherwise than Kafka, and what it ignores. The rules
+    `readers/NAME` are infos unless the configuration changes that.
     """
     from kiplint.cli.output import report
-    from kiplint.commands.readers.run import ReadersResult, readers
+    from kiplint.commands.readers.result import ReadersResult
+    from kiplint.commands.readers.run import readers
 
     def work() -> ReadersResult:
         return readers(

@@ -1,67 +1,199 @@
-"""Readers as JSON; the fields are stable, and only ever added to."""
+"""The result of `kiplint readers`, and its JSON document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Final, Literal
 
-from kiplint.commands.readers.run import Befallen, ReaderRow, ReadersResult
-from kiplint.commands.readers.text import sentence
-from kiplint.render.findings.json import as_json
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
+
+from kiplint.engine.finding import Finding, Severity
+from kiplint.model.problem import ReadingElement
+from kiplint.readers.profile import Profile
+from kiplint.render.findings.json import FindingObject, Line, finding_object
+from kiplint.render.report import Report
 from kiplint.text.show import encodable
-
-VERSION = 1
-
-
-def rows(result: ReadersResult) -> Iterator[dict[str, Any]]:
-    """The findings, an object each."""
-    return map(as_json, result.findings)
+from kiplint.text.words import listed, plural
 
 
-def document(result: ReadersResult) -> dict[str, Any]:
+class PlacedReading(msgspec.Struct, frozen=True):
+    """A reader's failure or misreading at a definition, and the finding for it."""
+
+    reading: ReadingElement
+    finding: Finding
+
+
+class ReaderRow(msgspec.Struct, frozen=True):
+    """A reader: the number of definitions that it reads, its failures, and its misreadings of versions.
+
+    `ignores` counts the properties that it ignores, by name; `leaves_out` are the messages whose latest version, being
+    unstable, it leaves out.
+    """
+
+    profile: Profile
+    reads: int
+    fails: tuple[PlacedReading, ...]
+    misreads: tuple[PlacedReading, ...]
+    ignores: Mapping[str, int]
+    leaves_out: tuple[str, ...]
+
+
+class ReaderPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in a definition."""
+
+    message_name: str
+    path: str
+    line: Line
+    column: Line
+    pointer: Annotated[str, Meta(description="The JSON pointer (RFC 6901) of the place.")]
+    severity: Severity
+
+
+class ReaderFailure(ReaderPlace, frozen=True, kw_only=True):
+    """A definition at which a reader fails."""
+
+    why: str
+
+
+class ReaderMisreading(ReaderPlace, frozen=True, kw_only=True):
+    """Versions that a reader reads otherwise than Kafka."""
+
+    versions: str
+    what: Annotated[str, Meta(description="`header` or `layout`.")]
+    kafka: Annotated[str, Meta(description="What Kafka reads.")]
+    reader: Annotated[str, Meta(description="What the reader reads.")]
+
+
+class ReaderObject(msgspec.Struct, frozen=True, kw_only=True):
+    """A reader of Kafka's definitions outside of Kafka."""
+
+    name: str
+    title: str
+    repository: str
+    reads: Annotated[int, Meta(description="The number of definitions that it reads.")]
+    fails: list[ReaderFailure]
+    misreads: list[ReaderMisreading]
+    ignores: Annotated[dict[str, int], Meta(description="How often it ignores a property, by name.")]
+    leaves_out: Annotated[list[str], Meta(description="The messages whose latest, unstable version it leaves out.")]
+
+
+class ReadersSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """The numbers of all readers."""
+
+    files: int
+    messages: int
+    errors: int
+    warnings: int
+    infos: int
+    older: Annotated[
+        int | UnsetType, Meta(description="With --since: findings that were there before; left out for 0.")
+    ] = UNSET
+    fails: int
+    misreads: int
+    sentence: Annotated[str, Meta(description="All in a sentence.")]
+
+
+class ReadersDocument(msgspec.Struct, frozen=True):
     """What `kiplint readers --output-format json` writes."""
-    return {
-        "version": VERSION,
-        "readers": [_reader(row) for row in result.rows],
-        "findings": list(rows(result)),
-        "summary": {
-            **result.summary,
-            "fails": sum(len(row.fails) for row in result.rows),
-            "misreads": sum(len(row.misreads) for row in result.rows),
-            "sentence": encodable(sentence(result)),
-        },
+
+    version: Literal[1]
+    readers: list[ReaderObject]
+    findings: list[FindingObject]
+    summary: ReadersSummary
+
+
+DOCUMENTS: Final = {"readers": ReadersDocument}
+
+
+class ReadersResult(Report, frozen=True):
+    """The outcome of each reader. With a revision in `since`, only what is new since then."""
+
+    rows: tuple[ReaderRow, ...] = ()
+    since: str = ""
+
+    command = "readers"
+    renderers: ClassVar[Mapping[str, str]] = {
+        "text": "kiplint.commands.readers.text:write",
+        "markdown": "kiplint.commands.readers.text:write_markdown",
     }
+    tells_nothing = False
+
+    @property
+    def sentence(self) -> str:
+        """`The set makes kafka-protocol-rs fail (202 definitions) and kio take the wrong header (95 messages).`"""
+        parts = [part for row in self.rows for part in _parts(row)]
+        subject = f"The change since {self.since}" if self.since else "The set"
+        if not parts:
+            return f"{subject} makes no reader fail or read anything else than Kafka."
+        return f"{subject} makes {listed(parts)}."
+
+    @property
+    def document(self) -> ReadersDocument:
+        """The JSON document."""
+        counts = self.counts
+        return ReadersDocument(
+            version=1,
+            readers=list(map(_reader_object, self.rows)),
+            findings=list(map(finding_object, self.findings)),
+            summary=ReadersSummary(
+                files=self.files,
+                messages=self.messages,
+                errors=counts["error"],
+                warnings=counts["warning"],
+                infos=counts["info"],
+                older=self.older or UNSET,
+                fails=sum(len(row.fails) for row in self.rows),
+                misreads=sum(len(row.misreads) for row in self.rows),
+                sentence=encodable(self.sentence),
+            ),
+        )
 
 
-def _reader(row: ReaderRow) -> dict[str, Any]:
-    return {
-        "name": row.profile.name,
-        "title": row.profile.title,
-        "repository": row.profile.repository,
-        "reads": row.reads,
-        "fails": [{**_where(one), "why": encodable(one.reading.why)} for one in row.fails],
-        "misreads": [
-            {
-                **_where(one),
-                "versions": one.reading.versions,
-                "what": one.reading.what,
-                "kafka": encodable(one.reading.really),
-                "reader": encodable(one.reading.taken),
-            }
-            for one in row.misreads
+def _parts(row: ReaderRow) -> Iterator[str]:
+    parts = []
+    if row.fails:
+        parts.append(f"fail ({plural(len(row.fails), 'definition')})")
+    for what, verb in (("header", "take the wrong header"), ("layout", "read other bytes")):
+        messages = {misread.finding.message_name for misread in row.misreads if misread.reading.what == what}
+        if messages:
+            parts.append(f"{verb} ({plural(len(messages), 'message')})")
+    if parts:
+        yield f"{row.profile.title} {listed(parts)}"
+
+
+def _reader_object(row: ReaderRow) -> ReaderObject:
+    return ReaderObject(
+        name=row.profile.name,
+        title=row.profile.title,
+        repository=row.profile.repository,
+        reads=row.reads,
+        fails=[
+            ReaderFailure(**asdict(_place(failure.finding)), why=encodable(failure.reading.why))
+            for failure in row.fails
         ],
-        "ignores": {encodable(name): count for name, count in row.ignores.items()},
-        "leaves_out": [encodable(name) for name in row.leaves_out],
-    }
+        misreads=[
+            ReaderMisreading(
+                **asdict(_place(misread.finding)),
+                versions=misread.reading.versions,
+                what=misread.reading.what,
+                kafka=encodable(misread.reading.really),
+                reader=encodable(misread.reading.taken),
+            )
+            for misread in row.misreads
+        ],
+        ignores={encodable(name): count for name, count in row.ignores.items()},
+        leaves_out=list(map(encodable, row.leaves_out)),
+    )
 
 
-def _where(one: Befallen) -> dict[str, Any]:
-    finding = one.finding
-    return {
-        "message_name": encodable(finding.message_name),
-        "path": encodable(finding.path),
-        "line": finding.span.line,
-        "column": finding.span.column,
-        "pointer": encodable(finding.pointer),
-        "severity": finding.severity,
-    }
+def _place(finding: Finding) -> ReaderPlace:
+    return ReaderPlace(
+        message_name=encodable(finding.message_name),
+        path=encodable(finding.path),
+        line=finding.span.line,
+        column=finding.span.column,
+        pointer=encodable(finding.pointer),
+        severity=finding.severity,
+    )

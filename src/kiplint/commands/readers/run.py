@@ -1,66 +1,26 @@
-"""What the definitions of a set do to other readers of them."""
+"""The replay of other readers over the definitions of a set."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import ClassVar, NamedTuple, Unpack
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, Unpack
 
-import msgspec
-
+from kiplint.commands.readers.result import PlacedReading, ReaderRow, ReadersResult
 from kiplint.compat.since import places
 from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding
 from kiplint.engine.place import place
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, load
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.outcome import PACK, outcomes, readings_of
-from kiplint.readers.profile import Profile
-from kiplint.render.report import IGNORE, Report, at_least, rule_infos
+from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.sources.tree import home_of
 from kiplint.text.show import printable
-
-
-class Befallen(msgspec.Struct, frozen=True):
-    """What befalls a reader at one definition, and where that is."""
-
-    reading: ReadingElement
-    finding: Finding
-
-
-class ReaderRow(msgspec.Struct, frozen=True):
-    """A reader: how many definitions it reads, those at which it fails, the versions that it takes for something else.
-
-    `ignores` counts the properties that it passes over, by name; `leaves_out` are the messages whose latest version it
-    leaves out, being unstable.
-    """
-
-    profile: Profile
-    reads: int
-    fails: tuple[Befallen, ...]
-    misreads: tuple[Befallen, ...]
-    ignores: Mapping[str, int]
-    leaves_out: tuple[str, ...]
-
-
-class ReadersResult(Report, frozen=True):
-    """What `readers` found, reader by reader. With a revision in `since`, only what came since then."""
-
-    rows: tuple[ReaderRow, ...] = ()
-    since: str = ""
-
-    command = "readers"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.readers.text",
-        "json": "kiplint.commands.readers.result",
-        "markdown": "kiplint.commands.readers.markdown",
-    }
-    tells_nothing = False
 
 
 def readers(
@@ -71,28 +31,28 @@ def readers(
     repository: Path | None = None,
     **chosen: Unpack[Chosen],
 ) -> ReadersResult:
-    """Replay how other readers take the definitions of a set: what fails, what is misread, and what they ignore.
+    """Replay how other readers read the definitions of a set: what fails, what is misread, and what they ignore.
 
-    With `since`, a revision, only what a change since then brought about. The status is `findings` when one is as
-    severe as `fail_on` says. Raises UsageError and SourceError as `check` does.
+    With `since`, a revision, only what is new since then. The status is `findings` when a finding is at least as severe
+    as `fail_on`. Raises UsageError and SourceError as `check` does.
     """
     name = os.fspath(source)
     configuration = configure(name, **chosen)
-    whole = configuration.rules()
-    rules = RuleSet([rule for rule in whole.rules if rule.each == "reading"], whole.known, whole.ignores)
+    selected = configuration.rules()
+    rules = RuleSet([rule for rule in selected.rules if rule.each == "reading"], selected.known, selected.ignores)
     rules.readings = readings_of(*rules.rules)
     if not rules.rules:
         raise UsageError("no reader is selected; `kiplint rules readers` lists them")
-    place_of = os.fspath(repository) if repository else None
-    now = _survey([name], configuration, rules, place_of)
+    where = os.fspath(repository) if repository else None
+    now = _survey([name], configuration, rules, where)
     if since:
-        now = now.without(_before(since, name, configuration, rules, place_of))
-    findings = tuple(one.finding for row in now.rows for one in (*row.fails, *row.misreads))
+        now = now.without(_before(since, name, configuration, rules, where))
+    findings = tuple(placed.finding for row in now.rows for placed in (*row.fails, *row.misreads))
     return ReadersResult(
         findings=findings,
         files=len(now.sources),
         messages=now.messages,
-        sources={one.path: now.sources[one.path] for one in findings},
+        sources={finding.path: now.sources[finding.path] for finding in findings},
         status="findings" if at_least(findings, fail_on or configuration.config.fail_on) else "ok",
         sets=(name,),
         rules=rule_infos([*rules.known, *rules.rules], findings, IGNORE),
@@ -105,7 +65,7 @@ def readers(
 
 
 class _Survey(NamedTuple):
-    """What befalls readers in some sets; `older` is how much of it was so before."""
+    """The outcome of readers for some sets; `older` counts failures and misreadings that were there before."""
 
     rows: tuple[ReaderRow, ...]
     sources: Mapping[str, bytes]
@@ -113,22 +73,22 @@ class _Survey(NamedTuple):
     older: int = 0
 
     def without(self, before: _Survey | None) -> _Survey:
-        """What is not in another survey as often."""
+        """The failures and misreadings that the other survey does not have as often."""
         if before is None:
             return self
-        known = Counter(one.finding.fingerprint for row in before.rows for one in (*row.fails, *row.misreads))
+        known = Counter(placed.finding.fingerprint for row in before.rows for placed in (*row.fails, *row.misreads))
         ignored = {row.profile.name: row.ignores for row in before.rows}
-        left = {row.profile.name: row.leaves_out for row in before.rows}
+        left_out = {row.profile.name: row.leaves_out for row in before.rows}
         count = self._count
 
-        def fresh(some: Iterable[Befallen]) -> tuple[Befallen, ...]:
-            found = []
-            for one in some:
-                if known[one.finding.fingerprint] > 0:
-                    known[one.finding.fingerprint] -= 1
+        def fresh(readings: Iterable[PlacedReading]) -> tuple[PlacedReading, ...]:
+            new = []
+            for placed in readings:
+                if known[placed.finding.fingerprint] > 0:
+                    known[placed.finding.fingerprint] -= 1
                 else:
-                    found.append(one)
-            return tuple(found)
+                    new.append(placed)
+            return tuple(new)
 
         rows = tuple(
             ReaderRow(
@@ -137,7 +97,7 @@ class _Survey(NamedTuple):
                 fresh(row.fails),
                 fresh(row.misreads),
                 +(Counter(row.ignores) - Counter(ignored.get(row.profile.name, {}))),
-                tuple(one for one in row.leaves_out if one not in left.get(row.profile.name, ())),
+                tuple(name for name in row.leaves_out if name not in left_out.get(row.profile.name, ())),
             )
             for row in self.rows
         )
@@ -152,7 +112,7 @@ class _Survey(NamedTuple):
 def _before(
     since: str, name: str, configuration: Configuration, rules: RuleSet, repository: str | None
 ) -> _Survey | None:
-    """The same of a revision, where the set has the same place there; None where there was nothing."""
+    """The survey of the same place in a revision; None where it had no definitions."""
     revision = since.removesuffix(":")
     top = ""
     if os.path.lexists(name):
@@ -161,7 +121,7 @@ def _before(
     elif ":" in name:
         named = [f"{revision}:{name.partition(':')[2]}"]
     else:
-        raise UsageError(f"--since is about directories, files and revisions, not {name}")
+        raise UsageError(f"{name} cannot be compared with a revision: it is not a directory, a file or a revision")
     try:
         return _survey(named, configuration, rules, repository) if named else None
     except NothingThereError:
@@ -169,52 +129,54 @@ def _before(
 
 
 def _survey(names: list[str], configuration: Configuration, rules: RuleSet, repository: str | None) -> _Survey:
-    wanted = {rule.spec.id for rule in rules.rules if rule.pack == PACK}
+    names_of_readers = {rule.spec.id for rule in rules.rules if rule.pack == PACK}
     rows: dict[str, ReaderRow] = {}
     sources: dict[str, bytes] = {}
     messages = 0
-    for one in open_sets(names, configuration.keeps, repository=repository):
-        definitions = [load(file.path, file.data) for file in one.files]
-        reported = {file.path for file in one.files if file.reported}
-        sources |= {file.path: file.data for file in one.files if file.reported}
-        messages += sum(found.message is not None for found in definitions if found.file in reported)
-        for outcome in outcomes(definitions, wanted):
-            befallen = list(_befallen(definitions, [r for r in outcome.readings if r.file in reported], rules))
+    for schema_files in open_sets(names, configuration.keeps, repository=repository):
+        definitions = [load(file.path, file.data) for file in schema_files.files]
+        reported = {file.path for file in schema_files.files if file.reported}
+        sources |= {file.path: file.data for file in schema_files.files if file.reported}
+        messages += sum(definition.message is not None for definition in definitions if definition.file in reported)
+        for outcome in outcomes(definitions, names_of_readers):
+            readings = [reading for reading in outcome.readings if reading.file in reported]
+            placed = list(_place(definitions, readings, rules))
             row = ReaderRow(
                 outcome.profile,
                 outcome.reads,
-                tuple(found for found in befallen if found.reading.outcome == "fails"),
-                tuple(found for found in befallen if found.reading.outcome == "misreads"),
+                tuple(reading for reading in placed if reading.reading.outcome == "fails"),
+                tuple(reading for reading in placed if reading.reading.outcome == "misreads"),
                 outcome.ignored,
                 outcome.unstable,
             )
-            rows[outcome.profile.name] = _together(rows.get(outcome.profile.name), row)
+            rows[outcome.profile.name] = _merged(rows.get(outcome.profile.name), row)
     return _Survey(tuple(rows.values()), sources, messages)
 
 
-def _together(one: ReaderRow | None, other: ReaderRow) -> ReaderRow:
-    """The rows of a reader for two sets as one."""
-    if one is None:
+def _merged(first: ReaderRow | None, other: ReaderRow) -> ReaderRow:
+    """The rows of a reader for two sets in one row."""
+    if first is None:
         return other
     return ReaderRow(
-        one.profile,
-        one.reads + other.reads,
-        one.fails + other.fails,
-        one.misreads + other.misreads,
-        Counter(one.ignores) + Counter(other.ignores),
-        one.leaves_out + other.leaves_out,
+        first.profile,
+        first.reads + other.reads,
+        first.fails + other.fails,
+        first.misreads + other.misreads,
+        Counter(first.ignores) + Counter(other.ignores),
+        first.leaves_out + other.leaves_out,
     )
 
 
-def _befallen(definitions: list[Definition], readings: list[ReadingElement], rules: RuleSet) -> Iterator[Befallen]:
-    """The readings that break rules, each with its place; those that a comment ignores are left out."""
+def _place(
+    definitions: Iterable[Definition], readings: Iterable[ReadingElement], rules: RuleSet
+) -> Iterator[PlacedReading]:
+    """The readings that violate rules, each with its finding, without those that a comment ignores."""
     by_file: dict[str, list[Violation]] = {}
     for violation in rules.violations("reading", readings):
         by_file.setdefault(violation.anchor.file, []).append(violation)
-    for one in definitions:
-        violations = by_file.get(one.file, [])
-        told: Callable[[Violation], str] = lambda violation: printable(violation.message)  # noqa: E731 (a key)
-        known = {(violation.rule.id, told(violation)): violation.element for violation in violations}
-        for finding in place(one, violations, rules) if violations else ():
+    for definition in definitions:
+        violations = by_file.get(definition.file, [])
+        known = {(violation.rule.id, printable(violation.message)): violation.element for violation in violations}
+        for finding in place(definition, violations, rules) if violations else ():
             if not (rules.ignores and rules.ignores(finding.path, finding.rule)):
-                yield Befallen(known[finding.rule, finding.message], finding)
+                yield PlacedReading(known[finding.rule, finding.message], finding)

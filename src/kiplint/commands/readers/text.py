@@ -1,98 +1,92 @@
-"""What befalls readers, in a sentence and in groups: hundreds of definitions often have one and the same trouble."""
+"""The outcome of readers for people: a table, and failures and misreadings in groups; as text and as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TextIO
+from collections.abc import Iterator, Sequence
+from typing import Final, TextIO
 
-from kiplint.commands.readers.run import Befallen, ReaderRow, ReadersResult
+from kiplint.commands.readers.result import PlacedReading, ReaderRow, ReadersResult
+from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import BOLD, DIM, SEVERITY, paint, table, width_of
 from kiplint.text.show import printable
-from kiplint.text.words import listed, plural
+from kiplint.text.words import listed
 
+SHOWN: Final = 3
+"""The number of places that are shown of the same failure or misreading."""
 
-def sentence(result: ReadersResult) -> str:
-    """`This change makes kafka-protocol-rs fail (202 definitions) and kio take the wrong header (95 messages).`"""
-    parts = [part for row in result.rows for part in _parts(row)]
-    about = f"The change since {result.since}" if result.since else "The set"
-    if not parts:
-        return f"{about} makes no reader fail or read anything else than Kafka."
-    return f"{about} makes {listed(parts)}."
-
-
-def _parts(row: ReaderRow) -> Iterator[str]:
-    said = []
-    if row.fails:
-        said.append(f"fail ({plural(len(row.fails), 'definition')})")
-    for what, verb in (("header", "take the wrong header"), ("layout", "read other bytes")):
-        messages = {one.finding.message_name for one in row.misreads if one.reading.what == what}
-        if messages:
-            said.append(f"{verb} ({plural(len(messages), 'message')})")
-    if said:
-        yield f"{row.profile.title} {listed(said)}"
-
-
-def groups(some: tuple[Befallen, ...]) -> list[tuple[str, list[Befallen]]]:
-    """What befalls a reader, by what is said of it, the most frequent first."""
-    found: dict[str, list[Befallen]] = {}
-    for one in some:
-        reading = one.reading
-        said = reading.why or f"{reading.taken}, not {reading.really}"
-        found.setdefault(said, []).append(one)
-    return sorted(found.items(), key=lambda pair: -len(pair[1]))
-
-
-def ignored(row: ReaderRow) -> str:
-    """`headerVersions (190), zeroCopy (5)`, and the messages whose latest version is left out."""
-    if not row.profile.layouts:
-        return f"all but {listed(row.profile.message.properties)}"
-    parts = [f"{name} ({count:,})" for name, count in sorted(row.ignores.items(), key=lambda pair: (-pair[1], pair[0]))]
-    if row.leaves_out:
-        parts.append(f"unstable versions ({len(row.leaves_out):,})")
-    return ", ".join(parts)
-
-
-SHOWN = 3
-"""How many places are told of what befalls a reader in the same way."""
-
-HEAD = ("reader", "reads", "fails", "misreads", "ignores")
+HEAD: Final = ("reader", "reads", "fails", "misreads", "ignores")
 
 
 def write(result: ReadersResult, out: TextIO, *, color: bool) -> None:
-    """Write a result."""
+    """Write the table, the places of failures and misreadings, and all in a sentence."""
     rows = [
         [
             (row.profile.name, ""),
             (f"{row.reads:,}", ""),
             (f"{len(row.fails):,}", SEVERITY["error"] if row.fails else DIM),
             (f"{len(row.misreads):,}", SEVERITY["warning"] if row.misreads else DIM),
-            (ignored(row) or "-", DIM),
+            (_ignored(row) or "-", DIM),
         ]
         for row in result.rows
     ]
     out.write("".join(f"{line}\n" for line in table(HEAD, rows, color, width_of(out), indent="")) + "\n")
     for row in result.rows:
         _write_row(row, out, color)
-    out.write(f"{printable(sentence(result))}\n")
+    out.write(f"{printable(result.sentence)}\n")
 
 
 def _write_row(row: ReaderRow, out: TextIO, color: bool) -> None:
-    for some, head in ((row.fails, f"fails, {row.profile.fails}"), (row.misreads, "takes for something else")):
-        if not some:
+    for readings, head in ((row.fails, f"fails, {row.profile.fails}"), (row.misreads, "takes for something else")):
+        if not readings:
             continue
         out.write(f"{paint(f'{row.profile.title} {head}', BOLD, color)}\n")
-        for said, found in groups(some):
-            out.write(f"  {printable(said)}\n{''.join(_places(found, color))}")
+        for detail, group in _groups(readings):
+            out.write(f"  {printable(detail)}\n{''.join(_places(group, color))}")
         out.write("\n")
 
 
-def _places(found: list[Befallen], color: bool) -> list[str]:
-    lines = []
-    for one in found[:SHOWN]:
-        finding = one.finding
-        versions = f" {one.reading.versions}" if one.reading.versions else ""
-        where = f"{finding.path}:{finding.span.line}:{finding.span.column}"
-        lines.append(f"    {printable(finding.message_name)}{versions}  {paint(printable(where), DIM, color)}\n")
-    if more := len(found[SHOWN:]):
-        lines.append(f"    and {more:,} more\n")
-    return lines
+def _places(readings: Sequence[PlacedReading], color: bool) -> Iterator[str]:
+    for placed in readings[:SHOWN]:
+        finding = placed.finding
+        versions = f" {placed.reading.versions}" if placed.reading.versions else ""
+        place = printable(f"{finding.path}:{finding.span.line}:{finding.span.column}")
+        yield f"    {printable(finding.message_name)}{versions}  {paint(place, DIM, color)}\n"
+    if more := len(readings[SHOWN:]):
+        yield f"    and {more:,} more\n"
+
+
+def write_markdown(result: ReadersResult, out: TextIO, *, color: bool) -> None:
+    """Write the sentence, the table, and the first place of each failure and misreading."""
+    out.write(f"{inline(result.sentence)}\n\n")
+    write_row(HEAD, out)
+    write_row(["---"] * len(HEAD), out)
+    for row in result.rows:
+        counts = (row.reads, len(row.fails), len(row.misreads))
+        write_row(map(inline, (row.profile.title, *(f"{count:,}" for count in counts), _ignored(row) or "-")), out)
+    broken = [row for row in result.rows if row.fails or row.misreads]
+    if broken:
+        out.write("\n")
+    for row in broken:
+        for detail, group in _groups((*row.fails, *row.misreads)):
+            first = group[0].finding
+            more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
+            out.write(f"- {inline(f'{row.profile.title}: {detail}: {first.path}:{first.span.line}{more}')}\n")
+
+
+def _groups(readings: Sequence[PlacedReading]) -> list[tuple[str, list[PlacedReading]]]:
+    """Failures and misreadings by their detail, the most frequent first."""
+    groups: dict[str, list[PlacedReading]] = {}
+    for placed in readings:
+        detail = placed.reading.why or f"{placed.reading.taken}, not {placed.reading.really}"
+        groups.setdefault(detail, []).append(placed)
+    return sorted(groups.items(), key=lambda pair: -len(pair[1]))
+
+
+def _ignored(row: ReaderRow) -> str:
+    """`headerVersions (190), zeroCopy (5)`, and the number of unstable versions."""
+    if not row.profile.layouts:
+        return f"all but {listed(row.profile.message.properties)}"
+    parts = [f"{name} ({count:,})" for name, count in sorted(row.ignores.items(), key=lambda pair: (-pair[1], pair[0]))]
+    if row.leaves_out:
+        parts.append(f"unstable versions ({len(row.leaves_out):,})")
+    return ", ".join(parts)
