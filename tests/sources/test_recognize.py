@@ -43,6 +43,33 @@ def test_kinds_by_what_is_in_a_file(data: bytes, kind: Kind) -> None:
     assert kind_of(data) == kind
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"name": "Fetch", "apiKey": 1, "validVersions": "4-18"}],
+        [{"rpcs": [{"validVersions": "0"}]}],
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "properties": {"validVersions": {"type": "string"}},
+        },
+        {"apis": {"Fetch": {"apiKey": 1, "type": "request"}}},
+    ],
+)
+def test_words_below_the_top_level_make_no_definition(value: object, tmp_path: Path) -> None:
+    assert kind_of(json.dumps(value).encode()) == "other"
+    assert kind_of(b"// validVersions\n" + json.dumps(value, indent=2).encode()) == "other"
+    (tmp_path / "apis.json").write_text(json.dumps(value))
+    assert kiplint("check", ".", cwd=tmp_path).code == 2
+    named = kiplint("check", "apis.json", cwd=tmp_path)
+    assert named.code == 2 and "apis.json is JSON, but not a message definition" in named.err
+
+
+@pytest.mark.parametrize("text", [b"{}", b"[]", b" {}\n"])
+def test_an_empty_value_under_the_name_of_a_definition(text: bytes) -> None:
+    assert kind_of(text, "FetchRequest.json") == "meant"
+    assert kind_of(text, "settings.json") == ("other" if b"{" in text or b"[" in text else "meant")
+
+
 @pytest.mark.parametrize("name", ["package.json", "tsconfig.json"])
 def test_names_that_tools_give_a_meaning(name: str) -> None:
     assert kind_of(b'{"name": "x", "type": "module"}', name) == "other"

@@ -54,6 +54,7 @@ MOST_LOOKED_AT: Final = 64 << 20
 """How far a file that is too large is looked at, to know whether it is a definition; beyond, it is taken for one."""
 
 _MARKS: Final = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
+_DEFINITION_NAME: Final = r"[A-Z]\w*(?:Request|Response|Header|Record|Key|Value|Data|Message)\.json"
 _OUR_MARKS: Final = (b'"version"', b'"rule"', b'"$schema"', b'"description"')
 _COMMENT: Final = rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)'
 _OURS: Final = (
@@ -65,17 +66,39 @@ _OURS: Final = (
 def kind_of(data: bytes, name: str = "") -> Kind:
     """What a file is; `name` without folders, where it is known.
 
-    A definition names its versions, or a type and an API key. In a directory of definitions a file is also meant to be
-    one that is no JSON, or no object, or an object with two of their properties; what kiplint writes itself never is.
+    A definition is an object that has versions, or a type and an API key, at its top level. In a directory of
+    definitions a file is also meant to be a definition that is not JSON, or not an object, or an object with two of
+    their properties, or empty under the name of a definition; what kiplint writes itself never is.
     """
+    if re.fullmatch(_DEFINITION_NAME, name) and data.strip() in (b"{}", b"[]"):
+        return "meant"
     if name in FOREIGN or (_may_be_ours(data) and re.match(_OURS, data)):
         return "other"
-    valid, flexible, key, kind = _MARKS
-    if valid in data or flexible in data or (key in data and kind in data):
+    if _has_marks(data) and (_has_marks(_first_properties(data)) or _is_definition(data)):
         return "definition"
     if _is_broken(data):
         return "broken"
     return "meant" if len(data) < LARGEST_ENTRY and _is_meant(data) else "other"
+
+
+def _has_marks(data: bytes) -> bool:
+    valid, flexible, key, kind = _MARKS
+    return valid in data or flexible in data or (key in data and kind in data)
+
+
+def _first_properties(data: bytes) -> bytes:
+    """The text from the first brace, outside any list, up to the second: top-level properties, without parsing."""
+    start = data.find(b"{")
+    bracket = data.find(b"[")
+    return b"" if -1 < bracket < start else data[start : data.find(b"{", start + 1)]
+
+
+def _is_definition(data: bytes) -> bool:
+    """Whether a text with the words of a definition has them at the top level, or cannot be parsed."""
+    value = _value(data) if len(data) < LARGEST_ENTRY else None
+    if value is None:
+        return True
+    return isinstance(value, dict) and _has_marks(b" ".join(b'"%b"' % key.encode(errors="replace") for key in value))
 
 
 def _may_be_ours(data: bytes) -> bool:
@@ -121,7 +144,7 @@ def _is_broken(data: bytes) -> bool:
 def _is_meant(data: bytes) -> bool:
     value = _value(data)
     if not isinstance(value, dict):
-        return True
+        return not value or not isinstance(value, list) or not isinstance(value[0], dict)
     if len(PROPERTIES & value.keys()) >= 2:
         return True
     from difflib import get_close_matches
