@@ -134,7 +134,7 @@ def test_markdown() -> None:
 
 
 def test_concise_has_the_findings(releases: Path) -> None:
-    slip = f"kip-1313/DeleteGroupsResponse.json:13:3: error rpc/versions-differ {SLIP}\n"
+    slip = f"kip-1313/DeleteGroupsResponse.json:13:3: error rpc/versions-differ DeleteGroups: {SLIP}\n"
     assert rollout(HEAD, "--output-format", "concise") == (1, slip, "")
     ran = rollout("old", "half", "--output-format", "concise", cwd=releases)
     said = "the latest version of Beta (5) uses header 2; bump it to 6 with header 3"
@@ -198,7 +198,10 @@ def test_new_and_gone(releases: Path) -> None:
     assert statuses("old", "new", cwd=releases)["Gamma"] == "new"
     assert statuses("new", "done", cwd=releases)["Gamma"] == "wrong"
     ran = rollout("new", "done", "--output-format", "concise", cwd=releases)
-    assert (ran.code, ran.out.split(" is in")[0]) == (1, "new/GammaRequest.json:2:3: error compat/message-removed")
+    assert (ran.code, ran.out.split(" is in")[0]) == (
+        1,
+        "new/GammaRequest.json:2:3: error compat/message-removed Gamma",
+    )
     write(releases / "late", {**DONE, **rpc("Gamma", 3, "0", flexibleVersions="0+")})
     assert statuses("old", "late", cwd=releases)["Gamma"] == "missing"
 

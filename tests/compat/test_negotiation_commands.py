@@ -95,7 +95,7 @@ def run(repo: Path, folder: str, *words: str | Path, **env: str) -> Ran:
 
 def test_text(repo: Path) -> None:
     ran = run(repo, "kip-35", "client", "B1", "B2", "--feature", "features.json")
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.err) == (1, "")
     _, _, rest = ran.out.partition("Not offered by every broker")
     assert rest.splitlines() == [
         " (1)",

@@ -17,7 +17,7 @@ def one(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: An
     """The row of an RPC, still without header 3, under a configuration."""
     configured = Config(**config)
     rules = rollout_rules(3, configured, make_ruleset(configured, load_rules(configured, "")).known)
-    head = (rpc(name, 17, valid)[0], rpc(name, 17, answered or valid)[1])
+    head = (rpc(name, 19, valid)[0], rpc(name, 19, answered or valid)[1])
     (row,) = rollout(SchemaSet(head), None, 3, rules)
     return row
 

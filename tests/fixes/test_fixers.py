@@ -156,7 +156,7 @@ def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) ->
 
 @pytest.mark.parametrize(
     ("default", "meant", "applicability"),
-    [("07", "7", "safe"), ("-08", "-8", "safe"), ("+0120", "120", "unsafe"), ("-010", "-10", "unsafe")],
+    [("07", "7", "safe"), ("+0120", "120", "unsafe"), ("-010", "-10", "unsafe")],
 )
 def test_a_leading_zero_goes_unasked_where_java_agrees(default: str, meant: str, applicability: str) -> None:
     files = {"XRequest.json": definition(field(default=default, about="It."))}

@@ -96,7 +96,7 @@ class Standing:
 
     def frozen(self, rpc: Rpc) -> VersionRange | None:
         """The versions at which an RPC is frozen, by the params of the rules; None for others."""
-        known = self._param(FROZEN, "frozen", {}).get(rpc.name)
+        known = self._param(FROZEN, "frozen", {}).get(rpc.rpc_name)
         return VersionRange.parse(known) if known else None
 
     def exempt(self, rpc: Rpc) -> bool:
@@ -224,7 +224,7 @@ def _difference(rpc: Rpc) -> str:
 def _second_header(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
     """OffsetDelete with request header 2, declared or derived, where the base does not have it so already."""
     request = rpc.request
-    if rpc.name != "OffsetDelete" or request is None or not standing.has(OFFSETS):
+    if rpc.rpc_name != "OffsetDelete" or request is None or not standing.has(OFFSETS):
         return None
     released = base.request if base and standing.has_base else None
     versions = _versions_with(request, 2) - (_versions_with(released, 2) if released else NONE)
@@ -307,7 +307,7 @@ def _note(rpc: Rpc, header: int) -> str:
     """The fields that come with the first version with the header, where the KIP changes only the header."""
     request = rpc.request
     first = next((versions.lowest for versions, number in header_map(request) if number >= header), 0) if request else 0
-    if first == 0 or rpc.name in CHANGED_BY_KIP:
+    if first == 0 or rpc.rpc_name in CHANGED_BY_KIP:
         return ""
     parts = []
     for half in (request, rpc.response):

@@ -53,8 +53,8 @@ def bump(
 
 
 def _obstacle(rpc: Rpc) -> str:
-    if rpc.name in FROZEN:
-        return f"it is frozen at versions {FROZEN[rpc.name]}, and must never be bumped (KIP-1313)"
+    if rpc.rpc_name in FROZEN:
+        return f"it is frozen at versions {FROZEN[rpc.rpc_name]}, and must never be bumped (KIP-1313)"
     return obstacle(rpc)
 
 

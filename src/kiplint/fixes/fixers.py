@@ -152,7 +152,7 @@ def lagging_half(case: FixerCase) -> Fix | None:
     """Let the half whose versions end first go as far as the other."""
     rpc = case.violation.element
     node = case.node
-    half = rpc.lagging if isinstance(rpc, Rpc) and rpc.name not in FROZEN else None
+    half = rpc.lagging if isinstance(rpc, Rpc) and rpc.rpc_name not in FROZEN else None
     if half is None or node is None or node.key != "validVersions" or half.file != case.file or not half.valid:
         return None
     highest = max(one.valid.highest for one in (rpc.request, rpc.response) if one)
@@ -168,9 +168,9 @@ def lagging_half(case: FixerCase) -> Fix | None:
 def frozen(case: FixerCase) -> Fix | None:
     """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
     message = case.violation.element
-    if not isinstance(message, Message) or message.base_name not in FROZEN:
+    if not isinstance(message, Message) or message.rpc_name not in FROZEN:
         return None
-    versions = FROZEN[message.base_name]
+    versions = FROZEN[message.rpc_name]
     wanted = {"validVersions": as_json(str(versions)), "flexibleVersions": '"none"'}
     if message.says_headers:
         wanted["headerVersions"] = map_text(derived_map(message, NONE), case.document.indent_unit)

@@ -78,12 +78,12 @@ def migrate(
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and (not only or rpc.name in only)]
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
-    if any(not rpc.is_dead and rpc.name not in FROZEN for rpc in rpcs) and not only_declare:
+    if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in rpcs) and not only_declare:
         header, row = add_instance_id(schemas.request_header, HEADER, tagged=tagged)
         files += header
         rows.append(row)
     for rpc in sorted(rpcs, key=lambda one: one.name):
-        found, row = _declare_only(rpc) if only_declare or rpc.name in FROZEN else _migrate(rpc)
+        found, row = _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate(rpc)
         files += found
         rows.append(row)
     return Migration(tuple(files), tuple(rows))
@@ -153,7 +153,7 @@ def _note(message: Message, version: int, header: int | None, *, flexed: bool, d
 
 def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     """Declare the headers that the live halves of an RPC have."""
-    state: State = "exempt" if rpc.name in FROZEN else "dead" if rpc.is_dead else "declared"
+    state: State = "exempt" if rpc.rpc_name in FROZEN else "dead" if rpc.is_dead else "declared"
     halves = [half for half in (rpc.request, rpc.response) if half and half.valid and not half.header_ranges]
     files: list[FileEdits] = []
     look: list[str] = []

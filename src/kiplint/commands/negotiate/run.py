@@ -51,7 +51,8 @@ def negotiate(
             broker_sets.append((trees[-1].name, trees[-1].main))
     negotiation = agree((trees[0].name, client_set), broker_sets, features, unstable=unstable, mode=mode, sasl=sasl)
     unread = broken(*trees)
-    status: Status = "error" if unread or notes else "findings" if negotiation.in_trouble else "ok"
+    failing = negotiation.in_trouble or any(not feature.usable for feature in negotiation.features)
+    status: Status = "error" if unread or notes else "findings" if failing else "ok"
     return NegotiationResult(negotiation, status=status, broken=unread, notes=tuple(notes))
 
 

@@ -92,10 +92,11 @@ def _findings(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple
 def _finding(row: RolloutRow, sources: Mapping[str, bytes]) -> Finding:
     locator = Locator(decode_text(sources.get(row.file, b"")))
     pointer = f"/{row.key}" if locator.node(f"/{row.key}") is not locator.root else ""
+    named = f"{row.name} {row.message}" if row.message.startswith("is ") else f"{row.name}: {row.message}"
     return Finding(
         rule=row.rule,
         severity=row.severity,
-        message=row.message,
+        message=row.message if row.name in row.message else named,
         path=row.file,
         span=Span(*locator.span(pointer)),
         pointer=pointer,
