@@ -13,7 +13,7 @@ from msgspec.structs import asdict, fields
 
 import kiplint.commands.check.run
 from kiplint.commands.check.options import Options, _checked
-from kiplint.commands.check.run import CheckOptions, CheckResult, Part
+from kiplint.commands.check.run import CheckOptions, CheckPart, CheckResult
 from sources.support import git
 from tools import Ran, definition, field
 from tools import kiplint as run_kiplint
@@ -160,14 +160,14 @@ EVERY = {one.name: other_value(one.name, one.type, one.default) for one in field
 
 
 @pytest.fixture
-def checked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> list[Part]:
+def checked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> list[CheckPart]:
     """What is checked, in a commit that changes a file and deletes another."""
     change(repository, "strnig", "Boolean")
     git(repository, "rm", "-q", "others/XResponse.json")
     monkeypatch.chdir(repository)
-    parts: list[Part] = []
+    parts: list[CheckPart] = []
 
-    def keep(several: Sequence[Part], configuration: object) -> CheckResult:
+    def keep(several: Sequence[CheckPart], configuration: object) -> CheckResult:
         parts.extend(several)
         return CheckResult(findings=())
 
@@ -176,7 +176,7 @@ def checked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> list[Part]:
 
 
 @pytest.mark.parametrize("mending", [None, "fix", "diff"])
-def test_no_option_is_lost(checked: list[Part], mending: Any) -> None:
+def test_no_option_is_lost(checked: list[CheckPart], mending: Any) -> None:
     """Of every option of the Struct, so that a new one joins by itself."""
     values = {**EVERY, "as_hook": True, "mending": mending}
     assert all(values[one.name] != one.default for one in fields(CheckOptions) if one.name != "mending")
@@ -185,7 +185,7 @@ def test_no_option_is_lost(checked: list[Part], mending: Any) -> None:
     assert [asdict(part.options) for part in checked] == [values] * len(checked)
 
 
-def test_no_option_of_the_command_line_is_lost(checked: list[Part]) -> None:
+def test_no_option_of_the_command_line_is_lost(checked: list[CheckPart]) -> None:
     """What an option of the command line is called, the option of the check is called too, but for a few."""
     same = {one.name for one in fields(Options)} & EVERY.keys()
     assert EVERY.keys() - same == {"mending", "fixes", "repository"}

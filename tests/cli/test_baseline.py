@@ -240,8 +240,8 @@ def test_every_format_leaves_recorded_findings_out(known: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "there is no baseline known.json; to make one of what is found now, add --update-baseline --allow-new"),
-        (("--update-baseline",), "there is no baseline known.json; to make one of what is found now, add --allow-new"),
+        ((), "there is no baseline known.json; to record the present findings, add --update-baseline --allow-new"),
+        (("--update-baseline",), "there is no baseline known.json; to record the present findings, add --allow-new"),
         (("--allow-new",), "--allow-new goes with --update-baseline"),
         (("--baseline", "a"), "cannot read the baseline a: Is a directory"),
         (

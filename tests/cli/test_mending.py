@@ -48,18 +48,18 @@ def test_diff_prints_a_patch_that_does_what_fix_does(here: Path) -> None:
     before = contents(here)
     ran = kiplint("check", "--diff", cwd=here)
     assert ran.code == 1
-    assert ran.err.startswith("would mend 4 findings in 1 file: fields/unknown-type, shape/coerced-value, ")
+    assert ran.err.startswith("would fix 4 findings in 1 file: fields/unknown-type, shape/coerced-value, ")
     assert contents(here) == before
     subprocess.run(["git", "apply", "-"], cwd=here, input=ran.out.encode(), check=True)
     patched = contents(here)
     (here / "XData.json").write_bytes(SLIPS)
     ran = kiplint("check", "--fix", cwd=here)
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err.startswith("mended 4 findings in 1 file: ")
+    assert ran.err.startswith("fixed 4 findings in 1 file: ")
     assert (here / "XData.json").read_bytes() == MENDED
     assert contents(here) == patched
     ran = kiplint("check", "--fix", "--diff", cwd=here)
-    assert (ran.code, ran.out, ran.err) == (0, "", "nothing to mend, 0 left\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "nothing to fix, 0 left\n")
 
 
 def test_what_is_left_is_reported_and_unsafe_fixes_are_asked_for(here: Path) -> None:
@@ -67,7 +67,7 @@ def test_what_is_left_is_reported_and_unsafe_fixes_are_asked_for(here: Path) -> 
     ran = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
     assert ran.code == 1
     assert "shape/unknown-property" in ran.out
-    assert ran.err == "nothing to mend, 2 left, of which 1 with --unsafe-fixes\n"
+    assert ran.err == "nothing to fix, 2 left, 1 of them fixable with --unsafe-fixes\n"
     ran = kiplint("check", "--fix", "--unsafe-fixes", cwd=here)
     assert (ran.code, ran.out) == (0, "")
     assert (here / "XData.json").read_bytes() == MENDED
@@ -93,14 +93,14 @@ def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
     kiplint(*words, "--update-baseline", "--allow-new", cwd=here)
     for unsafe in ((), ("--unsafe-fixes",)):
         ran = kiplint(*words, "--fix", *unsafe, cwd=here)
-        assert (ran.code, ran.out, ran.err) == (0, "", "nothing to mend, 0 left, 4 known and left alone\n")
+        assert (ran.code, ran.out, ran.err) == (0, "", "nothing to fix, 0 left, 4 known and not fixed\n")
     new = b'{ "name": "B", "type": "int8[]", "versions": "1+", "ignorable": true, "about": "That." },\r\n  '
     (here / "XData.json").write_bytes(SLIPS.replace(b'[{ "name": "A"', b"[" + new + b'{ "name": "A"'))
     ran = kiplint(*words, "--fix", "--diff", cwd=here)
     assert ran.code == 1
-    assert ran.err == "would mend 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and left alone\n"
+    assert ran.err == "would fix 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and not fixed\n"
     ran = kiplint(*words, "--fix", cwd=here)
-    assert ran.err == "mended 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and left alone\n"
+    assert ran.err == "fixed 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and not fixed\n"
     mended = SLIPS.replace(b'[{ "name": "A"', b"[" + new.replace(b"int8[]", b"[]int8") + b'{ "name": "A"')
     assert (here / "XData.json").read_bytes() == mended
     ran = kiplint(*words, "--fix", "--fix-baselined", cwd=here)
@@ -118,7 +118,7 @@ def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
     (here / "copy" / "XData.json").write_bytes(SLIPS)
     ran = kiplint("check", ".", "--baseline", "debt.json", "--fix", cwd=here)
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err.endswith(", 0 left, 4 known and left alone\n")
+    assert ran.err.endswith(", 0 left, 4 known and not fixed\n")
     assert sorted((here / one / "XData.json").read_bytes() for one in (".", "copy")) == sorted([SLIPS, MENDED])
 
 
@@ -127,7 +127,7 @@ def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
     (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
     ran = kiplint("check", "--changed-since", "HEAD", "--fix", cwd=here)
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err.endswith(", 0 left, 4 known and left alone\n")
+    assert ran.err.endswith(", 0 left, 4 known and not fixed\n")
     assert (here / "XData.json").read_bytes() == SLIPS
     assert (here / "YData.json").read_bytes() == MENDED.replace(b"XData", b"YData")
 
@@ -358,7 +358,7 @@ def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(he
     assert json.loads((here / "found.json").read_text())["findings"] == json.loads(plain)["findings"]
     for words, said_so in (
         (("--output-format", "sarif"), "write the report to a file: --output-format sarif=FILE"),
-        (("--statistics",), "--statistics counts what is found; --diff prints a patch instead"),
+        (("--statistics",), "--statistics counts findings; --diff prints a patch instead"),
     ):
         ran = kiplint("check", "--diff", *words, cwd=here)
         assert (ran.code, ran.out) == (2, "")

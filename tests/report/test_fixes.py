@@ -122,5 +122,5 @@ def test_rdjson_without_findings_is_one_document() -> None:
 def test_the_job_summary_counts_what_can_be_mended() -> None:
     unsafe = Fix("unsafe", FIX.edits)
     page = summary(report(FOUND, finding(fix=unsafe), finding(), sources=SOURCES))
-    assert "`kiplint check --fix` mends 1 of them, `--fix --unsafe-fixes` 1 more.\n\n| severity" in page
+    assert "`kiplint check --fix` fixes 1 of them, `--fix --unsafe-fixes` 1 more.\n\n| severity" in page
     assert "--fix" not in summary(report(finding()))

@@ -1,4 +1,4 @@
-"""What a baseline does to a check: recorded findings stay out of its result, and the file is rewritten when asked."""
+"""The baseline of a check: recorded findings are left out of its result, and the file can be updated."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 
 MOST_LISTED = 20
-UNREAD = ("syntax/", "shape/")  # what such rules find, when it belongs to no message, hides whatever else is wrong
+"""How many stale entries are listed."""
+UNREAD = ("syntax/", "shape/")
+"""Findings of these rules that belong to no message hide all other findings of their file."""
 
 
-class Asked(NamedTuple):
-    """What was asked for: a file, else the configured one, what to do with it, and the sets of the run."""
+class BaselineOptions(NamedTuple):
+    """The file that the user named, the configured one, what to do with it, and the sets of the run."""
 
     file: str
     configured: str
@@ -42,93 +44,97 @@ class Asked(NamedTuple):
     stdin_filename: str
 
 
-class Held(NamedTuple):
-    """The findings that are not recorded, the entries that are paid, and what there is to say of the baseline."""
+class Compared(NamedTuple):
+    """The findings that are not recorded, the stale entries, and notes about the baseline."""
 
     findings: tuple[Finding, ...]
     stale: tuple[StaleObject, ...]
     notes: tuple[str, ...]
 
 
-def hold_against(
-    findings: tuple[Finding, ...], everything: tuple[Finding, ...], rules: RuleSet, asked: Asked, tree: str = ""
-) -> Held:
-    """The findings without what is recorded; `everything` are these and the older ones, whose entries are not stale.
+def apply_baseline(
+    findings: tuple[Finding, ...],
+    everything: tuple[Finding, ...],
+    rules: RuleSet,
+    options: BaselineOptions,
+    tree: str = "",
+) -> Compared:
+    """The findings that are not recorded; `everything` are these and the older ones, whose entries are not stale.
 
     `tree` is the directory of the configuration; outside its work tree a configured file is not written. An entry is
-    stale when this run would have found what it records: when its rule ran, on a file that could be read, and
-    everything was checked that the baseline is about. Raises UsageError for options that do not go together, when the
-    file cannot be read or written, and when its stale entries should go but not all of it was checked.
+    stale when this run would have reported what it records: its rule ran, its file could be read, and everything was
+    checked that the baseline covers. Raises UsageError for options that do not go together, when the file cannot be
+    read or written, and when stale entries should go but not everything was checked.
     """
-    file = _file(asked)
-    before = _read(file, asked)
-    paths = [asked.stdin_filename or one if one == STDIN else one for one in asked.sets]
-    checked = [_shown(path, file) for path in paths]
-    missing = [one for one in before.checked if not _covered(one, checked, file)]
-    stale = compare(before, everything, (lambda entry: False) if missing else _judge(everything, rules)).stale
+    file = _file(options)
+    before = _read(file, options)
+    checked = [_recorded_path(options.stdin_filename or path if path == STDIN else path, file) for path in options.sets]
+    missing = [path for path in before.checked if not _covered(path, checked, file)]
+    stale = compare(before, everything, (lambda entry: False) if missing else _reportable(everything, rules)).stale
     new = compare(before, findings, lambda entry: False).new
-    if not asked.update:
-        return Held(new, tuple(map(_object, stale)), tuple(_told(file, before, stale)))
-    if missing and not asked.allow_new:
+    if not options.update:
+        return Compared(new, tuple(map(_object, stale)), tuple(_warning(file, before, stale)))
+    if missing and not options.allow_new:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
-    after, added = without(before, stale), new if asked.allow_new else ()
-    if asked.allow_new:
+    after, added = without(before, stale), new if options.allow_new else ()
+    if options.allow_new:
         after, new = extended(after, added, checked), ()
-    write_baseline(after, file, None if asked.file else home_of(tree) or tree)
-    told = f"{plural(after.total, 'finding')}: {len(added):,} new, {_mended(stale):,} dropped"
-    return Held(new, (), (f"{printable(file)} holds {told}",))
+    write_baseline(after, file, None if options.file else home_of(tree) or tree)
+    counts = f"{plural(after.total, 'finding')}: {len(added):,} new, {_paid(stale):,} dropped"
+    return Compared(new, (), (f"{printable(file)} holds {counts}",))
 
 
-def recorded(asked: Asked) -> dict[str, int]:
-    """How often each finding is recorded, by fingerprint; raises UsageError as `hold_against` does for the file."""
-    return {one.fingerprint: one.count for one in _read(_file(asked), asked).findings}
+def recorded(options: BaselineOptions) -> dict[str, int]:
+    """How often each finding is recorded, by fingerprint; raises UsageError as `apply_baseline` does for the file."""
+    return {entry.fingerprint: entry.count for entry in _read(_file(options), options).findings}
 
 
-def _file(asked: Asked) -> str:
-    if asked.allow_new and not asked.update:
+def _file(options: BaselineOptions) -> str:
+    if options.allow_new and not options.update:
         raise UsageError("new findings are recorded only in an update of the baseline", kind="allow-new")
-    if asked.file:
-        return asked.file
-    if not asked.configured:
+    if options.file:
+        return options.file
+    if not options.configured:
         raise UsageError("no baseline to update: none is named or configured", kind="no-baseline")
-    inside = os.path.realpath(asked.configured).startswith(os.path.join(os.getcwd(), ""))
-    return os.path.relpath(asked.configured) if inside else asked.configured
+    inside = os.path.realpath(options.configured).startswith(os.path.join(os.getcwd(), ""))
+    return os.path.relpath(options.configured) if inside else options.configured
 
 
-def _read(file: str, asked: Asked) -> Baseline:
-    found = read_baseline(file)
-    if found is not None:
-        return found
-    if asked.update and asked.allow_new:
+def _read(file: str, options: BaselineOptions) -> Baseline:
+    baseline = read_baseline(file)
+    if baseline is not None:
+        return baseline
+    if options.update and options.allow_new:
         return Baseline()
-    kind = "missing-baseline-of-update" if asked.update else "missing-baseline"
+    kind = "missing-baseline-of-update" if options.update else "missing-baseline"
     raise UsageError(f"there is no baseline {file}", kind=kind)
 
 
-def _shown(path: str, file: str) -> str:
-    """A path as a baseline names it: relative to the file where it is on disk, else as given."""
+def _recorded_path(path: str, file: str) -> str:
+    """A path as a baseline names it: relative to the file of the baseline, if it is on disk."""
     if os.path.lexists(path):
         path = os.path.relpath(os.path.realpath(path), _folder(file)).replace(os.sep, "/")
     return encodable(path)
 
 
 def _covered(recorded: str, checked: Sequence[str], file: str) -> bool:
-    """Whether all is checked that a recorded path has; one that is no longer there has nothing."""
+    """Whether a recorded path lies in a checked one; a path that no longer exists is covered too."""
     folder = _folder(file)
-    inner, *outer = (os.path.normpath(os.path.join(folder, one)) for one in (recorded, *checked))
+    inner, *outer = (os.path.normpath(os.path.join(folder, path)) for path in (recorded, *checked))
     gone = ":" not in recorded and not os.path.lexists(inner)
-    return gone or any(inner == one or inner.startswith(os.path.join(one, "")) for one in outer)
+    return gone or any(inner == path or inner.startswith(os.path.join(path, "")) for path in outer)
 
 
 def _folder(file: str) -> str:
     return os.path.dirname(os.path.realpath(file))
 
 
-def _judge(findings: Sequence[Finding], rules: RuleSet) -> Callable[[BaselineEntry], bool]:
-    """The test whether a run over everything would have found what an entry records, if it were still there."""
-    asleep = {rule.id for rule in rules.known} - {rule.id for rule in rules.rules}
-    unread = {_plain(one.path) for one in findings if not one.message_name and one.rule.startswith(UNREAD)}
-    return lambda entry: entry.rule not in asleep and _plain(entry.message_name) not in unread
+def _reportable(findings: Sequence[Finding], rules: RuleSet) -> Callable[[BaselineEntry], bool]:
+    """The test whether this run would have reported what an entry records."""
+    off = {rule.id for rule in rules.known} - {rule.id for rule in rules.rules}
+    broken = [finding for finding in findings if not finding.message_name and finding.rule.startswith(UNREAD)]
+    unread = {_plain(finding.path) for finding in broken}
+    return lambda entry: entry.rule not in off and _plain(entry.message_name) not in unread
 
 
 def _plain(name: str) -> str:
@@ -136,15 +142,15 @@ def _plain(name: str) -> str:
     return os.path.basename(name).removesuffix(".json").replace("_", "").lower()
 
 
-def _told(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str]:
+def _warning(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[str]:
     if not stale:
         return
-    number = _mended(stale)
+    number = _paid(stale)
     verb, them = ("is", "it") if number == 1 else ("are", "them")
     recorded = plural(baseline.total, "recorded finding")
     yield f"warning: {printable(file)}: {number:,} of {recorded} {verb} stale, --update-baseline drops {them}"
-    for one, left in stale[:MOST_LISTED]:
-        yield f"  stale: {one.where}" + (f" ({left:,} of {one.count:,} left)" if left else "")
+    for entry, left in stale[:MOST_LISTED]:
+        yield f"  stale: {entry.where}" + (f" ({left:,} of {entry.count:,} left)" if left else "")
     if len(stale) > MOST_LISTED:
         yield f"  ... and {len(stale) - MOST_LISTED:,} more"
 
@@ -153,5 +159,6 @@ def _object(stale: Stale) -> StaleObject:
     return StaleObject(**asdict(stale.entry), left=stale.left)
 
 
-def _mended(stale: Sequence[Stale]) -> int:
-    return sum(one.entry.count - one.left for one in stale)
+def _paid(stale: Sequence[Stale]) -> int:
+    """How many recorded findings are gone."""
+    return sum(entry.count - left for entry, left in stale)

@@ -1,4 +1,4 @@
-"""Checking a commit, as a hook does: which of the files that it is given are definitions, and what it takes away."""
+"""The parts of a commit that a hook checks: its files that are definitions, and directories that lose a file."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ HEAD = "HEAD"
 
 
 def definitions_among(names: Iterable[str]) -> tuple[str, ...]:
-    """The files that are definitions, or are meant to be as they lie beside some; directories stay."""
-    return tuple(name for name in names if not os.path.isfile(name) or _is_ours(name))
+    """The files that are definitions or lie beside some, and all directories."""
+    return tuple(name for name in names if not os.path.isfile(name) or _is_definition(name))
 
 
 def parts_of_commit(names: tuple[str, ...], options: CheckOptions) -> list[tuple[tuple[str, ...], CheckOptions]]:
-    """What a commit concerns: the files with definitions, and the directories that lose a file with it.
+    """The files of a commit and the directories that lose a file, each with its options.
 
-    Of the files only what is new since `changed_since`, else since HEAD; all of it when none of them differs from HEAD,
-    as the hook then runs over all files. With fixes there are only the files.
+    Only findings count that are new since `changed_since`, else since HEAD; all of them when no file differs from
+    HEAD, as the hook then runs over all files. With fixes there are only the files.
     """
     if options.mending:
         return [(names, options)]
     base = options.changed_since or HEAD
     since = base if options.changed_since or (names and _is_changed(names)) else None
-    folders = _bereft(base)
+    folders = _losing(base)
     files = [(names, replace(options, changed_since=since))] if names or not folders else []
     return files + [((folder,), replace(options, changed_since=base)) for folder in folders]
 
@@ -47,23 +47,24 @@ def _is_changed(names: Iterable[str]) -> bool:
         return False
 
 
-def _bereft(base: str) -> tuple[str, ...]:
-    """The directories, as they are called here, that have lost a JSON file since the revision, and still exist."""
+def _losing(base: str) -> tuple[str, ...]:
+    """The existing directories, relative to the working directory, that have lost a JSON file since the revision."""
     if not is_revision(base):
         return ()
     try:
-        told = open_repository(None).run("diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", base, "--")
+        output = open_repository(None).run("diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", base, "--")
     except SourceError:
         return ()
     top = home_of(os.curdir)
-    folders = {os.path.dirname(os.path.join(top, path)) for path in told.split("\0") if path.endswith(".json")}
-    return tuple(os.path.relpath(one) for one in sorted(folders) if os.path.isdir(one))
+    folders = {os.path.dirname(os.path.join(top, path)) for path in output.split("\0") if path.endswith(".json")}
+    return tuple(os.path.relpath(folder) for folder in sorted(folders) if os.path.isdir(folder))
 
 
-def _is_ours(name: str) -> bool:
+def _is_definition(name: str) -> bool:
+    """Whether a file is a definition, or is not another kind of file and lies beside a definition."""
     kind = kind_of(read(name), os.path.basename(name))
     if kind in ("definition", "other"):
         return kind == "definition"
     folder = os.path.dirname(name) or os.curdir
-    beside = (os.path.join(folder, one) for one in os.listdir(folder) if one.endswith(".json"))
-    return any(kind_of(read(one), os.path.basename(one)) == "definition" for one in beside if os.path.isfile(one))
+    beside = (os.path.join(folder, file) for file in os.listdir(folder) if file.endswith(".json"))
+    return any(kind_of(read(path), os.path.basename(path)) == "definition" for path in beside if os.path.isfile(path))

@@ -29,8 +29,8 @@ HINTS = {
     "baseline-outside": "{message}; name it by --baseline to allow that",
     "allow-new": "--allow-new goes with --update-baseline",
     "no-baseline": "--update-baseline rewrites a baseline: name it by --baseline FILE",
-    "missing-baseline": "{message}; to make one of what is found now, add --update-baseline --allow-new",
-    "missing-baseline-of-update": "{message}; to make one of what is found now, add --allow-new",
+    "missing-baseline": "{message}; to record the present findings, add --update-baseline --allow-new",
+    "missing-baseline-of-update": "{message}; to record the present findings, add --allow-new",
 }
 SECTION = "Check and review"
 
@@ -52,34 +52,32 @@ class Options(Group, frozen=True):
     fail_on: FailOnOption = None
     only_failing: Annotated[bool, Option("Report only the findings that make the exit code 1.")] = False
     reporting: Reporting = Reporting()
-    fix: Annotated[bool, Option("Put right what is certain, in the files; report what is left.")] = False
-    unsafe_fixes: Annotated[
-        bool, Option("With --fix or --diff: also write what is most likely meant. Look at it afterwards.")
-    ] = False
-    diff: Annotated[bool, Option("Change nothing: print what --fix would change as a patch.")] = False
-    fix_baselined: Annotated[
-        bool, Option("With --fix or --diff: also mend what the baseline records, which else is left alone.")
-    ] = False
+    fix: Annotated[bool, Option("Apply safe fixes to the files, and report what remains.")] = False
+    unsafe_fixes: Annotated[bool, Option("With --fix or --diff: apply likely fixes too. Review them afterwards.")] = (
+        False
+    )
+    diff: Annotated[bool, Option("Change nothing: print the changes of --fix as a patch.")] = False
+    fix_baselined: Annotated[bool, Option("With --fix or --diff: fix findings in the baseline too.")] = False
     baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
-    update_baseline: Annotated[bool, Option("Rewrite the baseline without what is no longer found.")] = False
-    allow_new: Annotated[bool, Option("With --update-baseline: also record what is new.")] = False
+    update_baseline: Annotated[bool, Option("Drop findings that are gone from the baseline.")] = False
+    allow_new: Annotated[bool, Option("With --update-baseline: record new findings too.")] = False
     changed_since: Annotated[
         str | None,
         Option(
-            "Report only what a change since this revision brought about, or touches.",
+            "Report only findings that changes since this revision caused, or that are on changed lines.",
             "REV",
             complete=completion.revisions,
         ),
     ] = None
     as_hook: Annotated[
         bool,
-        Option("For a commit: leave out what is no definition or was so in HEAD, and see what deletions break."),
+        Option(
+            "pre-commit mode: skip files that are not definitions, report only what is new since HEAD, check deletions."
+        ),
     ] = False
-    readers: Annotated[
-        bool, Option("Also say what the definitions do to other readers of them, as `kiplint readers` does.")
-    ] = False
+    readers: Annotated[bool, Option("Also check the definitions for other readers, as `kiplint readers` does.")] = False
     configuring: Configuring = Configuring()
-    stdin_filename: Annotated[str | None, Option("For -: the path that the text belongs to.", "FILE")] = None
+    stdin_filename: Annotated[str | None, Option("For -: the path of the text.", "FILE")] = None
     repo: RepositoryOption = None
     statistics: StatisticsOption = False
 
@@ -87,21 +85,21 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Check message definitions.
 
-    Every finding says what is wrong, in which version and field, why, and what to write instead. Directories are
-    taken as Kafka's generator takes them: the definitions of one directory are one schema set. --fix keeps every
-    comment; with --diff the exit code is 1 when there is something to mend, and reports go to files.
+    Every finding states what is wrong, in which version and field, why, and what to write instead. As in Kafka's
+    generator, the definitions of one directory are one schema set. --fix keeps every comment; with --diff the exit
+    code is 1 when there is something to fix, and reports go to files.
     """
     from kiplint.cli.output import report, report_patch
     from kiplint.engine.errors import UsageError
 
-    for asked, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
-        if asked and not (options.fix or options.diff):
+    for flag, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
+        if flag and not (options.fix or options.diff):
             raise UsageError(f"{name} goes with --fix or --diff")
     if not options.diff:
         return report("check", options.reporting, partial(_checked, options), statistics=options.statistics)
     if options.statistics:
-        raise UsageError("--statistics counts what is found; --diff prints a patch instead")
-    return report_patch(options.reporting, partial(_checked, options), partial(_as_it_is, options))
+        raise UsageError("--statistics counts findings; --diff prints a patch instead")
+    return report_patch(options.reporting, partial(_checked, options), partial(_unfixed, options))
 
 
 def _checked(options: Options) -> "CheckResult":
@@ -122,13 +120,13 @@ def _checked(options: Options) -> "CheckResult":
     return run_check(options.sets, of_check, **chosen(options.choosing, options.configuring))
 
 
-def _as_it_is(options: Options) -> "CheckResult":
-    """What a check finds that is not to mend, nor to write a baseline."""
+def _unfixed(options: Options) -> "CheckResult":
+    """The result of a check without fixes or an update of the baseline."""
     from msgspec.structs import replace
 
     from kiplint.engine.errors import UsageError
 
     if "-" in options.sets:
-        raise UsageError("standard input can be read only once: for a patch and a report, name the file")
+        raise UsageError("standard input can be read only once; for a patch and a report, name the file")
     nothing = dict.fromkeys(("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new"), False)
     return _checked(replace(options, **nothing))

@@ -128,7 +128,7 @@ def _mending(report: Report) -> str:
     """How many findings kiplint can put right, and how; empty when there are none."""
     safe = sum(one.fix is not None and one.fix.applicability == "safe" for one in report.findings)
     unsafe = sum(one.fix is not None for one in report.findings) - safe
-    parts = [f"`kiplint check --fix` mends {safe:,} of them"] if safe else []
+    parts = [f"`kiplint check --fix` fixes {safe:,} of them"] if safe else []
     parts += [f"`--fix --unsafe-fixes` {unsafe:,} more"] if unsafe else []
     return f"{', '.join(parts)}.\n\n" if parts else ""
 
