@@ -1,4 +1,4 @@
-"""The baseline: findings that are known and put up with, so that only new ones are reported.
+"""The baseline: recorded findings that are accepted, so that only new findings are reported.
 
 A baseline counts fingerprints, so it knows neither lines nor paths: a schema can grow, move to another file or into
 another directory, and its debt stays the same. Rule, message and place stand beside each fingerprint for the people who
@@ -26,7 +26,7 @@ VERSION = 1
 
 
 class BaselineEntry(msgspec.Struct, frozen=True):
-    """A finding that is put up with `count` times; `place` is its JSON pointer with names for indexes."""
+    """A finding that is accepted `count` times; `place` is its JSON pointer with names instead of indexes."""
 
     message_name: str
     rule: str
@@ -42,26 +42,26 @@ class BaselineEntry(msgspec.Struct, frozen=True):
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """What is put up with, each fingerprint once, and the sets that were checked when it was recorded."""
+    """The accepted findings, each fingerprint once, and the sets that were checked when they were recorded."""
 
     checked: tuple[str, ...] = ()
     findings: tuple[BaselineEntry, ...] = ()
 
     @property
     def total(self) -> int:
-        """How many findings are put up with."""
+        """The number of accepted findings."""
         return sum(entry.count for entry in self.findings)
 
 
 class Stale(NamedTuple):
-    """An entry of which only some findings are left, or none."""
+    """An entry with fewer findings than it records; `left` is their number."""
 
     entry: BaselineEntry
     left: int
 
 
 class Verdict(NamedTuple):
-    """What a baseline makes of findings: those that are not in it, and the entries that have been paid."""
+    """The findings that are not in a baseline, and its stale entries."""
 
     new: tuple[Finding, ...]
     stale: tuple[Stale, ...]
@@ -77,9 +77,9 @@ class _Stored(msgspec.Struct):
 
 
 def parse(data: bytes, name: str) -> Baseline:
-    """The baseline that a file holds, which may have comments, as that of a licence.
+    """The baseline of a file, which may begin with comments such as a licence.
 
-    An entry that a merge has doubled counts for both. Raises UsageError.
+    Entries that occur twice after a merge are added up. Raises UsageError.
     """
     try:
         data = blank_comments(data)
@@ -93,7 +93,7 @@ def parse(data: bytes, name: str) -> Baseline:
 
 
 def render(baseline: Baseline) -> bytes:
-    """The file of a baseline: sorted, one entry a line, so that its history shows what was paid and what came."""
+    """The text of a baseline: sorted, one entry a line, so that diffs show which entries come and go."""
     checked = (msgspec.json.encode(name).decode() for name in baseline.checked)
     findings = (_line(entry) for entry in baseline.findings)
     text = f'{{\n  "version": {VERSION},\n  "checked": {_block(checked)},\n  "findings": {_block(findings)}\n}}\n'
@@ -101,10 +101,10 @@ def render(baseline: Baseline) -> bytes:
 
 
 def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[BaselineEntry], bool]) -> Verdict:
-    """Tell new findings from those that are put up with, in their order, and say which entries are stale.
+    """Separate new findings from accepted ones, in their order, and determine the stale entries.
 
-    Of equal findings the first are those put up with. `is_judged` says whether this run would have found what an entry
-    records; any other is not stale.
+    Of equal findings the first are accepted. `is_judged` states whether this run could report the finding of an entry;
+    an entry that it could not report is not stale.
     """
     remaining = Counter({entry.fingerprint: entry.count for entry in baseline.findings})
     new = []
@@ -123,14 +123,14 @@ def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable
 
 
 def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:
-    """The baseline with what is left of its stale entries."""
+    """The baseline with its stale entries reduced or removed."""
     remaining = {item.entry.fingerprint: item.left for item in stale}
     counted = ((entry, remaining.get(entry.fingerprint, entry.count)) for entry in baseline.findings)
     return _make(baseline.checked, (replace(entry, count=count) for entry, count in counted if count))
 
 
 def extended(baseline: Baseline, new: Iterable[Finding], checked: Iterable[str]) -> Baseline:
-    """The baseline with new findings, and with the sets that they were found in."""
+    """The baseline with new findings added, and the sets that were checked for them."""
     return _make((*baseline.checked, *checked), (*baseline.findings, *map(_entry, new)))
 
 
@@ -173,7 +173,7 @@ MOST_BYTES = 64 << 20
 
 
 def read_baseline(file: str) -> Baseline | None:
-    """The baseline of a file, None where there is none; raises UsageError for what is no baseline."""
+    """The baseline of a file, None if there is no file; raises UsageError for anything but a baseline."""
     try:
         return parse(read_file(file, MOST_BYTES), file)
     except FileNotFoundError:
@@ -183,10 +183,10 @@ def read_baseline(file: str) -> Baseline | None:
 
 
 def write_baseline(baseline: Baseline, file: str, tree: str | None) -> None:
-    """Write a baseline in the place of what is there; a link to it stays one. Raises UsageError when that fails.
+    """Write or replace the file of a baseline; a link stays a link. Raises UsageError when that fails.
 
-    A file that a configuration names has to lie in the `tree` of the configuration, links followed: the configuration
-    may be a stranger's. None is for a file that the user names.
+    A file that a configuration names must be inside the `tree` of the configuration, links resolved, because the
+    configuration may come from a pull request. `tree` is None for a file that the user names.
     """
     try:
         target = os.path.realpath(file)
@@ -200,7 +200,7 @@ def write_baseline(baseline: Baseline, file: str, tree: str | None) -> None:
 
 
 def _licence(file: str) -> bytes:
-    """The comments that a file begins with, which stay."""
+    """The comments at the beginning of the file, which are kept."""
     try:
         data = read_file(file, MOST_BYTES)
     except OSError:

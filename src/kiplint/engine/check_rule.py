@@ -1,4 +1,4 @@
-"""The mistakes that can be found in a rule before it ever runs."""
+"""The static checks of a rule, before it runs."""
 
 from __future__ import annotations
 

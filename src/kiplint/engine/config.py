@@ -29,7 +29,7 @@ FailOn = Literal["error", "warning", "info", "never"]
 
 
 class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
-    """What a configuration says of one rule."""
+    """The table of one rule in a configuration."""
 
     params: Annotated[dict[str, Any], Meta(description="Values for the rule's parameters.")] = {}
 
@@ -67,7 +67,7 @@ def config_schema() -> dict[str, Any]:
 
 
 Path = str | os.PathLike[str]
-"""What may be given where a file, a directory or a set is named."""
+"""A file, a directory or a set, as an argument."""
 
 
 class Chosen(TypedDict, total=False):
@@ -130,7 +130,7 @@ class Configuration(msgspec.Struct, frozen=True):
         return load_rules(self.config, self.base)
 
     def rules(self) -> RuleSet:
-        """The rules that run; what is wrong with a selector out of the configuration is told with its place there."""
+        """The rules that run. Raises UsageError; for a wrong selector of the file with its line there."""
         known = self.known()
         ignores = self.config.per_file_ignores
         try:
@@ -161,7 +161,7 @@ class Configuration(msgspec.Struct, frozen=True):
         return not (globs and any(_fits(self._names(path), glob) for glob in globs))
 
     def _ignores(self) -> Ignores:
-        """Whether a file is spared a rule; every path and every rule is looked at once."""
+        """The test whether a file ignores a rule; results for paths and rules are cached."""
         ignores = self.config.per_file_ignores
 
         @cache
@@ -211,7 +211,7 @@ def read_config(file: str) -> Config:
 
 
 def make_config(values: Mapping[str, Any]) -> Config:
-    """The configuration that is given as such, what it extends included; its paths are relative to where we are."""
+    """The configuration of a mapping, merged with the files it extends; paths are relative to the working directory."""
     base = values.get("extend")
     file = os.path.join(os.getcwd(), FILES[0])
     return msgspec.convert(_over_base(dict(values), base, file, ()) if base else values, Config)
@@ -269,7 +269,7 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _is_deep(value: object) -> bool:
-    """Whether values stand deeper inside one another than those of a definition may."""
+    """Whether values are nested deeper than `MAX_DEPTH`."""
     row = [value]
     for _ in range(MAX_DEPTH):
         parts = (part.values() if isinstance(part, dict) else part for part in row if isinstance(part, (dict, list)))
@@ -311,7 +311,7 @@ def _line(text: str, name: str) -> int:
 
 
 def place_of(word: str, file: str) -> str:
-    """Where a configuration that could be read has a word, as `file:line`; maybe in the file that this one extends."""
+    """The `file:line` of a word in a configuration, or in the files it extends; line 1 if it is nowhere."""
     import re
 
     text = read_text(file)
@@ -336,7 +336,7 @@ LONGEST: Final = 20
 
 
 def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
-    """The chain of files with one more; raises UsageError for one that is there already, and for one too many."""
+    """The chain of extended files with `file` added; raises UsageError for a cycle and for a chain that is too long."""
     whole = os.path.realpath(file)
     if whole in chain:
         raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
@@ -346,7 +346,7 @@ def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
 
 
 def over(values: Values, base: Values, folder: str, file: str) -> Values:
-    """The values of a file over those of its base, which stands in `folder`; its paths become the file's own."""
+    """The values of a file merged over those of its base in `folder`, whose paths become relative to the file."""
     here = os.path.dirname(os.path.realpath(file))
     moved = _moved(base, folder, here)
     tables = {name for name in (*values, *moved) if isinstance(values.get(name, moved.get(name)), dict)}
@@ -355,7 +355,7 @@ def over(values: Values, base: Values, folder: str, file: str) -> Values:
 
 
 def _joined(base: Values, values: Values) -> Values:
-    """One table over another, behind whose entries its own come; a table inside of it, such as params, likewise."""
+    """One table merged over another, recursively; the entries of the base come first."""
     deeper = {
         name: _joined(base[name], value)
         for name, value in values.items()
@@ -379,7 +379,7 @@ def _moved(values: Values, folder: str, here: str) -> Values:
 
 
 def _path(path: str, folder: str, here: str) -> str:
-    """A path or glob of a file in `folder` for one that is `here`; what begins with a star is meant anywhere."""
+    """A path or glob relative to `folder`, made relative to `here`; one that begins with a star stays as it is."""
     if path.startswith("*") or os.path.isabs(path):
         return path
     whole = os.path.normpath(os.path.join(folder, path))

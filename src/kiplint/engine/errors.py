@@ -1,13 +1,13 @@
-"""What can be wrong with what the user gave, other than a definition: every such error ends in exit code 2."""
+"""The errors of user input other than definitions; the command line exits with 2 on each of them."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """A mistake in arguments, configuration or packs; the text says what it is and what to write instead.
+    """A mistake in arguments, configuration or packs. The text states it, then the remedy, and names no option.
 
-    `word` is what the user wrote, where that can be looked for in a configuration. `kind` names the mistake for the
-    command line, which has texts about its options by kind.
+    `word` is the wrong word, to be located in a configuration. `kind` is the key of a command's hint, which adds the
+    name of the option.
     """
 
     def __init__(self, text: str, word: str = "", kind: str = "") -> None:
@@ -17,4 +17,4 @@ class UsageError(Exception):
 
 
 class ExpressionError(ValueError):
-    """A text of a rule leaves the rule language; the message says where and what to write instead."""
+    """A text of a rule is outside the rule language; the message states the place and the remedy."""

@@ -107,7 +107,7 @@ def _nests_deeper(tree: ast.AST, levels: int) -> bool:
 
 
 Types = Mapping[ast.AST, str]
-"""The type of each part of an expression, as the checker found it."""
+"""The type of each part of an expression, determined by the checker."""
 
 _AT_ONCE: Final = ("int", "bool", "None", *CLASSES)
 _BY_ITEM: Final = ("any", "all", "min", "max", "sorted", "join")
@@ -250,7 +250,7 @@ def translate(text: str, words: Words) -> Typed:
 
 
 class _Checker:
-    """Walks one expression: finds the type of each part, refuses what is not of the language, rewrites names."""
+    """Walks one expression: determines the type of each part, rejects all outside the language, rewrites names."""
 
     def __init__(self, words: Words) -> None:
         self.words = words

@@ -1,4 +1,4 @@
-"""A finding: one rule broken at one place."""
+"""Findings: a rule that is violated at a place, with the fix if there is one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class FileEdit(msgspec.Struct, frozen=True):
-    """The bytes of a file from `start` up to `end`, as it is, give way to `text`."""
+    """The replacement of the bytes from `start` up to `end` of the file as it is by `text`."""
 
     path: str
     start: int
@@ -37,20 +37,20 @@ class FileEdit(msgspec.Struct, frozen=True):
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """The edits that put a finding right: certainly (`safe`), or as far as can be guessed (`unsafe`)."""
+    """The edits that resolve a finding; `unsafe` if they are a guess."""
 
     applicability: Literal["safe", "unsafe"]
     edits: tuple[FileEdit, ...]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One rule broken at one place of one file, ready to be reported.
+    """A rule that is violated at a place of a file.
 
-    `instead` is what to write, as JSON: a value for the property that the finding points to; `"property": value` where
-    the nearest object that can have that property is to have it so; an object for a field that is missing from a list.
-    It is empty where no one text puts it right.
+    `instead` is the correct text, as JSON: a value for the property that the finding points to; `"property": value` for
+    a new property of the nearest object that can have it; an object for a field that is missing from a list. It is
+    empty if there is no unique correction.
 
-    `identity` is rule, message and the names that lead to the place; findings that have it in common are one finding.
+    `identity` is the rule, the message name and the names on the way to the place; equal identities are one finding.
     """
 
     rule: str
@@ -67,7 +67,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def fixable(self) -> bool:
-        """Whether there is a fix; known only where fixes were asked for."""
+        """Whether there is a fix; False if the run computed no fixes."""
         return self.fix is not None
 
     @property
@@ -77,16 +77,16 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """The same while rule, message and field are the same, whatever the line: 32 hexadecimal digits."""
+        """32 hexadecimal digits that depend on the rule, the message and the field, not on the line."""
         from hashlib import sha256
 
         return sha256(self.identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 class Anchor(NamedTuple):
-    """A place in the sources: the file, the element's pointer, the property wanted there, and the message's name.
+    """A place in the sources: the file, the element's pointer, the name of its property or empty, the message's name.
 
-    `start` and `end` are character offsets where the reader knows them better than a pointer can say, else -1.
+    `start` and `end` are character offsets, which are used instead of the pointer, or -1.
     """
 
     file: str
@@ -98,7 +98,7 @@ class Anchor(NamedTuple):
 
 
 def anchor(element: Any, name: str) -> Anchor:
-    """The place of an element, and of one property of it when there is one wanted; a set is at its directory."""
+    """The place of an element, or of its property `name` unless that is empty; a set is at its directory."""
     if isinstance(element, ProblemElement):
         noted = element.noted
         return Anchor(element.file, noted.pointer, "", element.message_name, noted.start, noted.end)
@@ -124,7 +124,7 @@ def _in_text(element: TextElement) -> Anchor:
 
 
 def message_of(element: Any) -> Message | None:
-    """The message that an element belongs to; of an RPC the request, of a set none."""
+    """The message of an element; for an RPC the request if it has one; None for a set."""
     if isinstance(element, Message):
         return element
     if isinstance(element, (Field, Struct, HeaderRange)):

@@ -102,6 +102,6 @@ def facts(class_name: str) -> dict[str, Fact]:
 
 
 def kind_name(class_name: str) -> str:
-    """A class of elements as errors call it: by its kind, where it is one of the kinds."""
+    """The name of a class of elements in error messages: its kind, if it has one."""
     names = {element_class.__name__: kind for kind, element_class in KINDS.items()}
     return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")

@@ -149,5 +149,5 @@ def _parse(text: str) -> Any:
         try:
             msgspec.json.encode(value)
         except UnicodeEncodeError:
-            raise ValueError("it has half of a surrogate pair, which is no character") from None
+            raise ValueError("it has an unpaired surrogate") from None
         return value

@@ -1,4 +1,4 @@
-"""From violations to findings: messages are written, pointers become spans, and ignore comments are heeded."""
+"""From violations to findings: pointers become spans, and ignore comments are applied."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ignores:
         return bool(targets)
 
     def useless(self) -> Iterator[Problem]:
-        """The comments that covered nothing; one whose rules do not run now may still cover something when they do."""
+        """The problems of comments that matched no finding, except those whose rules do not run now."""
         for comment in self._comments:
             rules = [self._rules[name] for name in comment.selectors]
             if any((comment.target, rule) in self._hit for group in rules for rule in group):
@@ -63,7 +63,7 @@ LONGEST_NAME = 256
 
 
 FixFunction = Callable[[Violation, str, Mapping[str, bytes]], Fix | None]
-"""From a violation, the pointer of its finding, and the files that may be changed, to the fix, if there is one."""
+"""Takes a violation, the pointer of its finding and the files that may be changed; returns the fix, if any."""
 
 
 def place(

@@ -1,6 +1,6 @@
 """Rules and packs as they are written: data, typed once for decoding and for the published schema.
 
-The annotations are no strings, as `from __future__ import annotations` would make them: to evaluate those takes time.
+Pack files are decoded by msgspec; the descriptions become the published JSON Schema.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PACKAGE = os.path.dirname(_ENGINE)
 
 
 def stamp_of(data: bytes) -> str:
-    """What tells one text from another that took its place. It guards against stale files, not against forgers."""
+    """A checksum of a text. It detects stale files; it is no protection against forgery."""
     return f"{len(data)}-{zlib.crc32(data):08x}-{zlib.adler32(data):08x}"
 
 
@@ -76,7 +76,7 @@ class Case(_RuleObject):
 
 
 class FieldRequirement(_RuleObject):
-    """What a message must say of one of its fields; what is left out may be anything."""
+    """The required properties of one field of a message; a property that is left out is not checked."""
 
     type: Annotated[str, Meta(description='The type; "[]" for an array of anything.')] = ""
     versions: Annotated[str, Meta(description="The versions that have the field, as far as they are valid.")] = ""
@@ -93,7 +93,7 @@ class FieldRequirement(_RuleObject):
 
 
 class RuleSpec(_RuleObject):
-    """What must hold of one kind of element, and what to say when it does not."""
+    """What must hold for one kind of element, and the message for a violation."""
 
     id: Annotated[Word, Meta(description="The rule's name in its pack.")]
     why: Annotated[str, Meta(description="What goes wrong when the rule is broken.")]
@@ -190,7 +190,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def narrows(self) -> tuple[str, ...]:
-        """The ids of the rules that are silent where this one speaks."""
+        """The ids of the general rules that report nothing about an element that violates this rule."""
         narrows = self.spec.narrows
         return () if not narrows else (narrows,) if isinstance(narrows, str) else tuple(narrows)
 
@@ -220,10 +220,10 @@ def pack_schema() -> dict[str, Any]:
 
 
 OWN = {"problem": "kind", "change": "name", "reading": "reader"}
-"""The fact that tells which rule an element is for, of the kinds whose rules are each about their own id."""
+"""By kind whose rules are each about their own id: the fact that holds the id."""
 
 
 def own_condition(kind: str, rule: str) -> str:
-    """The `when` of a rule that gives none: about a problem or a change, that it is the one with the rule's id."""
+    """The default `when` of a rule about problems, changes or readings: the element has the rule's id."""
     fact = OWN.get(kind)
     return f"{fact} == '{rule}'" if fact else ""

@@ -85,7 +85,7 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
 
 
 def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]:
-    """The rules with the severities that are asked for, by selector; of several that match, the last counts.
+    """The rules with configured severities, by selector; of several that match, the last counts.
 
     A rule that is off is switched on by its full id only, as in `select`.
     """
@@ -105,7 +105,7 @@ def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]
 
 
 def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Rule]:
-    """The rules with the params that are asked for, by rule id, over those that they come with."""
+    """The rules with configured parameters, by rule id, merged over their own."""
     by_id = {rule.id: rule for rule in rules}
     for rule_id, values in params.items():
         if rule_id not in by_id:
@@ -154,7 +154,7 @@ CHOICES: Final = {"tagged": ("either", "yes", "no")}
 """The parameters that take one of a few words."""
 
 WHOLE: Final = 30
-"""From how many messages on a set is taken for one that has them all."""
+"""A set of at least this many messages is taken to be complete."""
 
 _VOCABULARIES: Final = (
     frozenset(PRIMITIVES),
@@ -166,7 +166,7 @@ _VOCABULARIES: Final = (
 
 
 class Misnamed(NamedTuple):
-    """A name that no message has: the rule and the parameter that it was given to, and what is wrong with it."""
+    """A name in a parameter of a rule that no message has, and what is wrong with it."""
 
     rule: str
     param: str
@@ -175,7 +175,7 @@ class Misnamed(NamedTuple):
 
 
 def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
-    """A word of a parameter that is a slip away from one that it takes, and what is wrong; None where there is none."""
+    """A misspelt word of a parameter, and what is wrong with it; None if there is none."""
     usual = rule.params[name]
     if choices := CHOICES.get(name):
         if value in choices:
@@ -191,7 +191,7 @@ def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
 
 
 def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed]:
-    """The names of RPCs and messages, given to parameters by a configuration, that none of these messages has."""
+    """The names of RPCs and messages in configured parameters that do not occur in `names`."""
     for rule in rules:
         for param in (*OF_RPCS, *OF_MESSAGES):
             if param not in rule.params or rule.params[param] == rule.spec.params.get(param):
@@ -222,19 +222,19 @@ def _base(name: str) -> str:
 
 
 def _slip(word: str, known: Collection[str]) -> str:
-    """The known word that differs by one slip, or in case; empty where the word is itself known."""
+    """The known word that differs by one edit or in case; empty for a known word."""
     if word in known:
         return ""
     return next((near for near in sorted(known) if near.lower() == word.lower() or is_one_edit(word, near)), "")
 
 
 def _keys(value: Any) -> list[str]:
-    """The words of a list, or those that a table tells of."""
+    """The strings of a list, or the keys of a table."""
     return [word for word in value if isinstance(word, str)] if isinstance(value, (list, dict)) else []
 
 
 def _values(value: Any) -> list[str]:
-    """The words that a table gives."""
+    """The string values of a table."""
     return [word for word in value.values() if isinstance(word, str)] if isinstance(value, dict) else []
 
 
@@ -242,7 +242,7 @@ Hit = tuple["ActiveRule", Any, Description | None]
 
 
 class ActiveRule:
-    """A rule that runs: its parameters as expressions see them, the fields it asks for, and what it tells."""
+    """A rule that runs: its parameters as expressions see them, its required fields, and its compiled description."""
 
     __slots__ = ("describe", "params", "required_fields", "rule")
 
@@ -305,7 +305,7 @@ def _param(value: Any) -> Any:
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """A rule broken by an element: how bad that is, what to say of it, where it is, and what to write instead."""
+    """A rule that an element violates: severity, message, place, and the correct text (`instead`)."""
 
     rule: Rule
     severity: Level
@@ -332,16 +332,16 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 Ignores = Callable[[str, str], bool]
-"""Whether a file, by its path, is spared a rule, by its id."""
+"""Whether a file (its path) ignores a rule (its id)."""
 
 Readings = Callable[[Sequence[Definition]], Iterable[ReadingElement]]
-"""From the definitions of a set to what befalls other readers at them; the packages above the engine know how."""
+"""Takes the definitions of a set and returns the outcomes of other readers for them."""
 
 
 class RuleSet:
     """The rules that run. `known` are all rules that exist, also those that are off or not selected.
 
-    The rules about other readers run only where `readings` tells what befalls these.
+    The rules about other readers run only if `readings` is set.
     """
 
     def __init__(self, rules: list[Rule], known: list[Rule], ignores: Ignores | None = None) -> None:
@@ -379,7 +379,7 @@ class RuleSet:
 
 
 def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]) -> list[Violation]:
-    """The violations without those of general rules, where a special case of the rule speaks of the element too."""
+    """The violations without those of general rules that a special case of the rule reports for the same element."""
     narrowed = {
         (id(violation.element), general)
         for violation in violations
@@ -413,7 +413,7 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
 
 
 def _wasteful(rules: list[Rule], rule_id: str) -> str:
-    """Which rule takes more steps than there are, or all of them together."""
+    """The message about the rule that used up the step budget, or about all of them together."""
     for rule in rules:
         if rule.id == rule_id:
             return f"{rule.origin}: {rule.id} takes too many steps for a set of this size, or finds too much in it"
@@ -421,7 +421,7 @@ def _wasteful(rules: list[Rule], rule_id: str) -> str:
 
 
 def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> str:
-    """Which rule raised, found by trying them one at a time."""
+    """The message about the rule that raised, which is determined by running each rule alone."""
     from kiplint.engine.translate import compile_in_memory
 
     for rule in rules:

@@ -23,7 +23,7 @@ IGNORE_MARK = b"kiplint:"
 
 
 class Input(NamedTuple):
-    """One file of a set: where it is, its bytes, and whether its findings are wanted or it is only context."""
+    """One file of a set: its path, its bytes, and whether its findings are reported or it is only context."""
 
     path: str
     data: bytes
@@ -31,9 +31,9 @@ class Input(NamedTuple):
 
 
 class Result(msgspec.Struct):
-    """What a check came to: its findings, in the order of files and lines, how much was read, and the texts.
+    """The findings of a check, in the order of files and lines, with counts and the bytes of the files with findings.
 
-    `names` are those of all messages, as far as they could be read, also of files that are only context.
+    `names` are the names of all messages that could be read, including files that are only context.
     """
 
     findings: list[Finding] = msgspec.field(default_factory=list)
@@ -53,8 +53,8 @@ def check_set(
 ) -> Result:
     """Check the files of one schema set against all rules.
 
-    `partial` says that the rest of the set is not known, so that a missing half of an RPC means nothing. With a
-    `fixer` the findings carry their fixes.
+    `partial`: the rest of the set is unknown, so a missing half of an RPC is no violation. With a `fixer` the findings
+    carry their fixes.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -93,7 +93,7 @@ def _place(
     rules: RuleSet,
     fixer: FixFunction | None,
 ) -> None:
-    """Add what was found: of the set as a whole, then file by file. Clean files never pay for positions."""
+    """Add the findings: of the set as a whole, then file by file. Only files with findings need positions."""
     files = {definition.file: definition.data for definition in definitions}
     by_file: dict[str, list[Violation]] = {}
     for violation in violations:
@@ -112,7 +112,7 @@ def _place(
 
 
 def at_reported_half(violation: Violation, reported: set[str]) -> Violation:
-    """A violation by a pair, at the half whose findings are reported: it belongs to both."""
+    """A violation of an RPC, moved to the half that is reported, because it belongs to both."""
     if violation.anchor.file in reported or not isinstance(violation.element, Rpc):
         return violation
     for half in (violation.element.request, violation.element.response):
@@ -123,7 +123,7 @@ def at_reported_half(violation: Violation, reported: set[str]) -> Violation:
 
 
 def take_apart(schemas: SchemaSet) -> None:
-    """Break the circles between the elements of a set, so that its memory is free for the next one at once.
+    """Break the reference cycles between the elements of a set, so that its memory is freed at once.
 
     Commands and workers run without the garbage collector: else 20,000 files would take 770 MiB instead of 60.
     """
@@ -136,7 +136,7 @@ def take_apart(schemas: SchemaSet) -> None:
 
 
 def file_violations(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Violation]:
-    """What breaks the rules about the parts of one file, in the files that are reported."""
+    """The violations of rules about the parts of one file, in the files that are reported."""
     selected = [definition for definition in definitions if definition.file in reported]
     messages = [definition.message for definition in selected if definition.message]
     yield from rules.violations("problem", _problems(selected))
@@ -166,7 +166,7 @@ def _fields(messages: list[Message]) -> Iterator[object]:
 
 
 def set_violations(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None = None) -> Iterator[Violation]:
-    """What breaks the rules about RPCs, of which a file that is reported has a half, and the set as a whole."""
+    """The violations of rules about RPCs with a half in a reported file, and about the set as a whole."""
     rpcs = schemas.rpcs
     if reported is not None:
         rpcs = tuple(rpc for rpc in rpcs if any(half and half.file in reported for half in (rpc.request, rpc.response)))

@@ -1,4 +1,4 @@
-"""What compiled rules use while they run, beside the facts of elements and the functions of the language."""
+"""The runtime of compiled rules: functions of the language, step budgets, and the text of messages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TooManyStepsError(Exception):
 
 
 class StepBudget:
-    """The steps that are left for all rules of one walk."""
+    """The remaining steps for all rules of one walk."""
 
     def __init__(self) -> None:
         self.left = MOST_STEPS
@@ -95,7 +95,7 @@ class StepBudget:
             yield element
 
     def take(self, steps: int) -> None:
-        """Take steps; raises TooManyStepsError where there are no more."""
+        """Take steps; raises TooManyStepsError when the budget is used up."""
         self.left -= steps
         if self.left < 0:
             most = max(self.meters, key=lambda meter: meter.taken, default=None)
@@ -103,7 +103,7 @@ class StepBudget:
 
 
 class Meter:
-    """Counts the steps of one rule. It takes them from the budget by portions, so that counting costs little."""
+    """Counts the steps of one rule. It takes them from the budget in portions, which keeps counting cheap."""
 
     def __init__(self, rule: str, budget: StepBudget) -> None:
         self.rule = rule
@@ -111,7 +111,7 @@ class Meter:
         self._budget = budget
 
     def take(self, steps: int) -> None:
-        """Take steps; raises TooManyStepsError where there are no more."""
+        """Take steps; raises TooManyStepsError when the budget is used up."""
         self.left -= steps
         if self.left < 0:
             portion = _PORTION - self.left
@@ -126,14 +126,14 @@ class Meter:
             yield item
 
     def sized(self, value: Any) -> Any:
-        """A value that is read as a whole, or has just been made: text in one go, anything else by item."""
+        """Count the steps to read or make a value, and return it."""
         if isinstance(value, str) and len(value) <= _LARGEST:
             self.take(len(value) >> 3)
             return value
         return self.items(value)
 
     def items(self, value: Any) -> Any:
-        """A value that is gone through item by item, text by character."""
+        """Count the steps to iterate over a value, and return it."""
         if hasattr(value, "__len__"):
             self.take(len(value) * 4)
             if len(value) > _LARGEST:
@@ -141,7 +141,7 @@ class Meter:
         return value
 
     def matches(self, text: str, pattern: str) -> bool:
-        """Whether a text fits a pattern, each of which is compiled once."""
+        """Whether a text matches a glob; each glob is compiled once."""
         known = self._budget.patterns.get(pattern)
         if known is None:
             if len(pattern) > _LONGEST_PATTERN:
@@ -156,9 +156,9 @@ LONGEST_SHOWN = 500
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What a broken rule says: of which element, at which property, and what to write instead.
+    """The message of a violation, the element and property it is about, and the correct text.
 
-    `severity` is empty where the rule's own holds.
+    `severity` is empty for the rule's own severity.
     """
 
     message: str
@@ -169,17 +169,17 @@ class Description(msgspec.Struct, frozen=True):
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it: lists with commas, the rest as text, and nothing without end."""
-    # A version range is a tuple too, but has a notation of its own; a parameter that lists words is a dict.
+    """A value as text of at most 500 characters; the items of a collection are separated by commas."""
+    # A parameter that is a list of words is a dict.
     text = ", ".join(map(str, value)) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def word(value: Any, one: str, many: str) -> str:
-    """The word for one or for many, as `{value:one|many}` asks for it.
+    """`one` for a singular value, else `many`: the hole `{value:one|many}`.
 
-    A number is one when it is 1, a version range when it holds a single version (`3`, but not `3+`, `0-1` or `none`),
-    a list, set or mapping when it has a single item. Nothing (None) is not one.
+    Singular are the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), and a list, set or
+    mapping with a single item. None is plural.
     """
     if isinstance(value, VersionRange):
         single = bool(value) and value.lowest == value.highest

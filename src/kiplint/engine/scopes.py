@@ -1,4 +1,4 @@
-"""Checking in two steps: what one definition tells by itself, and what only its set can tell.
+"""Checking in two steps: rules that need one definition only, and rules that need the whole set.
 
 Over many sets that share files, each distinct file is checked alone once, and each distinct set for the rest. The two
 steps together find what `check_set` finds.
@@ -24,7 +24,7 @@ from kiplint.model.schemas import SchemaSet
 
 
 class Scopes(NamedTuple):
-    """The rules of a run: all, those that one definition is enough for, by their ids `narrow`, and the others."""
+    """The rules of a run: all of them, those that need one definition only (their ids: `narrow`), and the others."""
 
     whole: RuleSet
     alone: RuleSet
@@ -38,7 +38,7 @@ def scopes_of(rules: RuleSet) -> Scopes:
     wide = {rule.id for rule in rules.rules if needs_set(rule)}
     links = [{rule.id, *rule.narrows} for rule in rules.rules if rule.narrows]
     while drawn := [link for link in links if not link.isdisjoint(wide) and not link <= wide]:
-        wide.update(*drawn)  # a rule and the one that it silences have to meet
+        wide.update(*drawn)  # a rule and the general rules that it narrows run in the same step
     for rule in rules.rules:
         if rule.each not in ("change", "reading"):
             parts[rule.id in wide].append(rule)
@@ -47,7 +47,7 @@ def scopes_of(rules: RuleSet) -> Scopes:
 
 
 def needs_set(rule: Rule) -> bool:
-    """Whether a rule looks beyond one definition: at an RPC, the set, or a fact that the set has a say in."""
+    """Whether a rule needs more than one definition: an RPC, the set, or a fact that depends on the set."""
     if rule.each in ("rpc", "set"):
         return True
     spec = rule.spec
@@ -58,9 +58,10 @@ def needs_set(rule: Rule) -> bool:
 
 
 def check_alone(file: str, data: bytes, rules: Scopes) -> list[Finding]:
-    """What one definition breaks by itself.
+    """The findings of one definition by itself.
 
-    Nothing where it has ignore comments, which are about the rules of the set too: `check_together` does all of it.
+    A definition with ignore comments has none here: the comments also apply to rules of the set, so `check_together`
+    checks it against all rules.
     """
     if IGNORE_MARK in data:
         return []
@@ -73,12 +74,12 @@ def check_alone(file: str, data: bytes, rules: Scopes) -> list[Finding]:
 
 
 def check_together(files: Iterable[tuple[str, bytes]], rules: Scopes) -> Iterator[Finding]:
-    """What the definitions of one set, given as path and bytes, break beside what `check_alone` finds."""
+    """The findings in one set, as pairs of path and bytes, that `check_alone` does not report."""
     yield from check_both(files, set(), rules).together
 
 
 class Checked(NamedTuple):
-    """What `check_alone` finds in some files of a set, and what `check_together` finds in the set."""
+    """The findings of `check_alone` for some files of a set, and those of `check_together` for the set."""
 
     alone: list[Finding]
     together: list[Finding]
@@ -110,7 +111,7 @@ def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scope
 
 
 def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
-    """A violation by the whole set, at its first file: a lake knows files alone."""
+    """A violation of the whole set, moved to its first file, because findings in a lake have a file."""
     if violation.element is not schemas or not schemas.messages:
         return violation
     return replace(violation, anchor=anchor(schemas.messages[0], ""))
@@ -119,7 +120,7 @@ def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
 def _placed(
     definitions: list[Definition], violations: Iterable[Violation], always: Collection[str], rules: Scopes
 ) -> list[Finding]:
-    """The findings of the files that break something, and of those that are always looked at."""
+    """The findings of the files with violations, and of the files in `always`."""
     by_file: dict[str, list[Violation]] = {}
     for violation in violations:
         by_file.setdefault(violation.anchor.file, []).append(violation)

@@ -12,15 +12,15 @@ from kiplint.engine.ruleset import Readings, RuleSet
 from kiplint.engine.run import Input, Result, check_set
 
 Compare = Callable[[Rule, Path], list[str]]
-"""Says what a rule about changes finds between the sets in `old` and `new`; the packages above the engine know how."""
+"""Returns the messages of a rule about changes for the sets in `old` and `new`."""
 
 
 def verify(
     rules: list[Rule], fixtures: Path, compare: Compare | None = None, readings: Readings | None = None
 ) -> Iterator[str]:
-    """What is wrong with the examples: missing ones, a bad one that passes, a good one that does not.
+    """The mistakes of examples: missing ones, bad ones that pass, good ones that fail.
 
-    A rule about changes has one example in two parts, `old` and `new`, and has to find something between them.
+    A rule about changes has one example in two parts, `old` and `new`, and must report the change between them.
     """
     for rule in rules:
         folder = examples(rule, fixtures)
@@ -53,7 +53,7 @@ def examples(rule: Rule, fixtures: Path) -> Path | None:
 
 
 def check_example(rule: Rule, folder: Path, readings: Readings | None = None) -> Result:
-    """What one rule, switched on if need be, finds in the set of a directory; paths are bare file names."""
+    """The result of one rule, which is switched on if it is off, for the set in a directory; paths are file names."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     inputs = [Input(file.name, file.read_bytes()) for file in sorted(folder.glob("*.json"))]
     rules = RuleSet([active], [active])
