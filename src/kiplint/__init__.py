@@ -7,6 +7,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
+    from kiplint.commands.changelog.run import changelog as changelog
     from kiplint.commands.check.run import CheckResult as CheckResult
     from kiplint.commands.check.run import check as check
     from kiplint.commands.decode.result import DecodeResult as DecodeResult
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
+    "commands.changelog.run": ("changelog", "ChangelogResult"),
     "commands.check.run": ("check", "CheckResult"),
     "commands.decode.result": ("DecodeResult",),
     "commands.decode.run": ("decode",),

@@ -1,11 +1,12 @@
-"""A diff in prose, as a page of Markdown: what a client author reads before an upgrade."""
+"""A changelog in prose, as a page of Markdown: what a client author reads before an upgrade."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import groupby
 from typing import TextIO
 
+from kiplint.commands.changelog.run import ChangelogResult
 from kiplint.compat import kinds
 from kiplint.compat.judge import Judged
 from kiplint.compat.kinds import NewFieldNotIgnorable
@@ -18,55 +19,56 @@ SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
     (
         "Breaks on the wire",
         "Released versions have other bytes, or bytes with another meaning.",
-        lambda one: one.breaks == "wire",
+        lambda change: change.breaks == "wire",
     ),
     (
         "Breaks storage",
         "Records on disk have other bytes, or can be read no more.",
-        lambda one: one.breaks == "storage",
+        lambda change: change.breaks == "storage",
     ),
-    ("No longer served", "", lambda one: one.breaks == "support"),
-    ("New messages", "", lambda one: isinstance(one.change, kinds.NewMessage)),
-    ("New versions and fields", "", lambda one: one.breaks == "none"),
+    ("No longer served", "", lambda change: change.breaks == "support"),
+    ("New messages", "", lambda change: isinstance(change.change, kinds.NewMessage)),
+    ("New versions and fields", "", lambda change: change.breaks == "none"),
     (
         "Defaults and markers",
         "The bytes are the same, and are taken differently.",
-        lambda one: one.breaks == "semantics",
+        lambda change: change.breaks == "semantics",
     ),
-    ("Generated code", "Names and types in code change; the bytes do not.", lambda one: one.breaks == "source"),
+    ("Generated code", "Names and types in code change; the bytes do not.", lambda change: change.breaks == "source"),
 )
 
 
-def write_changelog(changes: Sequence[Judged], old: str, new: str, out: TextIO) -> None:
-    """Write the page; one sentence when nothing changed."""
-    out.write(f"# From {inline(old)} to {inline(new)}\n")
-    left = [one for one in changes if not isinstance(one.change, NewFieldNotIgnorable)]
-    if not left:
+def write(result: ChangelogResult, out: TextIO, *, color: bool = False) -> None:
+    """Write the page; a sentence when nothing changed."""
+    out.write(f"# From {inline(result.old)} to {inline(result.new)}\n")
+    remaining = [change for change in result.changes if not isinstance(change.change, NewFieldNotIgnorable)]
+    if not remaining:
         out.write("\nNothing changed.\n")
-    for title, lead, chosen in SECTIONS:
-        mine = [one for one in left if chosen(one)]
-        left = [one for one in left if not chosen(one)]
-        if mine:
+    for title, lead, belongs in SECTIONS:
+        section = [change for change in remaining if belongs(change)]
+        remaining = [change for change in remaining if not belongs(change)]
+        if section:
             out.write(f"\n## {title}\n\n" + (f"{lead}\n\n" if lead else ""))
-            mine.sort(key=lambda one: one.message_name)
-            for name, group in groupby(mine, key=lambda one: one.message_name):
+            section.sort(key=lambda change: change.message_name)
+            for name, group in groupby(section, key=lambda change: change.message_name):
                 out.write(f"- **{inline(name)}**{_sentence(list(group))}\n")
 
 
 def _sentence(group: list[Judged]) -> str:
-    """All that a section says of one message."""
-    if all(isinstance(one.change, (kinds.NewMessage, kinds.MessageRemoved)) for one in group):
+    """The changes of a message in a section."""
+    if all(isinstance(change.change, (kinds.NewMessage, kinds.MessageRemoved)) for change in group):
         return f" {inline(group[0].predicate)}."
     parts = list(dict.fromkeys(map(_part, group)))
     shown = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
     return f": {listed(shown)}."
 
 
-def _part(one: Judged) -> str:
-    said = inline(one.predicate)
-    if one.field:
-        owner = one.field.rpartition(".")[0].replace("`", "'")
+def _part(change: Judged) -> str:
+    predicate = inline(change.predicate)
+    if change.field:
+        owner = change.field.rpartition(".")[0].replace("`", "'")
         where = f" (in `{owner}`)" if owner else ""
-        versions = f" in version {one.versions}" if one.breaks in ("wire", "storage") and one.versions else ""
-        return f"{said}{where}{versions}"
-    return said
+        is_break = change.breaks in ("wire", "storage")
+        versions = f" in version {change.versions}" if is_break and change.versions else ""
+        return f"{predicate}{where}{versions}"
+    return predicate
