@@ -44,7 +44,7 @@ LONGEST = (
     "tests/pipeline/test_cluster.py",
     "tests/test_docs.py",
     "tests/test_action.py",
-    "tests/report/test_pages.py",
+    "tests/render/test_pages.py",
     "tests/cli/test_injection.py",
     "tests/cli/test_hostile.py",
     "tests/pipeline/test_lake.py",

@@ -18,8 +18,8 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from conftest import ROOT
 from github_runner import Annotation, Finished, Runner
-from report.rdjson_schema import assert_rdjson
-from report.sarif_schema import valid_run
+from render.rdjson_schema import assert_rdjson
+from render.sarif_schema import valid_run
 from sources.support import git, make_repository, write
 from tools import definition, field, kiplint
 

@@ -28,7 +28,7 @@ from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.pipeline.grid import Answer, Grid
 from kiplint.render.formats import write
 from probe.support import framed, server
-from report.sarif_schema import valid_run
+from render.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint
 
 from .declared import NAMES as COMMANDS

@@ -20,6 +20,9 @@ HEAVY = {
 }  # fmt: skip
 """Never needed to find that a set is clean, once its rules have been compiled."""
 
+MOST = 70
+"""How many modules of kiplint a clean check may load."""
+
 RUN = """
 import json, os, sys
 ending = os._exit
@@ -65,6 +68,7 @@ def test_a_clean_check_imports_nothing_heavy(repo: Path, words: list[str]) -> No
     found = modules(*words, cwd=repo)
     assert "kiplint.engine.run" in found
     assert found & HEAVY == set()
+    assert len([name for name in found if name.partition(".")[0] == "kiplint"]) <= MOST
 
 
 def test_a_clean_check_of_single_files_imports_nothing_heavy(repo: Path) -> None:
