@@ -182,10 +182,10 @@ def test_standard_input_that_is_something_else(tmp_path: Path) -> None:
         ("others", "nothing to check: no message definition in others"),
         ("package.json", "package.json is JSON, but not a message definition (it has no validVersions)"),
         ("others/package.json", "others/package.json is JSON, but not a message definition (it has no validVersions)"),
-        ("loop.json", "cannot read loop.json: it is no file"),
-        ("dangling.json", "cannot read dangling.json: it is no file"),
-        ("pipe.json", "cannot read pipe.json: it is no file"),
-        ("/dev/null", "cannot read /dev/null: it is no file"),
+        ("loop.json", "cannot read loop.json: it is not a file"),
+        ("dangling.json", "cannot read dangling.json: it is not a file"),
+        ("pipe.json", "cannot read pipe.json: it is not a file"),
+        ("/dev/null", "cannot read /dev/null: it is not a file"),
     ],
 )
 def test_what_cannot_be_checked(tmp_path: Path, name: str, problem: str) -> None:

@@ -24,9 +24,9 @@ def test_there_and_back(tmp_path: Path) -> None:
 def test_what_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, said in {
-        str(tmp_path / "pipe"): "it is no file",
+        str(tmp_path / "pipe"): "it is not a file",
         str(tmp_path): "Is a directory",
-        "/dev/zero": "it is no file",
+        "/dev/zero": "it is not a file",
         "nul\0": "there can be no file of that name",
     }.items():
         assert complaint(lambda name=name: read_baseline(name)) == f"cannot read the baseline {name}: {said}"  # type: ignore[misc]

@@ -193,9 +193,9 @@ def test_what_would_take_too_much(file: Path, text: str, said: str) -> None:
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
-    for name, said in {str(tmp_path / "pipe.toml"): "it is no file", str(tmp_path): "Is a directory"}.items():
+    for name, said in {str(tmp_path / "pipe.toml"): "it is not a file", str(tmp_path): "Is a directory"}.items():
         assert complaint(lambda name=name: read_config(name)) == f"cannot read the configuration {name}: {said}"  # type: ignore[misc]
-    assert complaint(lambda: read_config("/dev/zero")) == "cannot read the configuration /dev/zero: it is no file"
+    assert complaint(lambda: read_config("/dev/zero")) == "cannot read the configuration /dev/zero: it is not a file"
 
 
 def test_a_tool_table_that_is_none(tmp_path: Path) -> None:

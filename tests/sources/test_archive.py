@@ -253,7 +253,7 @@ def test_damaged_header_in_the_middle() -> None:
 
 def test_no_file() -> None:
     Path("x.jar").symlink_to("nowhere")
-    assert error("x.jar") == "cannot read x.jar: it is no file"
+    assert error("x.jar") == "cannot read x.jar: it is not a file"
 
 
 @settings(max_examples=USUAL, suppress_health_check=[*TIMED, HealthCheck.function_scoped_fixture])

@@ -70,7 +70,7 @@ def test_errors(tmp_path: Path) -> None:
     assert error("empty") == "nothing to check: no message definition in empty"
     assert error("zzz") == "no such file or directory: zzz"
     assert error("o.json") == "o.json is JSON, but not a message definition (it has no validVersions)"
-    assert error("dangling.json") == "cannot read dangling.json: it is no file"
+    assert error("dangling.json") == "cannot read dangling.json: it is not a file"
 
 
 def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:

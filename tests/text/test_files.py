@@ -30,11 +30,11 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 REASONS = {
     "directory": "Is a directory",
-    "pipe": "it is no file",
-    "socket": "it is no file",
+    "pipe": "it is not a file",
+    "socket": "it is not a file",
     "loop": "Too many levels of symbolic links",
     "dangling": "No such file or directory",
-    "device": "it is no file",
+    "device": "it is not a file",
     "nul\0": "there can be no file of that name",
     "": "No such file or directory",
 }

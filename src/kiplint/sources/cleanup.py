@@ -1,4 +1,4 @@
-"""What must be undone before the process ends: git processes to stop, unpacked bundles to remove."""
+"""Actions at the end of the process: stop git processes, remove unpacked bundles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _waiting: dict[Callable[[], None], None] = {}  # in their order; threads add and
 
 
 def at_end(action: Callable[[], None]) -> None:
-    """Have something done by `close`, or at the latest at the interpreter's regular exit."""
+    """Register an action for `close`, which runs at the latest at the interpreter's regular exit."""
     if not _waiting:
         atexit.unregister(close)
         atexit.register(close)
@@ -17,12 +17,12 @@ def at_end(action: Callable[[], None]) -> None:
 
 
 def forget(action: Callable[[], None]) -> None:
-    """Have something not done any more, as it is done already."""
+    """Remove an action that has been done."""
     _waiting.pop(action, None)
 
 
 def close() -> None:
-    """Undo all, the latest first. Who leaves by `os._exit` calls this before; opening again afterwards works."""
+    """Run all actions, the latest first. To be called before `os._exit`; new actions can be registered afterwards."""
     while True:
         try:
             action, _ = _waiting.popitem()

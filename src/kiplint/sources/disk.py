@@ -34,10 +34,10 @@ def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
 
 
 def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
-    """The set of files of one directory, whose bytes may be known, and the definitions that stand beside them."""
+    """The set of named files of one directory, whose bytes may be known, with the other definitions there."""
     for path, data in named.items():
         if data is None and not os.path.isfile(path):
-            raise SourceError(f"cannot read {shown(path)}: it is no file")
+            raise SourceError(f"cannot read {shown(path)}: it is not a file")
     files = [SchemaFile(shown(path), read(path) if data is None else data) for path, data in named.items()]
     taken = {file.path for file in files}
     beside = _listing(directory or ".")[1] if os.path.isdir(directory or ".") else []

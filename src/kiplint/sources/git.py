@@ -1,4 +1,4 @@
-"""Schema sets out of git revisions: `REV:path`, as `git show` takes it. Nothing is checked out."""
+"""Git: the calls of git, the objects of a repository, and schema sets in revisions (`REV:path`). No checkout."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from kiplint.text.files import read_file
 _LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
 _LOCAL |= {"GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"}
 _LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
-"""What says where a repository is: `git rev-parse --local-env-vars` but for the configuration. Hooks set it."""
+"""The variables that locate a repository, which hooks set: `git rev-parse --local-env-vars` without configuration."""
 
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
-"""No questions, no locks, and nothing fetched: what a repository says of its remotes can name commands to be run."""
+"""No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run."""
 
 _TAME = tuple(
     word
     for setting in (f"core.hooksPath={os.devnull}", "core.fsmonitor=false", "core.alternateRefsCommand=", "gc.auto=0")
     for word in ("-c", setting)
 )
-"""What a repository's own configuration must not decide: each of these can name a command to be run."""
+"""Settings of a repository that are overridden, because each of them can name a command to run."""
 
 
 def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
@@ -49,9 +49,9 @@ def start(command: Sequence[str], env: dict[str, str]) -> Any:
 
 
 def finish(process: Any) -> tuple[bytes, bytes]:
-    """What a process writes on its two outputs until it ends; it does not survive us when we are interrupted.
+    """The standard output and standard error of a process, until it ends. An interrupt kills the process.
 
-    That is said to the main thread alone: `close` ends what others wait for.
+    Only the main thread is interrupted; `close` ends the processes of other threads.
     """
 
     def end() -> None:
@@ -70,28 +70,28 @@ def finish(process: Any) -> tuple[bytes, bytes]:
 
 
 def complaint(stderr: bytes) -> str:
-    """The line of git's that says what is wrong."""
+    """The error in git's standard error, one line."""
     lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
     reasons = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
     return next(iter(reasons or lines), "it says nothing")
 
 
 WINDOW = 30
-"""How many names are sent before the first answer is read. Twice that many fit into the smallest of pipes."""
+"""The number of names to send before reading the first answer. Twice that many fit into the smallest pipe."""
 
 MOST_AT_ONCE = 256 << 20
-"""The bytes that the objects of one request may have together, those of blobs counted as far as they are read."""
+"""The maximum of bytes to read for the objects of one request."""
 
 LARGEST_TREE = 32 << 20
 PIECE = 1 << 16
 
 
 class NoRepositoryError(SourceError):
-    """There is no git repository at the place."""
+    """The place is not a git repository."""
 
 
 class GitObject(NamedTuple):
-    """An object: its type, its bytes, and the bytes that an object's id has in its repository."""
+    """An object: its type, its bytes, and the length of ids in its repository, in bytes."""
 
     kind: str
     data: bytes
@@ -99,14 +99,14 @@ class GitObject(NamedTuple):
 
 
 def _trusting(stderr: bytes) -> str:
-    """How to tell git that a repository of somebody else's is to be trusted, as git says it."""
+    """Git's own advice how to trust a repository of another owner, or empty."""
     words = stderr.decode("utf-8", "surrogateescape").splitlines()
     command = next((line.strip() for line in words if "safe.directory" in line and "git config" in line), "")
     return f"; if you trust it: {command}" if command else ""
 
 
 class Rest:
-    """What is left of an object that is read from a pipe."""
+    """The remainder of an object that is read from a pipe."""
 
     def __init__(self, pipe: Any, size: int) -> None:
         self._pipe, self._left = pipe, size
@@ -124,7 +124,7 @@ class Rest:
 
 
 class Objects:
-    """The objects of one repository; git is started by the first question. Threads must not share them.
+    """The objects of one repository; the first request starts git. Threads must not share them.
 
     `where` is what errors call it, `options` lead git there, and `ceiling` is a directory that git must not leave
     upwards on its way.
@@ -147,15 +147,15 @@ class Objects:
         return self._begun
 
     def close(self) -> None:
-        """Stop the process; nothing can be asked afterwards."""
+        """Stop the process; no request works afterwards."""
         was_open, self.open = self.open, False
         if was_open and self._begun:
             forget(self.close)
-            self._begun.kill()  # another thread may be waiting for what it says
+            self._begun.kill()  # another thread may be waiting for its output
             for pipe in (self._begun.stdin, self._begun.stdout, self._begun.stderr):
                 try:
                     pipe.close()
-                except OSError:  # what was still to be written finds no reader
+                except OSError:  # unwritten data has no reader
                     continue
             self._begun.wait()
 
@@ -174,15 +174,15 @@ class Objects:
         return [answer for answer in answers if answer]
 
     def run(self, *command: str) -> str:
-        """What another git command prints about the repository, or empty if it fails."""
+        """The output of a git command in the repository, or empty if it fails."""
         process = start([*self._options, *command], self._env)
         out, _ = finish(process)
         return "" if process.returncode else out.decode("utf-8", "surrogateescape")
 
     def tell(self, command: Sequence[str], data: bytes, most: int, seconds: float) -> bytes:
-        """What another git command prints that reads some bytes, no more of these than fit into a pipe.
+        """The output of a git command with `data` on its standard input, which must fit into a pipe.
 
-        Raises SourceError when it fails, prints more than that, or takes longer.
+        Raises SourceError when it fails, prints more than `most` bytes, or takes longer than `seconds`.
         """
         from threading import Timer
 
@@ -216,7 +216,7 @@ class Objects:
         try:
             return list(self._answers(names))
         except BaseException:
-            self.close()  # answers that nobody has read would be taken for those to the next question
+            self.close()  # unread answers would be taken for those of the next request
             raise
 
     def _answers(self, names: Sequence[bytes]) -> Iterator[GitObject | None]:
@@ -275,11 +275,11 @@ _unpacked: dict[tuple[str, int, int], str] = {}
 
 
 def open_repository(repository: str | None) -> Objects:
-    """The objects of a repository; all that ask for it in this process share them.
+    """The objects of a repository, which are shared in this process.
 
-    Git looks for it as it always does, so that it refuses one that belongs to somebody else (`safe.directory`). Raises
-    SourceError for a repository that does not exist and for a bundle that cannot be unpacked. That a directory is no
-    repository shows at the first question.
+    Git locates the repository itself, so that it refuses a repository of another owner (`safe.directory`). Raises
+    SourceError for a repository that does not exist and for a bundle that cannot be unpacked. The first request raises
+    it for a directory that is not a repository.
     """
     place = os.path.realpath(repository or os.curdir)
     key = place, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
@@ -289,15 +289,15 @@ def open_repository(repository: str | None) -> Objects:
 
 
 def own_repository(place: str, name: str) -> Objects:
-    """The objects of a repository for one caller alone, such as a thread, who closes them.
+    """The objects of a repository for a single caller, such as a thread, which must close them.
 
-    `name` is what errors call it. Raises SourceError as `open_repository` does.
+    `name` is its name in errors. Raises SourceError as `open_repository` does.
     """
     return _open(name, os.path.realpath(place))
 
 
 def close_repositories() -> None:
-    """Stop the git processes of all that were opened; opening again afterwards works."""
+    """Stop the git processes of all repositories; they can be opened again."""
     while _opened:
         _opened.popitem()[1].close()
 
@@ -306,7 +306,7 @@ def _open(repository: str, place: str) -> Objects:
     if os.path.isdir(place):
         if not _is_bare(place):
             return Objects(repository, ("-C", place), elsewhere=True)
-        # Whoever names a bare repository means it; `safe.bareRepository` is about those that git comes across.
+        # `safe.bareRepository` is about repositories that git discovers; this one is named.
         options = ("-c", "safe.bareRepository=all", "-C", place)
         return Objects(repository, options, elsewhere=True, ceiling=os.path.dirname(place))
     try:
@@ -332,7 +332,7 @@ def is_repository(path: str) -> bool:
 
 
 def unpack(repository: str, bundle: str, directory: str) -> None:
-    """Make an empty directory a bare repository with all that a bundle holds; raises SourceError for a broken one."""
+    """Clone a bundle into an empty directory, as a bare repository; raises SourceError for a broken bundle."""
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     process = start(command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
     _, stderr = finish(process)
@@ -341,7 +341,7 @@ def unpack(repository: str, bundle: str, directory: str) -> None:
 
 
 def unpacked(repository: str, bundle: str) -> str:
-    """A bundle as a bare repository that is there until this process ends; raises SourceError for a broken one."""
+    """A bundle as a bare repository, removed when this process ends; raises SourceError for a broken bundle."""
     from shutil import rmtree
     from tempfile import mkdtemp
 
@@ -368,7 +368,7 @@ FOLDER, FILE = b"40000", b"100"
 
 
 class TreeEntry(NamedTuple):
-    """One entry of a tree object: its mode in octal digits, its name, and the id of what it stands for."""
+    """One entry of a tree object: its mode in octal digits, its name, and the id of its object."""
 
     mode: bytes
     name: str
@@ -403,7 +403,7 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
 
 
 def is_revision(name: str, repository: str | None = None) -> bool:
-    """Whether a name is a revision that exists; False where it cannot be known."""
+    """Whether a name is an existing revision; False where there is no repository."""
     try:
         return not name.startswith("-") and open_repository(repository).find(name + "^{tree}") is not None
     except SourceError:
@@ -422,7 +422,7 @@ def is_unborn(revision: str, repository: str | None = None) -> bool:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Revision and path: what is before and after the first colon that does not stand in braces."""
+    """The parts before and after the first colon outside of braces."""
     depth = at = 0
     while at < len(name) and (depth or name[at] != ":"):
         depth += {"{": 1, "}": -1 if depth else 0}.get(name[at], 0)
@@ -488,7 +488,7 @@ def entries(tree: GitObject) -> Iterator[TreeEntry]:
 
 
 def _siblings(tree: GitObject, chosen: TreeEntry) -> dict[str, dict[str, str]]:
-    """The files of one folder, as `_folders` gives them; the chosen one whatever it is called."""
+    """The JSON files of one folder, as `_folders` returns them, and the chosen file with any name."""
     files = {entry.name: entry.id for entry in entries(tree) if is_json(entry)}
     return {"": {**files, chosen.name: chosen.id}}
 

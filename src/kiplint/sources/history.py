@@ -29,7 +29,7 @@ _PULL_REQUEST: Final = re.compile(r"\(#([0-9]{1,9})\)\s*\Z|\AMerge pull request 
 
 
 class CommitText(NamedTuple):
-    """A commit's author and parents, and out of its message the first line, and numbers.
+    """A commit's author and parents, and the first line and the numbers of its message.
 
     `kips` and `jiras` are as they are written (KIP-1313, KAFKA-1), each once and in order; `pull_request` is that which
     GitHub puts behind the first line of a squashed commit, or before that of a merge.
@@ -44,7 +44,7 @@ class CommitText(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit: its id and that of its tree, its time in seconds since 1970, and what it says."""
+    """A commit: its id, the id of its tree, its time in seconds since 1970, and its text."""
 
     id: str
     tree: str
@@ -62,7 +62,7 @@ def commits(objects: Objects, *which: str) -> Iterator[Commit]:
 
 
 def commit_text(parents: str, author: str, message: str) -> CommitText:
-    """What is read out of a commit's message."""
+    """Parse a commit's message."""
     subject = message.strip().partition("\n")[0].strip()
     request = _PULL_REQUEST.search(subject)
     other = _OTHER_JIRA.match(subject)
@@ -80,14 +80,14 @@ def commit_text(parents: str, author: str, message: str) -> CommitText:
 
 TAGS = "tags"
 MOST_KEPT = 200_000
-"""How many folders a walker remembers, so that its memory has an end."""
+"""The maximum of folders in a walker's cache."""
 
 MOST_FOLDERS = 100_000
-"""How many folders with JSON files a tree may have. Trees that share their parts can have billions, in little room."""
+"""The maximum of folders with JSON files in a tree. Trees that share subtrees can have billions in few bytes."""
 
 
 _PLAIN = re.compile(r"\w[\w/-]*(?:\.[\w/-]+)*")
-"""Names that can only be that of one commit: no range, no several commits, no option."""
+"""Names of a single commit: no range, no list of commits, no option."""
 
 
 class Revision(NamedTuple):
@@ -112,7 +112,7 @@ class Folder(NamedTuple):
 
     @classmethod
     def of(cls, path: str, files: tuple[tuple[str, str], ...]) -> Folder:
-        """A folder that git gives no id, or not that of these files alone."""
+        """A folder without a usable id in git; its id is a hash of its files."""
         return cls(path, sha1(repr(files).encode(), usedforsecurity=False).hexdigest(), files)
 
 
@@ -167,7 +167,7 @@ def _is_one(name: str, globs: list[str]) -> bool:
 
 
 def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
-    """What sorts tags by version: the numbers of the first dotted group, a release candidate before its release."""
+    """The sort key of a tag: the numbers of its first dotted group, a release candidate before its release."""
     match = re.search(r"[0-9]{1,9}(?:\.[0-9]{1,9})+", tag)
     if match is None:
         return [], False, [], tag
@@ -183,14 +183,14 @@ def version_tags(repository: str | None = None) -> list[str]:
 
 
 class _Known(NamedTuple):
-    """What a walker remembers of a tree: its JSON files, and the trees below that have some, by name."""
+    """A walker's cache of a tree: its JSON files, and its subtrees with JSON files, by name."""
 
     files: tuple[tuple[str, str], ...]
     below: tuple[tuple[str, str], ...]
 
 
 class Walker:
-    """Finds the folders with JSON files in many trees of one repository; what trees share is looked at once."""
+    """Finds the folders with JSON files in many trees of one repository; shared subtrees are read once."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -232,12 +232,12 @@ EMPTY = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-"""The id of the tree without entries, which git knows everywhere, by the length of ids."""
+"""The id of the empty tree, which git always has, by the length of ids."""
 MOST_BYTES = 256 << 20
 SECONDS = 60.0
-"""What git may print, and how long it may take: trees that share their parts can have billions, in little room."""
+"""The limits on the output and time of git, because trees that share subtrees can have billions of entries."""
 AT_ONCE = 256
-"""So many pairs of ids fit into the smallest of pipes."""
+"""This many pairs of ids fit into the smallest pipe."""
 _COMMAND = ("diff-tree", "--stdin", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--", "*.json")
 Folders = tuple[Folder, ...]
 
@@ -270,7 +270,7 @@ def followed(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
 
 
 def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each pair, and what that step makes of paths: the id of a file, or nothing where there is none any more."""
+    """Each pair of trees with its changes: path to the new id of the file, or empty for a removed file."""
     at = 0
     pair, step = "", dict[str, str]()
     while at < len(out):
@@ -291,7 +291,7 @@ def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], by_path: dict[str, Folder]) -> bool:
-    """Whether a step makes any folder another one."""
+    """Apply the changes of a step; returns whether they touch a folder."""
     touched = set()
     for path, blob in step.items():
         folder, _, name = path.rpartition("/")
@@ -318,7 +318,7 @@ _INNER_PLAIN = ("--no-show-signature", "--no-mailmap", "--no-notes", "--no-color
 
 
 class Inner(NamedTuple):
-    """A commit that a merge brought: its id, author and first line."""
+    """A commit inside a merge: its id, author and first line."""
 
     commit: str
     author: str
@@ -326,9 +326,9 @@ class Inner(NamedTuple):
 
 
 def inner_commit(objects: Objects, merge: str, path: str) -> Inner | None:
-    """The last commit between a merge's first parent and it that touched a file; None where there is none.
+    """The last commit between a merge's first parent and the merge that changed a file, or None.
 
-    So too for a history that was cut off, and for a path whose name git spells otherwise. Raises SourceError.
+    None also for a shallow history, and for a path that git quotes. Raises SourceError.
     """
     command = ("--literal-pathspecs", "log", "-1", "--no-merges", "--no-renames", *_INNER_PLAIN, f"{merge}^1..{merge}")
     words = objects.run(*command, "--", path).rstrip("\n").split("\0")

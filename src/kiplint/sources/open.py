@@ -1,4 +1,4 @@
-"""The SET arguments of every command: what a name stands for, and the schema sets it holds."""
+"""The SET arguments of every command: open the schema sets of a name."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _open(
 
 
 def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:
-    """The sets of one name; that there is none is noted in `empty`, if that is given."""
+    """The sets of one name; without definitions its error is added to `empty`, unless that is None."""
     try:
         yield from sets
     except NothingThereError as error:

@@ -1,4 +1,4 @@
-"""The files of schema sets, as bytes: what a directory, an archive or a revision holds of them."""
+"""The files of schema sets, as bytes, and the decision which JSON files are definitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 Kind = Literal["definition", "meant", "broken", "other"]
-"""`meant`: taken for a definition where others stand beside it; `broken`: empty, or no text: nobody can tell."""
+"""`meant`: taken for a definition if others are in its directory; `broken`: empty, or not text."""
 
 PROPERTIES: Final = frozenset(
     [
@@ -27,7 +27,7 @@ PROPERTIES: Final = frozenset(
         "fields",
     ]
 )
-"""The properties of a definition; an object with two of them, or with words close to them, is meant to be one."""
+"""The properties of a definition; an object with two of them, or with two similar words, is `meant`."""
 
 FOREIGN: Final = frozenset(
     [
@@ -51,7 +51,7 @@ LARGEST_ENTRY: Final = (1 << 20) + 1
 """How much is read of a file: enough to see that it is too large."""
 
 MOST_LOOKED_AT: Final = 64 << 20
-"""How far a file that is too large is looked at, to know whether it is a definition; beyond, it is taken for one."""
+"""The maximum of bytes to search in a file that is too large; beyond, it is taken for a definition."""
 
 _MARKS: Final = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
 _DEFINITION_NAME: Final = r"[A-Z]\w*(?:Request|Response|Header|Record|Key|Value|Data|Message)\.json"
@@ -102,16 +102,16 @@ def _is_definition(data: bytes) -> bool:
 
 
 def _may_be_ours(data: bytes) -> bool:
-    """Whether what kiplint writes can be told by a pattern, whose making takes as long as looking at 200 files."""
+    """A cheap test before the pattern of kiplint's own files, which takes as long to compile as 200 files to read."""
     opening = 0 if data.startswith(b"{") else data.find(b"\n{") + 1
     first = data[opening + 1 : opening + 80].lstrip()
     return len(first) < 20 or (opening == 0 and data[:1] != b"{") or first.startswith(_OUR_MARKS)
 
 
 def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
-    """What the rest of a file that is too large has of the words that a definition is known by, and its bytes.
+    """The marks of a definition in the rest of a file that is too large, and the number of bytes read.
 
-    Who reads only the beginning puts them behind it, so that no length of comments makes a definition something else.
+    They are appended to the beginning of the file, so that long comments do not hide a definition.
     """
     marks: set[bytes] = set()
     count, before = 0, b""
@@ -123,7 +123,7 @@ def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
 
 
 def is_other_json(data: bytes, name: str = "") -> bool:
-    """Whether bytes are JSON that is no definition: an object or list with something in it, for another use."""
+    """Whether bytes are JSON for another use than a definition: an object or list that is not empty."""
     kind = kind_of(data, name)
     if kind not in ("meant", "other"):
         return False
@@ -154,8 +154,8 @@ def _is_meant(data: bytes) -> bool:
 
 
 def _value(data: bytes) -> object:
-    """The value of JSON with comments; None where it is no JSON."""
-    import json  # only for a file that looks like none of ours
+    """The value of JSON with comments; None for anything else."""
+    import json  # rarely needed
 
     try:
         return json.loads(re.sub(_COMMENT, lambda match: match[1] or b" ", data))
@@ -168,7 +168,7 @@ Keep = Callable[[str], bool]
 
 
 class Keeper:
-    """Asks whether paths are excluded, and remembers whether one was."""
+    """Tests whether paths are excluded, and remembers whether any was."""
 
     def __init__(self, keep: Keep) -> None:
         self._keep = keep
@@ -187,7 +187,7 @@ class Keeper:
 
 
 class SourceError(Exception):
-    """A source that cannot be read or holds nothing to check; the text says which, and why."""
+    """A source that cannot be read or has nothing to check; the text names it and the reason."""
 
 
 class NothingThereError(SourceError):
@@ -195,7 +195,7 @@ class NothingThereError(SourceError):
 
 
 class SchemaFile(msgspec.Struct, frozen=True):
-    """One file: the path to show, its bytes, and whether it was asked for or is only context for the others."""
+    """One file: the path to show, its bytes, and whether it is reported or only context for the others."""
 
     path: str
     data: bytes
@@ -236,7 +236,7 @@ def sorted_out(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[Sch
 
 
 def is_walked(folder: str) -> bool:
-    """Whether a folder of this name is looked into: not a hidden one, nor one of foreign packages."""
+    """Whether a folder is searched: all but hidden folders and `node_modules`."""
     return not folder.startswith(".") and folder != "node_modules"
 
 

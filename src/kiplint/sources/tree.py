@@ -1,4 +1,4 @@
-"""Trees of files that are not on disk: the sets in a git revision or an archive."""
+"""Trees of files that are not on disk: git revisions, and archives, which are read in memory within limits."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class FileTree(msgspec.Struct, frozen=True):
 
 
 def by_folder(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Files by path, as folders of files; hidden folders and those of foreign packages are left out."""
+    """Files by path, grouped by folder; hidden folders and `node_modules` are left out."""
     folders: dict[str, dict[str, Any]] = {}
     for path, file in files.items():
         folder, _, name = path.rpartition("/")
@@ -172,16 +172,16 @@ def _tops(here: str, *named: str) -> tuple[str, ...]:
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 256 << 20
-"""What an archive may come to, unpacked: the files that are read, of a compressed tar file all."""
+"""The maximum of unpacked bytes: of the files that are read, in a compressed tar file of all files."""
 
 LARGEST_REQUEST = 32 << 20
-"""What an archive may ask for in one piece by the sizes that it declares; a directory of entries is one piece."""
+"""The maximum of bytes to read at once for a size that the archive declares."""
 
 
 class Bounded:
-    """A file that gives out so many bytes and no more, and that can only be read forwards unless it is `seekable`.
+    """A file with a limit on the bytes that are read, and that is read forwards only unless it is `seekable`.
 
-    `last` is what was read last. Raises SourceError when the limit is reached.
+    `last` are the bytes of the last read. Raises SourceError when the limit is reached.
     """
 
     def __init__(self, name: str, file: Any, *, seekable: bool) -> None:
@@ -206,7 +206,7 @@ class Bounded:
         return int(self._file.tell() if self._seekable else self._given)
 
     def seek(self, to: int, whence: int = 0) -> int:
-        """Go to a place, forwards by reading."""
+        """Move to an offset; forwards by reading."""
         if self._seekable:
             return int(self._file.seek(to, whence))
         if whence or to < self._given:
@@ -284,7 +284,7 @@ def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
 
 
 def _beginning(text: IO[bytes]) -> tuple[bytes, int]:
-    """An entry, or its beginning and what tells its kind, and how many of its bytes were read."""
+    """The bytes of an entry, or its beginning and its marks (`marks_of`), and the number of bytes read."""
     data = text.read(LARGEST_ENTRY)
     if len(data) < LARGEST_ENTRY:
         return data, len(data)
@@ -303,7 +303,7 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     of two releases correspond. Raises SourceError for what is no archive, damaged, encrypted, too much, or hostile.
     """
     if not os.path.isfile(name):
-        raise SourceError(f"cannot read {shown(name)}: it is no file")
+        raise SourceError(f"cannot read {shown(name)}: it is not a file")
     try:
         with open_file(name) as file:
             files = _files(shown(name), file)

@@ -1,4 +1,4 @@
-"""The fast path: bytes to a typed value in a few microseconds, or None when anything at all is out of the ordinary."""
+"""The fast path: bytes to a typed value in a few microseconds, or None for the slow path (`diagnose`)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Comment(msgspec.Struct, frozen=True):
     block: bool
 
     def body(self, text: str) -> str:
-        """What the comment says, without its marks and outer white space; `text` is the text it was found in."""
+        """The text of the comment, without its marks and outer white space; `text` is the whole text."""
         closed = self.block and self.end - self.start >= 4 and text.endswith("*/", self.start, self.end)
         return text[self.start + 2 : self.end - 2 if closed else self.end].strip()
 

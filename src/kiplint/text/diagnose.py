@@ -1,4 +1,4 @@
-"""The slow path: everything that is wrong with a file's text, and what of its value can be saved."""
+"""The slow path: all problems of a file's text, and its value as far as it can be read."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ _PASTED: Final = re.compile("[" + "".join(map(chr, (*_SPACES, *_QUOTES))) + "]")
 
 
 def mishap(text: str, first: int) -> Problem | None:
-    """The one problem behind all others of a text that is no JSON, or None: a merge left open, or a web page's text.
+    """The problem behind all others of invalid JSON, or None: an unresolved merge, or text pasted from a web page.
 
-    `first` is where a reader stumbles first.
+    `first` is the offset of the first problem.
     """
     return _conflict(text) or _pasted(text, first)
 

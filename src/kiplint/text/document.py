@@ -1,6 +1,6 @@
-"""Documents that have definitions in them: plain text, Markdown, or the HTML of a wiki, as a reader sees them.
+"""Documents with definitions in them: plain text, Markdown, or the HTML of a wiki, as a reader sees them.
 
-What pasting has done to a text is undone character by character, so that every place keeps its line and column.
+Pasted quotes and blanks are replaced character by character, so that every place keeps its line and column.
 """
 
 from __future__ import annotations

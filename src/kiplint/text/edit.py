@@ -26,7 +26,7 @@ class Edit(msgspec.Struct, frozen=True, order=True):
 
 
 class Overlap(ValueError):  # noqa: N818
-    """Two edits want the same bytes; the message says which."""
+    """Two edits overlap; the message has their offsets."""
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
@@ -56,7 +56,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
 def collide(edit: Edit, other: Edit) -> bool:
     """Whether two edits that know nothing of each other can not both be made: they share bytes, or a place to insert.
 
-    Two that are equal are one edit, unless they insert: then nobody knows whether the text is wanted twice.
+    Two equal replacements count as one edit; two equal insertions collide, because both texts may be intended.
     """
     first, second = sorted((edit, other))
     if second.start < first.end:
@@ -73,7 +73,7 @@ _MANY: Final = 64
 
 
 class NotEditable(ValueError):  # noqa: N818
-    """The bytes are no text with a value in it; the message says what they are."""
+    """The bytes are not text with a JSON value; the message states what they are."""
 
 
 class Document:
@@ -101,7 +101,7 @@ class Document:
 
     @cached_property
     def newline(self) -> str:
-        r"""What ends the file's first line; `\n` when there is but one."""
+        r"""The end of the file's first line; `\n` for a single line."""
         match = _LINE_END.search(self.text)
         return match.group() if match else "\n"
 

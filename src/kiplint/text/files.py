@@ -1,7 +1,7 @@
-"""Files, read and written so that what strangers put there does no harm.
+"""Safe reading and writing of untrusted files.
 
-Only a regular file is read, of it so much and no more, and nobody is waited for: a pipe may have no writer, a device no
-end. A file is written as a whole in place of another one, and no link is followed by that.
+Only regular files are read, within a limit and without waiting: a pipe may have no writer, a device no end. A file is
+replaced as a whole, and links are not followed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SENDING: Final = (
 _OF_THE_SYSTEM: Final = ("/dev", "/proc")
 
 _LEAST: Final = 1 << 12
-"""The bytes asked for at once where the size that the system tells was too small, as that of its own files is."""
+"""The minimum of bytes to read at once; the size that the system reports for its own files is 0."""
 
 
 def open_file(path: str) -> BinaryIO:
@@ -77,7 +77,7 @@ def read_text(path: str, most: int = MAX_BYTES) -> str:
 
 
 def standard_input() -> BinaryIO:
-    """Standard input; raises OSError where it is closed, with a name to tell."""
+    """Standard input; raises OSError with a file name if it is closed."""
     if sys.stdin is None:
         raise OSError(errno.EBADF, "it is closed", "standard input")
     return sys.stdin.buffer
@@ -137,7 +137,7 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
 
 
 def _opened(path: str, *, listed: bool = False) -> tuple[int, int]:
-    """The descriptor of a file, and the size that the system tells."""
+    """The descriptor of a file, and its size as the system reports it."""
     try:
         if not listed:
             _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
@@ -157,7 +157,7 @@ def _require_regular(mode: int, path: str) -> None:
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "it is no file", path)
+        raise OSError(errno.EINVAL, "it is not a file", path)
 
 
 WILDCARDS: Final = "*?["

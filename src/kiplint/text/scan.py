@@ -251,7 +251,7 @@ class Builder:
         return outer
 
     def closing(self, frame: OpenNode) -> str:
-        """The bracket that is missing, in words."""
+        """The missing bracket, in words."""
         return f"'{frame.closer}' to close the {frame.node.kind} opened on line {self.line_of(frame.node.start)}"
 
     def pop(self, end: int) -> None:

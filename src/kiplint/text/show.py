@@ -1,4 +1,4 @@
-"""Text from elsewhere made fit to be shown: the one place that knows what may act on what shows it.
+"""Escaping of untrusted text for display.
 
 What is not printable (`str.isprintable`) never gets out as it is: control characters and escape sequences, line and
 paragraph separators, the marks that turn the direction of writing, invisible signs, lone surrogates, and blanks other

@@ -1,4 +1,4 @@
-"""Findings that a comment asks not to be shown.
+"""Ignore comments: suppressions of findings.
 
 `// kiplint: ignore[tags/gap, style] reason` speaks of the code before it on its line, or else of the next line with
 code; `// kiplint: ignore-file[style] reason`, before the definition begins, of the whole file.

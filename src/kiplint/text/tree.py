@@ -39,7 +39,7 @@ class Node:
         return f"<{key}{self.kind} {self.start}-{self.end}, {len(self.children)} children>"
 
     def string(self, text: str) -> str | None:
-        """What the string says; None when the value is not a string."""
+        """The value of a string; None for any other value."""
         if self.kind != "string":
             return None
         quote = text[self.start]

@@ -41,7 +41,7 @@ WHOLE: Final = 4
 
 
 def nearest(word: str, known: Iterable[str], likeness: float = 0, *, numbered: bool = True) -> str:
-    """The closest known word, or empty when none is close, or not as close as the `likeness` that is asked for.
+    """The closest known word, or empty when none is close, or none reaches `likeness`.
 
     Case does not count, and a word may be the beginning of the other, as in `Fetch` for `FetchRequest`. What is
     `numbered` with another number is another thing, however alike: KIP-714 is not KIP-74.
