@@ -63,7 +63,7 @@ def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]
 def test_the_bad_example_is_mended(rule: Rule, snapshot: SnapshotAssertion) -> None:
     files = bad(rule)
     result = mended(rule, files)
-    applicabilities = {one.fix.applicability for one in result.mended if one.fix and one.rule == rule.id}
+    applicabilities = {one.fix.applicability for one in result.fixed if one.fix and one.rule == rule.id}
     told = [f"{' and '.join(sorted(applicabilities))}\n", *patch(result.before, result.after)]
     for path, data in result.after.items():
         told.append(f"\n===== {path}\n{data.decode()}")
@@ -76,8 +76,8 @@ def test_its_findings_go_and_no_other_comes(rule: Rule) -> None:
     before = checker(rule)(files)
     result = mended(rule, files)
     assert rule.id in {one.rule for one in before}
-    assert rule.id not in {one.rule for one in result.left}
-    assert keys([*result.mended, *result.left]) == keys(list(before))
+    assert rule.id not in {one.rule for one in result.remaining}
+    assert keys([*result.fixed, *result.remaining]) == keys(list(before))
     again = mended(rule, {**files, **result.after})
     assert again.after == {}
 
@@ -108,7 +108,7 @@ def test_only_what_is_safe_is_done_unasked() -> None:
     for rule in FIXABLE.values():
         files = bad(rule)
         result = fix_set(files, checker(rule))
-        assert all(one.fix is None or one.fix.applicability == "safe" for one in result.mended)
+        assert all(one.fix is None or one.fix.applicability == "safe" for one in result.fixed)
 
 
 def test_every_snapshot_belongs_to_a_rule() -> None:

@@ -101,7 +101,7 @@ class Standing:
 
     def exempt(self, rpc: Rpc) -> bool:
         """Whether an RPC never needs the header."""
-        return rpc.name in self._param(MISSING, "exempt", ())
+        return rpc.rpc_name in self._param(MISSING, "exempt", ())
 
     def _param(self, rule: str, name: str, default: Any) -> Any:
         return self._rules[rule].params.get(name, default) if rule in self._rules else default

@@ -1,1 +1,1 @@
-"""Mends and migrations: edits that change what is wrong, or what is to be new, and nothing else."""
+"""Fixes and migrations: edits in, verified edits out; all other bytes stay."""

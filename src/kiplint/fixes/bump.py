@@ -1,4 +1,4 @@
-"""The everyday change: a new version of a request and of its response."""
+"""A new version of a request and of its response, the everyday change."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def bump(
     note: str = "",
     entities: Mapping[str, str] | None = None,
 ) -> Migration:
-    """A new version of both halves of an RPC, with the fields in it; nothing but a row when there cannot be one.
+    """A new version of both halves of an RPC, with new fields; only a row where a new version is not possible.
 
-    `note` is what the comment says of the version, in place of the fields' names. Raises BadField.
+    `note` is the text of the comment on the version, instead of the names of the fields. Raises BadField.
     """
     request, response = rpc.request, rpc.response
     if problem := _obstacle(rpc):
@@ -30,24 +30,25 @@ def bump(
     assert request is not None
     assert response is not None
     version = max(request.valid.highest, response.valid.highest) + 1
-    wanted = {
-        half.name: [one for one in fields if (one.message or request.name) == half.name] for half in (request, response)
+    added = {
+        half.name: [field for field in fields if (field.message or request.name) == half.name]
+        for half in (request, response)
     }
-    _refuse_twins(fields)
-    if strange := next((one.message for one in fields if (one.message or request.name) not in wanted), None):
-        raise BadField(f"{strange} is neither {request.name} nor {response.name}")
+    _refuse_duplicates(fields)
+    if unknown := next((field.message for field in fields if (field.message or request.name) not in added), None):
+        raise BadField(f"{unknown} is neither {request.name} nor {response.name}")
     files: list[FileEdits] = []
     look: list[str] = []
     for half in (request, response):
         draft = Draft(half)
-        names = [".".join((*one.path, one.name)) for one in wanted[half.name]]
-        said = _note(version, half, names, note)
-        look += [f"{half.name}: {one}" for one in add_version(draft, version, said, unstable=unstable)]
-        for one in wanted[half.name]:
-            add_field(draft, one, version, entities or {})
+        names = [".".join((*field.path, field.name)) for field in added[half.name]]
+        comment = _note(version, half, names, note)
+        look += [f"{half.name}: {item}" for item in add_version(draft, version, comment, unstable=unstable)]
+        for field in added[half.name]:
+            add_field(draft, field, version, entities or {})
         _carry_map(draft, version)
         files += finished(draft)
-    done = [f"{half}: {', '.join(one.name for one in added)}" for half, added in wanted.items() if added]
+    done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in added.items() if fields]
     done += ["the new version is unstable"] if unstable else []
     return Migration(tuple(files), (_row(rpc, version, done, look),))
 
@@ -58,17 +59,17 @@ def _obstacle(rpc: Rpc) -> str:
     return obstacle(rpc)
 
 
-def _refuse_twins(fields: Sequence[FieldToAdd]) -> None:
-    seen: set[tuple[str, ...]] = set()
-    for one in fields:
-        place = (one.message, *one.path, one.name.lower())
-        if place in seen:
-            raise BadField(f"{one.name} is to be added twice")
-        seen.add(place)
+def _refuse_duplicates(fields: Sequence[FieldToAdd]) -> None:
+    places: set[tuple[str, ...]] = set()
+    for field in fields:
+        place = (field.message, *field.path, field.name.lower())
+        if place in places:
+            raise BadField(f"{field.name} is to be added twice")
+        places.add(place)
 
 
 def _carry_map(draft: Draft, version: int) -> None:
-    """Open the last range of a map that ends too early for the version."""
+    """Extend the last range of a header map that ends before the version."""
     entries = draft.message.header_ranges
     if not entries or declared_map(draft.message) is not None:
         return

@@ -1,4 +1,4 @@
-"""One definition on its way to its next state: the edits, gathered one property at a time."""
+"""The edits of one definition, collected property by property."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STRUCT: Final = ("name", "versions", "fields")
 
 
 class Draft:
-    """The edits of one file. Values are JSON; pointers are those of the file as it is."""
+    """The edits of one file. Values are JSON; pointers refer to the file before the edits."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
@@ -34,14 +34,14 @@ class Draft:
     def edits(self) -> tuple[Edit, ...]:
         """All edits so far, in the order of their places."""
         edits = [*self._edits, *self._inserted(), *self._extended()]
-        return tuple(sorted(edits, key=lambda one: (one.start, one.end)))
+        return tuple(sorted(edits, key=lambda edit: (edit.start, edit.end)))
 
     def result(self) -> bytes:
         """The file's bytes with all edits made."""
         return apply_edits(self.document.data, self.edits)
 
     def put(self, key: str, value: str) -> None:
-        """Give the message a property, new or another value for one that it has."""
+        """Set a property of the message, new or not."""
         node = self.document.find(f"/{key}")
         if node is None:
             self._new[key] = value
@@ -49,27 +49,27 @@ class Draft:
             self._edits.append(replace_value(self.document, node, value))
 
     def replace(self, pointer: str, value: str) -> None:
-        """Another value for what a pointer points to, which has to be there."""
+        """Replace the value at a pointer, which must exist."""
         self._edits.append(replace_value(self.document, self.node(pointer), value))
 
     def rename(self, pointer: str, key: str) -> None:
-        """Another name for a property that has to be there."""
+        """Rename the property at a pointer, which must exist."""
         self._edits.append(rename_key(self.document, self.node(pointer), key))
 
     def insert(self, pointer: str, key: str, value: str, order: Sequence[str] = ()) -> None:
-        """A new property of an object that has to be there; last when it is in no order."""
+        """Add a property to the object at a pointer, which must exist; last when its key is not in `order`."""
         self._edits += insert_property(self.document, self.node(pointer), key, value, order)
 
     def append(self, pointer: str, element: str) -> None:
-        """A new last element of an array that has to be there."""
+        """Append an element to the array at a pointer, which must exist."""
         self._appended.setdefault(pointer, []).append(element)
 
     def add(self, edits: Sequence[Edit]) -> None:
-        """Edits that were made elsewhere for the same document."""
+        """Add edits of the same document that were made elsewhere."""
         self._edits += edits
 
     def node(self, pointer: str) -> Node:
-        """The value that a pointer points to; raises LookupError when there is none."""
+        """The value at a pointer; raises LookupError when there is none."""
         node = self.document.find(pointer)
         if node is None:
             raise LookupError(f"{self.message.file} has no {pointer}")
@@ -84,10 +84,10 @@ class Draft:
         return edits
 
     def _inserted(self) -> list[Edit]:
-        """New properties that come to stand side by side are one insertion, so that they need one comma."""
+        """New properties that are neighbours are inserted together, with a single comma to the next."""
         root = self.document.root
         colon = self.document.colon(root)
-        present = [one.key for one in root.children]
+        present = [child.key for child in root.children]
         edits: list[Edit] = []
         waiting = sorted(self._new, key=MESSAGE.index)
         while waiting:
@@ -100,7 +100,6 @@ class Draft:
         return edits
 
 
-def _any_between(present: Sequence[str | None], one: str, other: str) -> bool:
-    return any(
-        key in MESSAGE and MESSAGE.index(one) < MESSAGE.index(key) < MESSAGE.index(other) for key in present if key
-    )
+def _any_between(present: Sequence[str | None], first: str, last: str) -> bool:
+    between = MESSAGE[MESSAGE.index(first) + 1 : MESSAGE.index(last)]
+    return any(key in between for key in present)

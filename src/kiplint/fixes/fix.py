@@ -1,4 +1,4 @@
-"""What a fixer is given, and what it gives: the edits that put one finding right."""
+"""What a fixer takes and returns: a violation with its files, and the edits that resolve it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Applicability = Literal["safe", "unsafe"]
 
 
 class FixerCase:
-    """A broken rule, its place, and the files that it is about. `pointer` is that of the finding."""
+    """A violation for a fixer, with the pointer of its finding and the files of its set."""
 
     def __init__(self, violation: Violation, pointer: str, documents: Mapping[str, Document]) -> None:
         self.violation = violation
@@ -42,22 +42,22 @@ class FixerCase:
 
     @property
     def node(self) -> Node | None:
-        """The value that the finding points to, None when there is none."""
+        """The value at the pointer of the finding; None when there is none."""
         return self.document.find(self.pointer)
 
     @property
     def problem(self) -> ProblemElement:
-        """The problem that the reader noted; for rules about problems."""
+        """The problem of the reader, for rules about problems."""
         element = self.violation.element
         assert isinstance(element, ProblemElement)
         return element
 
     def safe(self, edits: Iterable[Edit]) -> Fix | None:
-        """A fix of the file that does what is certainly meant."""
+        """A fix of the file that certainly does what is meant."""
         return self._fix("safe", edits)
 
     def unsafe(self, edits: Iterable[Edit]) -> Fix | None:
-        """A fix of the file that does what is most likely meant; a person has to look at it."""
+        """A fix of the file that most likely does what is meant; a person has to review it."""
         return self._fix("unsafe", edits)
 
     def _fix(self, applicability: Applicability, edits: Iterable[Edit]) -> Fix | None:
@@ -68,11 +68,11 @@ Fixer = Callable[[FixerCase], Fix | None]
 
 
 def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fix | None:
-    """A fix out of pairs of path and edit; None without any."""
-    made = tuple(FileEdit(path, edit.start, edit.end, edit.text) for path, edit in edits)
-    return Fix(applicability, made) if made else None
+    """A fix from pairs of path and edit; None without edits."""
+    file_edits = tuple(FileEdit(path, edit.start, edit.end, edit.text) for path, edit in edits)
+    return Fix(applicability, file_edits) if file_edits else None
 
 
 def as_json(value: object) -> str:
-    """A value as it is written into a definition."""
+    """A value as JSON for a definition."""
     return msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""What a migration comes to: files with their edits, and a row for each RPC."""
+"""The result of a migration: files with their edits, and a row for each RPC."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class MigrationRow(msgspec.Struct, frozen=True):
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """The files that change, in the order in which they are to be written, and the rows of the summary."""
+    """The files that change, in the order of writing, and the rows of the summary."""
 
     files: tuple[FileEdits, ...] = ()
     rows: tuple[MigrationRow, ...] = ()
 
 
 def finished(draft: Draft) -> list[FileEdits]:
-    """The file of a draft, when there is anything to change in it."""
+    """The file of a draft, if it has edits."""
     edits = draft.edits
     data = draft.message.data
     return [FileEdits(draft.message.file, edits, data, draft.result())] if edits else []

@@ -92,7 +92,7 @@ def fix_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, kept:
         outcome = fix_set(files, check, unsafe=unsafe)
         before |= outcome.before
         after |= outcome.after
-        fixed += outcome.mended
+        fixed += outcome.fixed
         results.append(check.last({**files, **outcome.after}))
     return Fixes(tuple(results), FileChanges(before, after), tuple(fixed))
 

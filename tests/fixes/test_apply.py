@@ -60,7 +60,7 @@ def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> 
         result = fix_set(some, found, unsafe=unsafe)
         after = {**some, **result.after}
         assert severities(found(after)) <= severities(before)
-        assert len(result.mended) + len(result.left) == len(before) or len(result.left) < len(before)
+        assert len(result.fixed) + len(result.remaining) == len(before) or len(result.remaining) < len(before)
         assert not fix_set(after, found, unsafe=unsafe).after, some[name].decode()
         changed += bool(result.after)
         for path, data in result.after.items():
@@ -86,7 +86,7 @@ def test_what_is_fine_stays(trees: list[Files]) -> None:
     for files in trees:
         result = fix_set(files, found)
         for path, data in result.after.items():
-            assert {one.rule for one in result.mended if one.path == path} <= {
+            assert {one.rule for one in result.fixed if one.path == path} <= {
                 "shape/coerced-value", "fields/default-json-null", "versions/versions-missing",
             }  # fmt: skip
             assert is_within(said(files[path]), said(data))
@@ -107,7 +107,7 @@ def test_a_fix_that_makes_it_worse_is_not_made() -> None:
     files = {"XRequest.json": definition(field(default=None, about="It."))}
     result = fix_set(files, found)
     assert b"default" not in result.after["XRequest.json"]
-    assert "fields/default-json-null" in {one.rule for one in result.mended}
+    assert "fields/default-json-null" in {one.rule for one in result.fixed}
 
 
 def test_a_patch_can_be_applied(tmp_path: Path) -> None:
