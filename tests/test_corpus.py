@@ -182,7 +182,7 @@ def test_what_is_normal_there(messages: list[Message]) -> None:
     assert sum(not message.flexible & message.valid for message in live) == 37
     assert sum(field.versions.lowest < field.message.valid.lowest for field in fields) == 378
     assert sum(field.versions.lowest > field.message.valid.highest for field in fields) == 0
-    assert sum(message.says_headers for message in messages) == 0
+    assert sum(message.declares_headers for message in messages) == 0
 
 
 def test_kip_1313_holds_its_own_slip_and_no_other(repo: Path) -> None:

@@ -120,7 +120,7 @@ def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> Non
     before, now = schemas(files).by_name, schemas(declared).by_name
     for name, message in before.items():
         live = message.is_rpc and bool(message.valid)
-        assert now[name].says_headers is live
+        assert now[name].declares_headers is live
         assert now[name].valid == message.valid
         if live:
             assert list(wire(now[name])) == list(wire(message))

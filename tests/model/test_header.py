@@ -121,7 +121,7 @@ def test_highest_header(headers: dict[str, str] | None, valid: str, highest: int
 
 def test_saying_headers() -> None:
     found = [message(headerVersions=one) for one in ({"0+": "1"}, {}, None)]
-    assert [(one.says_headers, len(one.header_ranges)) for one in found] == [(True, 1), (True, 0), (False, 0)]
+    assert [(one.declares_headers, len(one.header_ranges)) for one in found] == [(True, 1), (True, 0), (False, 0)]
 
 
 def test_the_first_entry_has_nothing_before_it() -> None:

@@ -25,7 +25,12 @@ def test_a_request() -> None:
     assert [str(x) for x in (one.valid, one.versions, one.present, one.flexible, one.deprecated)] == [
         "0-5", "0-5", "0-5", "3+", "0",
     ]  # fmt: skip
-    assert (one.unstable, one.says_unstable, one.says_flexible, one.says_listeners) == (True, True, True, True)
+    assert (one.unstable, one.declares_unstable, one.declares_flexible, one.declares_listeners) == (
+        True,
+        True,
+        True,
+        True,
+    )
     assert (one.listeners, one.file_name, one.file_stem) == (("broker",), "XRequest.json", "XRequest")
 
 
@@ -68,7 +73,7 @@ def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> No
 )  # fmt: skip
 def test_flexible_versions(text: str | None, value: str, said: bool, problem: bool) -> None:
     one = message(flexibleVersions=text)
-    assert (str(one.flexible), one.says_flexible, bool(one.flexible_problem)) == (value, said, problem)
+    assert (str(one.flexible), one.declares_flexible, bool(one.flexible_problem)) == (value, said, problem)
 
 
 def test_properties_are_those_given() -> None:

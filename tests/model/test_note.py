@@ -127,8 +127,8 @@ def test_whose_versions_they_are() -> None:
 
 def test_versions_that_nobody_tells_of() -> None:
     whole = with_comments("// Version 1 adds A. From v3 on it is flexible.", validVersions="0-6")
-    assert str(whole.told_versions) == "1,3" or 3 in whole.told_versions
-    assert [n for n in range(7) if n in whole.untold_versions] == [2, 4, 5]
+    assert str(whole.documented_versions) == "1,3" or 3 in whole.documented_versions
+    assert [n for n in range(7) if n in whole.undocumented_versions] == [2, 4, 5]
 
 
 def test_the_licence_tells_nothing() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.notes import has_licence, is_in_flux, names_plainly, told_versions, trailing_spaces
+from kiplint.model.notes import documented_versions, has_licence, is_in_flux, names_plainly, trailing_spaces
 
 LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
 
 
 def names_version(data: bytes, version: int) -> bool:
     """Whether a comment speaks of the version, as both rules about undocumented versions read it."""
-    told = version in told_versions(data)
+    told = version in documented_versions(data)
     assert told or not names_plainly(data, version)
     return told
 

@@ -115,5 +115,5 @@ def test_an_empty_set() -> None:
 def test_whether_both_halves_say_what_is_flexible(asked: str | None, answered: str | None, says: bool) -> None:
     request = rpc("A", 1, "0-2", flexibleVersions=asked)[0]
     response = rpc("A", 1, "0-2", flexibleVersions=answered)[1]
-    assert schema_set(request, response).rpcs[0].says_flexible is says
-    assert not schema_set(request).rpcs[0].says_flexible
+    assert schema_set(request, response).rpcs[0].declares_flexible is says
+    assert not schema_set(request).rpcs[0].declares_flexible

@@ -185,7 +185,7 @@ def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
 def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) -> Iterator[Change]:
     """The common versions that have another header; with `derived` also where neither side declares headers."""
     old, new = both
-    if not (derived or old.says_headers or new.says_headers):
+    if not (derived or old.declares_headers or new.declares_headers):
         return
     declared = [entry.versions for message in both for entry in message.header_ranges]
     moved: dict[int, dict[int, VersionRange]] = {}

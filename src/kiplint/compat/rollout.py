@@ -231,7 +231,7 @@ def _second_header(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment
     if not versions:
         return None
     text = f"{rpc.name} {versions} uses request header 2, which it never has: its first flexible version has header 3"
-    key = "headerVersions" if request.says_headers else "flexibleVersions"
+    key = "headerVersions" if request.declares_headers else "flexibleVersions"
     return Assessment("wrong", text, OFFSETS, standing.severity(OFFSETS), request, key)
 
 
@@ -278,7 +278,7 @@ def _lagging(standing: Standing, rpc: Rpc, request: Message, base: Rpc | None, h
     released = released_versions(old).highest if old is not None and old is not request else -1
     bump = f"bump it to {max(released, latest) + 1} with header {header}"
     text = f"the latest version of {rpc.name} ({latest}) uses header {header_of(request, latest)}; {bump}"
-    return _missing(standing, request, text, "headerVersions" if request.says_headers else "validVersions")
+    return _missing(standing, request, text, "headerVersions" if request.declares_headers else "validVersions")
 
 
 def _missing(standing: Standing, request: Message, text: str, key: str) -> Assessment:

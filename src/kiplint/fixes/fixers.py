@@ -172,7 +172,7 @@ def frozen(case: FixerCase) -> Fix | None:
         return None
     versions = FROZEN[message.rpc_name]
     wanted = {"validVersions": as_json(str(versions)), "flexibleVersions": '"none"'}
-    if message.says_headers:
+    if message.declares_headers:
         wanted["headerVersions"] = map_text(derived_map(message, NONE), case.document.indent_unit)
     edits = []
     for key, value in wanted.items():

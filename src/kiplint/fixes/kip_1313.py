@@ -95,7 +95,7 @@ def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
         return [], _row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
     assert request is not None
     assert response is not None
-    at_goal = header_of(request, request.valid.highest) >= HEADER and request.says_headers
+    at_goal = header_of(request, request.valid.highest) >= HEADER and request.declares_headers
     version = max(request.valid.highest + (not at_goal), response.valid.highest)
     files: list[FileEdits] = []
     done: list[str] = []
@@ -121,7 +121,7 @@ def _lead_on(draft: Draft, version: int, header: int | None, done: list[str], lo
         done += [f"{INSTANCE_ID} leaves {message.name}"] if dropped else []
         said = _note(message, version, header, flexed=flexed, dropped=dropped)
         look += [f"{message.name}: {one}" for one in add_version(draft, version, said)]
-    entries = declared_map(message) if message.says_headers and message.header_ranges else None
+    entries = declared_map(message) if message.declares_headers and message.header_ranges else None
     before = entries or derived_map(message)
     if header is None and version not in message.flexible:
         header = derived_map(message, flexible)[-1][1]

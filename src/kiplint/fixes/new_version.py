@@ -50,7 +50,7 @@ def map_text(entries: HeaderMap, unit: str = "  ") -> str:
 def declare(draft: Draft, entries: HeaderMap) -> None:
     """Give the message of a draft the map; a map that it has is led on entry by entry, and keeps its comments."""
     before = draft.message.header_ranges
-    if not draft.message.says_headers or not before:
+    if not draft.message.declares_headers or not before:
         draft.put("headerVersions", map_text(entries, draft.document.indent_unit))
         return
     wanted = dict(_starts(entries))

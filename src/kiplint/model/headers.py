@@ -158,7 +158,7 @@ def header_of(message: Message, version: int) -> int:
     Derived: requests have header 2 where they are flexible, else 1 (ControlledShutdown 0 has 0); responses 1 where
     they are flexible, else 0, and those of ApiVersions always 0 (KIP-511).
     """
-    if message.says_headers:
+    if message.declares_headers:
         known = _stretches(message)
         at = bisect_right(known, version, key=lambda stretch: stretch[0]) - 1
         start, end, header = known[at] if at >= 0 else (0, -1, -1)

@@ -141,7 +141,7 @@ class Message(Container):
         return tuple(value_or(self.spec.listeners, []))
 
     @fact
-    def says_listeners(self) -> bool:
+    def declares_listeners(self) -> bool:
         """Whether `listeners` is present, even empty."""
         return isinstance(self.spec.listeners, list)
 
@@ -255,7 +255,7 @@ class Message(Container):
         return self._flexible.problem
 
     @fact
-    def says_flexible(self) -> bool:
+    def declares_flexible(self) -> bool:
         """Whether `flexibleVersions` is present."""
         return isinstance(self.spec.flexible_versions, str)
 
@@ -279,14 +279,14 @@ class Message(Container):
         return value_or(self.spec.latest_version_unstable, False)
 
     @rule_fact
-    def says_unstable(self) -> bool:
+    def declares_unstable(self) -> bool:
         """Whether `latestVersionUnstable` is present, whatever its value."""
         return isinstance(self.spec.latest_version_unstable, bool)
 
     # Headers (KIP-1313)
 
     @fact
-    def says_headers(self) -> bool:
+    def declares_headers(self) -> bool:
         """Whether `headerVersions` is present, even empty."""
         return isinstance(self.spec.header_versions, dict)
 
@@ -469,9 +469,9 @@ class Message(Container):
         return tuple(notes_of(self))
 
     @fact
-    def told_versions(self) -> VersionRange:
+    def documented_versions(self) -> VersionRange:
         """The versions that some comment mentions."""
-        return notes.told_versions(self.data)
+        return notes.documented_versions(self.data)
 
     @fact
     def is_in_flux(self) -> bool:
@@ -482,17 +482,17 @@ class Message(Container):
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment of the file mentions it; else None."""
         highest = self.valid.highest
-        if highest <= 0 or notes.names_plainly(self.data, highest) or highest in self.told_versions:
+        if highest <= 0 or notes.names_plainly(self.data, highest) or highest in self.documented_versions:
             return None
         return highest
 
     @rule_fact
-    def untold_versions(self) -> VersionRange:
+    def undocumented_versions(self) -> VersionRange:
         """The valid versions between the lowest and the highest that no comment mentions."""
         valid = self.valid
         if valid.highest - valid.lowest < 2:
             return NONE
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.told_versions & valid
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.documented_versions & valid
 
     @set_rule_fact
     def odd_words(self) -> tuple[Word, ...]:

@@ -246,7 +246,7 @@ def names_plainly(data: bytes, version: int) -> bool:
     return any(not data[end : end + 1].isdigit() and _in_comment(data, place) for place, end in ends)
 
 
-def told_versions(data: bytes) -> VersionRange:
+def documented_versions(data: bytes) -> VersionRange:
     """The versions that comments after the licence mention: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
     comments = re.compile(_COMMENT).findall(data, body_start(data))
     text = b"\n".join(comments).replace(b"/", b" ").decode(errors="replace")

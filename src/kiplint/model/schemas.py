@@ -102,14 +102,14 @@ class Rpc:
         return half.schemas.partner_of(half) if half else None
 
     @rule_fact
-    def says_versions(self) -> bool:
+    def declares_versions(self) -> bool:
         """Whether the valid versions of each half that exists are readable, and have an end."""
         return not any(half.valid_problem or half.valid.open for half in self._halves)
 
     @rule_fact
-    def says_flexible(self) -> bool:
+    def declares_flexible(self) -> bool:
         """Whether both halves exist and have valid `flexibleVersions`."""
-        return self.is_pair and all(half.says_flexible and not half.flexible_problem for half in self._halves)
+        return self.is_pair and all(half.declares_flexible and not half.flexible_problem for half in self._halves)
 
     @rule_fact
     def has_suffixes(self) -> bool:
@@ -259,7 +259,7 @@ class SchemaSet:
     @fact
     def declares_headers(self) -> bool:
         """Whether any message of the set has `headerVersions` (KIP-1313)."""
-        return any(message.says_headers for message in self._messages)
+        return any(message.declares_headers for message in self._messages)
 
     @rule_fact
     def header_users(self) -> dict[tuple[str, int], int]:
@@ -286,7 +286,7 @@ class SchemaSet:
     @fact
     def declares_listeners(self) -> bool:
         """Whether requests of the set state their listeners, as Kafka's do since 2.8; true for a single file."""
-        return self.partial or any(message.says_listeners for message in self._messages)
+        return self.partial or any(message.declares_listeners for message in self._messages)
 
     @rule_fact
     def live_requests(self) -> int:
@@ -297,7 +297,8 @@ class SchemaSet:
     def listening_requests(self) -> int:
         """How many of the live requests state their listeners, as all of Kafka's do since 2.8."""
         return sum(
-            message.type == "request" and message.says_listeners and bool(message.valid) for message in self._messages
+            message.type == "request" and message.declares_listeners and bool(message.valid)
+            for message in self._messages
         )
 
     @rule_fact
@@ -308,7 +309,7 @@ class SchemaSet:
     @rule_fact
     def flexible_messages(self) -> int:
         """How many of the live messages have `flexibleVersions`, as all of Kafka's do since 3.0."""
-        return sum(message.says_flexible and bool(message.valid) for message in self._messages)
+        return sum(message.declares_flexible and bool(message.valid) for message in self._messages)
 
     @fact
     def has_zookeeper(self) -> bool:

@@ -46,7 +46,7 @@ def misreadings(message: Message, value: Object, profile: Profile) -> Iterator[M
 
 
 def _headers(message: Message, view: Message) -> Iterator[Misreading]:
-    if not message.says_headers:
+    if not message.declares_headers:
         return
     ranges = [view.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
     found: list[Misreading] = []

@@ -99,9 +99,9 @@ def _message(message: Message) -> Mapping[str, Any]:
         "flexible": str(message.flexible),
         "deprecated": [_ends(one) for one in message.deprecated.parts],
         "unstable": message.unstable,
-        "listeners": list(message.listeners) if message.says_listeners else None,
+        "listeners": list(message.listeners) if message.declares_listeners else None,
         "headers": [{**_ends(versions), "header": header} for versions, header in header_map(message)],
-        "declares_headers": message.says_headers,
+        "declares_headers": message.declares_headers,
         "fields": len(message.all_fields),
     }
 
