@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 from benchmarks.sample import arguments, make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
-from kiplint.pipeline.delta import head_of, names, parts_of
-from kiplint.pipeline.ground import RUNS
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake.delta import head_of, names, parts_of
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.marker import RUNS
+from kiplint.pipeline.lake.states import all_states, files_of
 from kiplint.pipeline.run import STAGES
-from kiplint.pipeline.runs import every, files_of
 
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
@@ -118,7 +118,7 @@ def _unnamed(path: Path) -> set[str]:
     lake = Lake(path)
     if not lake.exists:
         return set()
-    rows = every(lake.storage)
+    rows = all_states(lake.storage)
     kept = [row for row in rows if row.number >= rows[-1].oldest]
     named = {
         part.name for row in {str(row.tables): row for row in kept}.values() for part in files_of(lake.storage, row)

@@ -13,10 +13,10 @@ from benchmarks.pipeline.variation import Template, Variation, variations
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.scopes import Scopes, check_both
-from kiplint.pipeline.columns import batch
-from kiplint.pipeline.engine import Engine
+from kiplint.pipeline.lake.schema import batch
+from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.stages.lint import sets_in_arrow
-from kiplint.pipeline.texts import ROWS, sets_in
+from kiplint.pipeline.workers import ROWS, sets_in
 
 A_BATCH = 1000
 ROUNDS = 4

@@ -7,7 +7,7 @@ Contents are laid out by their ids, as `ingest` lays them out, and not by the se
 
 import itertools
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1, sha256
 from pathlib import Path
@@ -16,15 +16,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.pipeline.variation import Template, Variation, variations
-from kiplint.pipeline.columns import arrow_schema, batch
-from kiplint.pipeline.frame import Frame
-from kiplint.pipeline.lake import Lake, Parts
-from kiplint.pipeline.parts import found_in
-from kiplint.pipeline.tables.blobs import Blobs
-from kiplint.pipeline.tables.files import Files
-from kiplint.pipeline.tables.sets import Roots, Sets
-from kiplint.pipeline.tables.sources import Sources
-from kiplint.pipeline.tables.trees import Trees
+from kiplint.pipeline.lake.lake import Lake, Part, Parts
+from kiplint.pipeline.lake.schema import Frame, arrow_schema, batch
+from kiplint.pipeline.tables.contents import Blobs, Files, Roots, Sets, Sources, Trees
 
 A_LINE = 100
 """Revisions of one source."""
@@ -103,7 +97,14 @@ class _Tables:
             if held:
                 writer.write_batch(batch(kind.COLUMNS, held))
             writer.close()
-        return {name: found_in(self._lake.storage, place) for name, place in self._places.items()}
+        return {name: tuple(_parts(self._lake, place)) for name, place in self._places.items()}
+
+
+def _parts(lake: Lake, folder: str) -> Iterator[Part]:
+    for name in lake.storage.list(folder):
+        file = lake.path / folder / name
+        if rows := pq.read_metadata(file).num_rows:
+            yield Part(f"{folder}/{name}", rows, file.stat().st_size)
 
 
 def _source(number: int) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 
 from generator.markdown import code, page, prose, table
-from kiplint.pipeline.answers.views import VIEWS
-from kiplint.pipeline.catalog import TABLES
-from kiplint.pipeline.frame import Frame
+from kiplint.pipeline.answers.reader import VIEWS
+from kiplint.pipeline.lake.schema import Frame
+from kiplint.pipeline.tables import TABLES
 
 INTRODUCTION = """\
 What `kiplint pipeline run` writes: Delta tables, a directory each, which any reader of Delta opens, and for

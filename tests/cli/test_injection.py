@@ -23,9 +23,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from hostile import FORGED
+from kiplint.commands.pipeline.report_result import LakeReport
 from kiplint.engine.finding import Finding, Span
-from kiplint.pipeline.answers.newest import LakeReport
-from kiplint.pipeline.grid import Answer, Grid
+from kiplint.pipeline.answers.reader import Answer, Grid
 from kiplint.render.formats import write
 from probe.support import framed, server
 from render.sarif_schema import valid_run

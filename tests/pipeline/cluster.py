@@ -14,7 +14,7 @@ from secrets import token_hex
 
 import pyspark
 
-from kiplint.pipeline.java import java_home
+from kiplint.pipeline.session import java_home
 from pipeline.support import surroundings
 from ports import free_port
 

@@ -13,8 +13,8 @@ import pytest
 from benchmarks.sample import sources_of
 
 from conftest import ROOT
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.storage import Storage
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.storage import Storage
 from pipeline.cluster import wait_for
 from pipeline.guide import begun
 from pipeline.support import once

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from conftest import ROOT
-from kiplint.pipeline.catalog import TABLES
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.tables import TABLES
 from tools import Ran, environment, kiplint
 
 Content: TypeAlias = dict[str, list[tuple[Any, ...]]]

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake.lake import Lake
 from pipeline.support import ask, printed
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline import cache
+from kiplint.pipeline import session
 from kiplint.sources import cleanup
 
 
@@ -20,17 +20,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.chdir(tmp_path / "checkout" / "below")
-    cache.cache_directory.cache_clear()
+    session.cache_directory.cache_clear()
     yield tmp_path / "home"
-    cache.cache_directory.cache_clear()
+    session.cache_directory.cache_clear()
     cleanup.close()
 
 
 def test_the_cache_of_the_user(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cache.cache_directory() == home / ".cache" / "kiplint"
-    cache.cache_directory.cache_clear()
+    assert session.cache_directory() == home / ".cache" / "kiplint"
+    session.cache_directory.cache_clear()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
-    assert cache.cache_directory() == tmp_path / "elsewhere" / "kiplint"
+    assert session.cache_directory() == tmp_path / "elsewhere" / "kiplint"
     assert (tmp_path / "elsewhere" / "kiplint").stat().st_mode & 0o777 == 0o700
 
 
@@ -38,7 +38,7 @@ def test_a_cache_that_is_made_is_the_users_alone(home: Path) -> None:
     """Also where what is made is the group's by default, as on systems on which each user has one."""
     before = os.umask(0o002)
     try:
-        assert cache.cache_directory() == home / ".cache" / "kiplint"
+        assert session.cache_directory() == home / ".cache" / "kiplint"
     finally:
         os.umask(before)
     assert home.joinpath(".cache").stat().st_mode & 0o777 == 0o700
@@ -51,7 +51,7 @@ def test_a_cache_in_the_checkout_is_not_used(
     (tmp_path / "link").symlink_to("checkout")
     value = named.replace("CHECKOUT", str(tmp_path / "checkout")).replace("LINK", str(tmp_path / "link"))
     monkeypatch.setenv("XDG_CACHE_HOME", value)
-    assert cache.cache_directory() == home / ".cache" / "kiplint"
+    assert session.cache_directory() == home / ".cache" / "kiplint"
     assert sorted(one.name for one in (tmp_path / "checkout").rglob("*")) == [".git", "below"]
 
 
@@ -67,7 +67,7 @@ def test_a_cache_that_others_can_write_is_not_used(home: Path, spoil: str) -> No
     else:
         folder.mkdir()
         (folder if spoil == "writable" else folder.parent).chmod(0o777)
-    found = cache.cache_directory()
+    found = session.cache_directory()
     assert found.name.startswith("kiplint-")
     assert found.stat().st_mode & 0o777 == 0o700
     cleanup.close()

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.sample import arguments
 
 from conftest import ROOT
-from kiplint.pipeline.java import java_home
+from kiplint.pipeline.session import java_home
 from pipeline.cluster import Servers, servers, start_cluster, start_connect, wait_for
 from pipeline.support import QUICK, Content, content, settings, surroundings
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.pipeline.catalog import TABLES
-from kiplint.pipeline.columns import array, arrow_schema, arrow_type, batch, ddl, number, struct, table, text
+from kiplint.pipeline.lake.schema import array, arrow_schema, arrow_type, batch, ddl, number, struct, table, text
+from kiplint.pipeline.tables import TABLES
 
 PLAIN = ["string", "int", "bigint", "boolean", "binary", "timestamp"]
 TYPES = st.recursive(

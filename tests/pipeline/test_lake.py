@@ -16,17 +16,16 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from kiplint.pipeline.columns import table
-from kiplint.pipeline.delta import Parts, head_of, names, rows_in
-from kiplint.pipeline.ground import RUNS
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.parts import write_table
-from kiplint.pipeline.reader import Reader
-from kiplint.pipeline.runs import every
-from kiplint.pipeline.tables.blobs import Blobs
-from kiplint.pipeline.tables.changes import Pairs
-from kiplint.pipeline.tables.problems import Problems
-from kiplint.pipeline.upkeep import FEW, optimize
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.delta import Parts, head_of, names, rows_in
+from kiplint.pipeline.lake.files import write_table
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.marker import RUNS
+from kiplint.pipeline.lake.schema import table
+from kiplint.pipeline.lake.states import all_states
+from kiplint.pipeline.lake.upkeep import FEW, optimize
+from kiplint.pipeline.tables.contents import Blobs
+from kiplint.pipeline.tables.findings import Pairs, Problems
 from tools import complaint, environment, kiplint
 
 TABLE = Problems.NAME
@@ -155,7 +154,7 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
         grow(Lake(path), "now")
         assert told(path) == sorted([*found, "now"])
         optimize(Lake(path), 0)
-        kept = {name for row in every(Lake(path).storage)[-2:] for name in needed(path)}
+        kept = {name for row in all_states(Lake(path).storage)[-2:] for name in needed(path)}
         assert {name for name in laid_out(path) if name.endswith(".parquet")} == kept
     assert seen == {before, (*before, "new")}
     assert step > 10
@@ -215,7 +214,7 @@ def test_a_reader_is_not_disturbed_by_the_next_writer(tmp_path: Path) -> None:
 
 def test_states_of_before(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a", "b")
-    rows = every(lake.storage)
+    rows = all_states(lake.storage)
     assert [row.stage for row in rows] == ["begin", "ingest", "end"] * 2
     assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6]
     assert problems(Reader(lake, "2")) == ["a"]
@@ -248,12 +247,12 @@ def test_upkeep_puts_small_files_together_and_changes_nothing(tmp_path: Path) ->
 
 
 def test_upkeep_goes_on_with_what_stages_have_seen(tmp_path: Path) -> None:
-    from kiplint.pipeline.runs import Seen
+    from kiplint.pipeline.lake.states import StageState
 
     lake = lake_with(tmp_path / "lake", *map(str, range(FEW + 2)))
     with lake.writing():
         state = lake.snapshot()
-        lake.publish(replace(state, stages={"lint": Seen("x", {TABLE: state.tables[TABLE]})}), {}, "lint")
+        lake.publish(replace(state, stages={"lint": StageState("x", {TABLE: state.tables[TABLE]})}), {}, "lint")
     optimize(lake, 0)
     after = lake.snapshot()
     assert after.stages["lint"].inputs == {TABLE: after.tables[TABLE]} != {TABLE: state.tables[TABLE]}
@@ -290,7 +289,7 @@ def test_a_second_writer_elsewhere_is_refused_by_the_commit(tmp_path: Path) -> N
 
 HOLDER = """
 import sys, time
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake.lake import Lake
 lake = Lake(sys.argv[1])
 with lake.writing():
     lake.stage("sets")
@@ -451,7 +450,7 @@ def test_the_number_of_a_writer_has_an_end(tmp_path: Path) -> None:
 def test_a_first_state_that_is_yet_to_come_keeps_the_last(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     edited(oldest=1_000)(lake.path)
-    assert optimize(lake, 0).oldest.number == len(every(lake.storage)) - 2
+    assert optimize(lake, 0).oldest.number == len(all_states(lake.storage)) - 2
 
 
 def instead(make: Callable[[Path, Path], object], pattern: str) -> Callable[[Path, Path], object]:
@@ -514,7 +513,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("kiplint.pipeline.storage.replace_file", full)
+        patch.setattr("kiplint.pipeline.lake.storage.replace_file", full)
         assert complaint(lambda: grow(lake, "b")) == f"cannot write the lake {lake}: No space left on device"
     assert told(lake.path) == ["a"]
     grow(lake, "b")

@@ -12,16 +12,12 @@ import pytest
 from benchmarks.sample import make_history
 from pyspark.sql import SparkSession
 
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.listing import read_source
-from kiplint.pipeline.many import list_all
-from kiplint.pipeline.reader import Reader
-from kiplint.pipeline.stage import Context
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.listing import list_all, read_source
+from kiplint.pipeline.stage import Context, Engine, Work
 from kiplint.pipeline.stages import ingest
-from kiplint.pipeline.tables.sets import Roots, Sets
-from kiplint.pipeline.tables.sources import Sources
-from kiplint.pipeline.work import Work
+from kiplint.pipeline.tables.contents import Roots, Sets, Sources
 
 NO_SPARK = cast(SparkSession, None)
 
@@ -43,7 +39,7 @@ def listed(lake: Lake, *sources: str) -> list[tuple[str, str]]:
         known = {row["key"] for row in work.gather(Roots.COLUMNS, work.parts(Roots.NAME))}
         work.put(Roots, sorted((key, f"root of {key}") for key in keys - known), more=True)
         ingest.put_lines(work, context)
-        lake.publish(work.snapshot, work.given, "ingest")
+        lake.publish(work.snapshot, work.written, "ingest")
     return problems
 
 

@@ -14,10 +14,18 @@ from benchmarks.sample import make_history
 
 from conftest import ROOT
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline import many
-from kiplint.pipeline.columns import batch
-from kiplint.pipeline.listing import Line, Source, list_source, read_source
-from kiplint.pipeline.many import TO_LIST, list_all, list_in_arrow, outcomes_in
+from kiplint.pipeline import listing
+from kiplint.pipeline.lake.schema import batch
+from kiplint.pipeline.listing import (
+    TO_LIST,
+    Line,
+    Source,
+    list_all,
+    list_in_arrow,
+    list_source,
+    outcomes_in,
+    read_source,
+)
 from kiplint.sources.schema_files import SourceError
 
 PATTERNS = ("clients/*",)
@@ -99,7 +107,7 @@ def test_errors_name_the_source_as_it_was_named(places: Path) -> None:
 
 def test_pieces_of_a_long_history(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = read_source(f"a={places}/sample#main")
-    monkeypatch.setattr(many, "A_BATCH", 3)
+    monkeypatch.setattr(listing, "A_BATCH", 3)
     batches = list(list_in_arrow(())([batch(TO_LIST, [(0, *source)])]))
     assert [one.num_rows for one in batches] == [4, 3, 3, 1]
     (found,) = outcomes_in([source], pa.Table.from_batches(batches))

@@ -6,13 +6,12 @@ import duckdb
 import pytest
 
 from kiplint.pipeline.answers.query import query, stream
-from kiplint.pipeline.answers.views import VIEWS
-from kiplint.pipeline.catalog import TABLES
-from kiplint.pipeline.columns import table
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.parts import write_table
-from kiplint.pipeline.reader import Reader
-from kiplint.pipeline.tables.sets import Sets
+from kiplint.pipeline.answers.reader import VIEWS, Reader
+from kiplint.pipeline.lake.files import write_table
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.schema import table
+from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.tables.contents import Sets
 from tools import complaint
 
 ROWS = [("kafka", "tags", position, f"c{position}", None, f"1.{position}", "r", *[None] * 6) for position in range(5)]

@@ -9,10 +9,9 @@ import pytest
 from conftest import ROOT
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake, Snapshot
-from kiplint.pipeline.request import make_request
-from kiplint.pipeline.run import Request, Watcher, run
+from kiplint.pipeline.lake.lake import Lake, Snapshot
+from kiplint.pipeline.run import Request, Watcher, make_request, run
+from kiplint.pipeline.stage import Engine
 from tools import complaint
 
 SET = ROOT / "fixtures" / "sets" / "broker"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline import upkeep
-from kiplint.pipeline.columns import table
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.parts import write_table
-from kiplint.pipeline.reader import Reader
-from kiplint.pipeline.storage import Storage
-from kiplint.pipeline.tables.problems import Problems
-from kiplint.pipeline.upkeep import optimize
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake import upkeep
+from kiplint.pipeline.lake.files import write_table
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.schema import table
+from kiplint.pipeline.lake.storage import Storage
+from kiplint.pipeline.lake.upkeep import optimize
+from kiplint.pipeline.tables.findings import Problems
 from tools import complaint
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from kiplint.pipeline.columns import batch
+from kiplint.pipeline.lake.files import PROBLEMS
+from kiplint.pipeline.lake.schema import batch
 from kiplint.pipeline.listing import list_source, read_source
 from kiplint.pipeline.walking import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
 
@@ -42,10 +43,11 @@ def test_git_is_stopped_where_another_source_begins(
         revisions = line.revisions.table.select(["key", "tree"]).to_pylist()
         tasks.append((name, line.kind, line.location, revisions))
     seen = []
-    for found in walk_in_arrow(())([batch(TO_WALK, tasks)]):
+    for table, rows in walk_in_arrow(())([batch(TO_WALK, tasks)]):
         seen.append(_running(begun))
-        folders = found.column(2).to_pylist()[0]
-        piles.append(("git", found.column(1)[0].as_py(), [file["blob"] for file in folders[0]["files"]]))
+        if table != PROBLEMS:
+            _, location, folders, *_ = cast("tuple[Any, ...]", rows[0])
+            piles.append(("git", location, [file["blob"] for file in folders[0]["files"]]))
     assert max(seen) <= 1
-    seen = [_running(begun) for _ in read_in_arrow([batch(TO_READ, piles)])]
+    seen = [_running(begun) for table, _ in read_in_arrow([batch(TO_READ, piles)]) if table != PROBLEMS]
     assert (len(seen), max(seen), _running(begun)) == (3, 1, 0)

@@ -3,7 +3,7 @@ import sys
 
 TASKS = """
 import gc
-from kiplint.pipeline import worker
+from kiplint.pipeline import workers as worker
 
 worker.settle()
 before = gc.get_freeze_count()

@@ -14,8 +14,8 @@ import pytest
 
 import kiplint
 from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.commands.pipeline.report_result import LakeReport
 from kiplint.commands.show.run import show_all
-from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 

@@ -16,9 +16,9 @@ import kiplint
 from conftest import ROOT
 from kiplint.commands.negotiate.result import MatrixResult
 from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.commands.pipeline.report_result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.compat.judge import BREAKS
-from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 

@@ -16,9 +16,8 @@ from threading import Lock
 from typing import Final
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.delta import said
-from kiplint.pipeline.places import require_place, told
-from kiplint.pipeline.storage import Storage, store_of
+from kiplint.pipeline.lake.delta import one_line
+from kiplint.pipeline.lake.storage import Storage, require_place, store_of, without_secret
 from kiplint.sources.cleanup import at_end
 from kiplint.sources.git import is_bundle, unpack
 from kiplint.sources.open import ARCHIVES
@@ -34,7 +33,7 @@ def object_at(place: str) -> tuple[Storage, str] | None:
         return None
     folder, _, name = place.rpartition("/")
     if folder.endswith("/") or name in ("", ".", ".."):
-        raise UsageError(f"{told(place)} names no bundle or archive in a bucket")
+        raise UsageError(f"{without_secret(place)} names no bundle or archive in a bucket")
     require_place(place)
     return Storage(folder), name
 
@@ -43,10 +42,10 @@ def state_of(place: str) -> str:
     """Another text for another content of an object: its size and time. Raises SourceError."""
     storage, name = _known(place)
     with _asking(place):
-        found = storage.files.get_file_info([name])[0]
-    if not found.is_file:
+        entry = storage.files.get_file_info([name])[0]
+    if not entry.is_file:
         raise SourceError(f"no such object: {place}; in an object store a source is a bundle or an archive")
-    return f"{found.size} {found.mtime_ns}"
+    return f"{entry.size} {entry.mtime_ns}"
 
 
 def on_this_machine(place: str, name: str = "") -> str:
@@ -78,7 +77,7 @@ def _made(place: str, state: str, name: str) -> str:
 
 def _fill(folder: Path, place: str, name: str) -> None:
     """Put one thing into a folder: an archive, or the repository out of a bundle."""
-    ending = next((one for one in ARCHIVES if place.lower().endswith(one)), "")
+    ending = next((suffix for suffix in ARCHIVES if place.lower().endswith(suffix)), "")
     file = folder / f"source{ending}"
     if store_of(place):
         storage, inner = _known(place)
@@ -102,20 +101,20 @@ def _asking(place: str) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException, DeltaError) as error:
-        raise SourceError(f"cannot read {place}: {said(error)}") from error
+        raise SourceError(f"cannot read {place}: {one_line(error)}") from error
 
 
 def _known(place: str) -> tuple[Storage, str]:
-    found = object_at(place)
-    if not found:
+    address = object_at(place)
+    if not address:
         raise SourceError(f"no object of a store: {place}")
-    return found
+    return address
 
 
 def scratch() -> Path:
     """Where this process may put what others of its machine find too: Spark's own on an executor, else a new one."""
-    given = os.environ.get("SPARK_LOCAL_DIRS", "") if _is_worker() else ""
-    return Path(given.partition(",")[0]) if given else _own()
+    directories = os.environ.get("SPARK_LOCAL_DIRS", "") if _is_worker() else ""
+    return Path(directories.partition(",")[0]) if directories else _own()
 
 
 def _is_worker() -> bool:

@@ -3,24 +3,67 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
+
+import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.columns import text
 from kiplint.pipeline.fetching import object_at, on_this_machine, state_of
-from kiplint.pipeline.places import require_no_secret
-from kiplint.pipeline.revisions import Revisions
-from kiplint.pipeline.storage import local_path, store_of
+from kiplint.pipeline.lake.files import Batches
+from kiplint.pipeline.lake.schema import Columns, arrow_schema, batch, ddl, table, text
+from kiplint.pipeline.lake.storage import local_path, require_no_secret, store_of
+from kiplint.pipeline.stage import Work
+from kiplint.pipeline.tables.contents import Sets
+from kiplint.pipeline.walking import FILES, GIT, leaving_nothing
+from kiplint.sources.cleanup import close
 from kiplint.sources.git import is_repository, own_repository
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.schema_files import SourceError, is_walked
 
-GIT, FILES = "git", "files"
+LISTED: Columns = {
+    "key": "string",
+    "tree": "string",
+    **{name: kind for name, kind in Sets.COLUMNS.items() if name not in ("source", "lineage", "position", "root")},
+}
+"""`key` stands for a revision's content before that is known, `tree` is what git walks, the others are of `Sets`."""
+
+
+class Revisions:
+    """Rows with the columns `LISTED`, from the oldest revision on.
+
+    They are Python's until `table` is asked for, which takes a third of the memory: Arrow imports pandas to make the
+    first one, and that takes longer than all else where nothing is new.
+    """
+
+    def __init__(self, rows: pa.Table | Sequence[tuple[object, ...]]) -> None:
+        self._found = rows
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Revisions) and bool(self.table.equals(other.table))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as Arrow has them."""
+        if not isinstance(self._found, pa.Table):
+            self._found = table(LISTED, self._found)
+        return self._found
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys alone."""
+        if isinstance(self._found, pa.Table):
+            return cast("list[str]", self._found["key"].to_pylist())
+        return [str(row[0]) for row in self._found]
 
 
 class Source(NamedTuple):
@@ -48,14 +91,14 @@ class Line(NamedTuple):
     shallow: bool = False
 
 
-def read_source(told: str) -> Source:
+def read_source(argument: str) -> Source:
     """`NAME=PATH[#branch|tags[=GLOB]]`, the path perhaps a URI; raises UsageError for anything else."""
-    if text(told) != told:
-        raise UsageError(f"the tables of a lake are UTF-8, and --source {text(told)} is not")
-    name, equals, rest = told.partition("=")
+    if text(argument) != argument:
+        raise UsageError(f"the tables of a lake are UTF-8, and --source {text(argument)} is not")
+    name, equals, rest = argument.partition("=")
     path, _, ref = rest.rpartition("#") if "#" in rest and not os.path.lexists(rest) else (rest, "", "")
     if not equals or not name or not path:
-        raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {told}")
+        raise UsageError(f"--source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not {argument}")
     require_no_secret(path)
     object_at(path)  # refuses what names no object
     return Source(name, str(local_path(path)) if path.lower().startswith("file:/") else path, ref)
@@ -72,12 +115,10 @@ def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
         if source.ref:
             raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
         state = _digest(path, state_of(path)) if store_of(path) else _state(path)
-        row = (state + chosen, "", "", None, None, *_said(Revision("", "", 0)))
+        row = (state + chosen, "", "", None, None, *_commit_values(Revision("", "", 0)))
         return Line(source.name, "", FILES, path, location, *_known([row]))
-    found, shallow = _revisions(source, location)
-    rows = [
-        (one.tree + chosen, one.tree, one.commit, _time(one), text(one.release) or None, *_said(one)) for one in found
-    ]
+    revisions, shallow = _revisions(source, location)
+    rows = [_row(revision, chosen) for revision in revisions]
     return Line(source.name, source.ref or "HEAD", GIT, path, location, *_known(rows), shallow)
 
 
@@ -92,8 +133,8 @@ def _places(source: Source) -> tuple[str, str]:
 def _revisions(source: Source, location: str) -> tuple[list[Revision], bool]:
     what, _, glob = source.ref.partition("=")
     with closing(own_repository(location, source.path)) as objects:  # thousands of sources would have as many processes
-        found = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
-        return found, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+        revisions = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
+        return revisions, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
 
 
 def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:
@@ -101,17 +142,28 @@ def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:
     return Revisions(rows), _digest(*map(repr, rows))
 
 
-def _time(one: Revision) -> datetime | None:
+def _row(revision: Revision, chosen: str) -> tuple[object, ...]:
+    places = revision.tree + chosen, revision.tree, revision.commit, _time(revision), text(revision.release) or None
+    return (*places, *_commit_values(revision))
+
+
+def _time(revision: Revision) -> datetime | None:
     try:
-        return datetime.fromtimestamp(one.time, UTC)
+        return datetime.fromtimestamp(revision.time, UTC)
     except (ValueError, OverflowError, OSError):  # whoever makes a commit can write any number
         return None
 
 
-def _said(one: Revision) -> Iterable[object]:
-    told = one.text
-    yield from (text(told.author), text(told.subject), list(told.parents), told.pull_request, list(told.kips))
-    yield [text(number) for number in told.jiras]
+def _commit_values(revision: Revision) -> Iterable[object]:
+    message = revision.text
+    yield from (
+        text(message.author),
+        text(message.subject),
+        list(message.parents),
+        message.pull_request,
+        list(message.kips),
+    )
+    yield [text(number) for number in message.jiras]
 
 
 def _state(path: str) -> str:
@@ -128,3 +180,158 @@ def _walk(path: str) -> Iterator[str]:
 
 def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]
+
+
+THREADS = 8
+"""Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
+MANY = 1_000
+"""So many sources of Kafka's size take as long to list, on two cores, as Spark takes to start: some 9 s."""
+EVERY, PATIENCE = 0.05, 20
+"""Seconds, and how often: what threads are at is ended so long where a run is interrupted; the others are left."""
+PACKED = 500
+"""From so many sources on their revisions are kept as Arrow has them."""
+A_JOB = 2_000
+"""The sources of one job: what it comes to must fit into the driver's JVM, and into what Spark lets a job return."""
+A_BATCH, AT_ONCE = 10_000, 200
+"""The revisions that an executor hands over at once, 3 MB, and how many pieces of the histories of small sources."""
+
+Problem = tuple[str, str]
+Outcome = Line | str
+"""What comes of a source: its line, or what is wrong."""
+
+TO_LIST: Columns = {"at": "int", "name": "string", "path": "string", "ref": "string"}
+HEAD: Columns = {
+    "lineage": "string",
+    "kind": "string",
+    "path": "string",
+    "digest": "string",
+    "shallow": "boolean",
+    "count": "bigint",
+    "problem": "string",
+}
+FOUND: Columns = {"at": "int", **HEAD, **LISTED}
+"""For each source a row with the columns of `HEAD` alone, then so many with those of `LISTED` alone."""
+
+
+def list_all(
+    sources: Sequence[Source], patterns: tuple[str, ...], cluster: Work | None = None
+) -> tuple[list[Line], list[Problem], list[Problem]]:
+    """The lines of history of all sources; what is wrong with those that cannot be listed, and their lines.
+
+    A line that cannot be listed is a source and a lineage: each that it may have had, where no lineage is named. All
+    is in the order of the sources. With a `cluster` its executors do it. Raises UsageError for two equal lines.
+    """
+    lines: dict[tuple[str, str], Line] = {}
+    problems: list[Problem] = []
+    lost: list[Problem] = []
+    outcomes = _by_executors(cluster, sources, patterns) if cluster else _by_threads(sources, patterns)
+    for source, outcome in zip(sources, outcomes, strict=True):
+        if isinstance(outcome, str):
+            problems.append((source.name, outcome))
+            lost += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
+            continue
+        if outcome[:2] in lines:
+            raise UsageError(f"two sources are called {outcome.source} and have {outcome.lineage or 'no history'}")
+        lines[outcome[:2]] = outcome
+    return list(lines.values()), problems, lost
+
+
+def list_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """Batches of `TO_LIST` to batches of `FOUND`."""
+
+    def each(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for rows in batches:
+            for row in rows.to_pylist():
+                source = Source(row["name"], row["path"], row["ref"])
+                yield from _batches_of(row["at"], _outcome(patterns, source))
+
+    return leaving_nothing(lambda batches: _together(each(batches)))
+
+
+def outcomes_in(sources: Sequence[Source], listed: pa.Table) -> list[Outcome]:
+    """What came of some sources, out of such batches; `at` counts them from 0."""
+    heads = listed.filter(listed["key"].is_null()).to_pylist()
+    revisions = listed.filter(listed["key"].is_valid()).select(list(LISTED)).cast(arrow_schema(LISTED))
+    outcomes: dict[int, Outcome] = {}
+    start = 0
+    for head in heads:
+        line = _line(sources[head["at"]], head, revisions.slice(start, head["count"]))
+        outcomes[head["at"]] = line if head["problem"] is None else head["problem"]
+        start += head["count"]
+    return [outcomes[at] for at in range(len(sources))]
+
+
+def _outcome(patterns: tuple[str, ...], source: Source) -> Outcome:
+    try:
+        return list_source(source, patterns)
+    except (SourceError, OSError) as error:
+        return text(str(error))
+
+
+def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Outcome]:
+    if len(sources) < 2:
+        return [_outcome(patterns, source) for source in sources]
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    pool = ThreadPoolExecutor(min(THREADS, len(sources)))
+    each = _packed if len(sources) >= PACKED else _outcome
+    begun = [pool.submit(each, patterns, source) for source in sources]
+    try:
+        # A signal that comes just before a wait without an end would only be heard at that end.
+        while wait(begun, 1).not_done:
+            pass
+        outcomes = [future.result() for future in begun]
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        left = 0 if isinstance(error, Exception) else PATIENCE
+        while left and wait(begun, EVERY).not_done:  # what git is asked next has to be ended as well
+            close()
+            left -= 1
+        raise
+    pool.shutdown()
+    return outcomes
+
+
+def _packed(patterns: tuple[str, ...], source: Source) -> Outcome:
+    outcome = _outcome(patterns, source)
+    return outcome if isinstance(outcome, str) else outcome._replace(revisions=Revisions(outcome.revisions.table))
+
+
+def _by_executors(work: Work, sources: Sequence[Source], patterns: tuple[str, ...]) -> Iterator[Outcome]:
+    for start in range(0, len(sources), A_JOB):
+        some = sources[start : start + A_JOB]
+        tasks = work.local(TO_LIST, ((at, *source) for at, source in enumerate(some)))
+        spread = tasks.repartition(min(len(some), work.parallelism * 4))
+        yield from outcomes_in(some, spread.mapInArrow(list_in_arrow(patterns), ddl(FOUND)).toArrow())
+
+
+def _together(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The same rows in fewer batches: each costs Spark as much as many rows."""
+    waiting: list[pa.RecordBatch] = []
+    for rows in batches:
+        waiting.append(rows)
+        if sum(some.num_rows for some in waiting) >= A_BATCH or len(waiting) >= AT_ONCE:
+            yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+            waiting.clear()
+    if waiting:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+
+
+def _batches_of(at: int, outcome: Outcome) -> Iterator[pa.RecordBatch]:
+    nothing = [None] * len(LISTED)
+    if isinstance(outcome, str):
+        yield batch(FOUND, [(at, *[None] * (len(HEAD) - 2), 0, outcome, *nothing)])
+        return
+    count = len(outcome.revisions)
+    head = outcome.lineage, outcome.kind, outcome.path, outcome.digest, outcome.shallow, count, None
+    yield batch(FOUND, [(at, *head, *nothing)])
+    schema = arrow_schema(FOUND)
+    for some in outcome.revisions.table.to_batches(A_BATCH):
+        before: list[Any] = [pa.repeat(pa.scalar(at, pa.int32()), some.num_rows)]
+        before += [pa.nulls(some.num_rows, schema.field(name).type) for name in HEAD]
+        yield pa.RecordBatch.from_arrays([*before, *some.columns], schema=schema)
+
+
+def _line(source: Source, head: dict[str, Any], revisions: pa.Table) -> Line:
+    kept = {name: head[name] for name in ("lineage", "kind", "path", "digest", "shallow")}
+    return Line(source=source.name, location=head["path"], revisions=Revisions(revisions), **kept)

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline import late
-from kiplint.pipeline.delta import rows_in
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake, Seen, Snapshot
-from kiplint.pipeline.listing import Line, read_source
-from kiplint.pipeline.little import is_little, own_session
-from kiplint.pipeline.many import MANY, Problem, list_all
-from kiplint.pipeline.stage import Context, Stage
-from kiplint.pipeline.stages import compare, describe, drift, ingest, lint, matrix, spans
-from kiplint.pipeline.upkeep import needs_upkeep, optimize
-from kiplint.pipeline.work import Work
+from kiplint.pipeline.lake.delta import rows_in
+from kiplint.pipeline.lake.lake import Lake, Snapshot, StageState
+from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize
+from kiplint.pipeline.listing import MANY, Line, Problem, list_all, read_source
+from kiplint.pipeline.stage import Context, Engine, Stage, Work
+from kiplint.pipeline.stages import compare, describe, ingest, lint, matrix, spans
+from kiplint.pipeline.tables.contents import Files, Sets
 from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-MOST_TOLD = 20
+MOST_REASONS = 20
 """The sources of which is said why they cannot be read, when none can."""
 
 
@@ -52,23 +48,31 @@ class Done(NamedTuple):
 
 
 class Watcher(NamedTuple):
-    """Who is told of a run: `begun` with the name of a stage, and Spark's session if it is done by it; `done` after."""
+    """Callbacks of a run: `begun` with the name of a stage and Spark's session, `done` after each stage."""
 
-    begun: Callable[[str, SparkSession | None], None]
+    begun: Callable[[str, SparkSession], None]
     done: Callable[[Done], None]
 
 
-STAGES = (ingest.STAGE, lint.STAGE, describe.STAGE, compare.STAGE, spans.STAGE, matrix.STAGE, drift.STAGE)
+STAGES = (
+    ingest.STAGE,
+    lint.STAGE,
+    describe.STAGE,
+    compare.STAGE,
+    spans.STAGE,
+    matrix.STAGE,
+    matrix.DRIFT_STAGE,
+)
 NAMES = tuple(stage.name for stage in STAGES)
 
 
 def check_stages(names: Iterable[str]) -> tuple[str, ...]:
     """The stages that are asked for, in their order; all when none is. Raises UsageError for another word."""
-    asked = [name.strip() for text in names for name in text.split(",") if name.strip()]
-    for name in asked:
+    selected = [name.strip() for text in names for name in text.split(",") if name.strip()]
+    for name in selected:
         if name not in NAMES:
             raise UsageError(f"there is no stage {name}{did_you_mean(name, NAMES) or ': ' + ', '.join(NAMES)}")
-    return tuple(name for name in NAMES if not asked or name in asked)
+    return tuple(name for name in NAMES if not selected or name in selected)
 
 
 def run(
@@ -79,34 +83,26 @@ def run(
     watcher: Watcher,
     stages: Sequence[str] = NAMES,
     *,
-    here: bool = False,
     far: bool = False,
 ) -> Snapshot:
     """Bring a lake up to date; the session is only made when a stage has something to do. Raises UsageError.
 
-    With `here` it is none of Spark's where there is little to do: this process does that sooner than a JVM starts.
-    With `far` it may be a cluster's, whose executors list the sources where there are many.
+    With `far` the session may be that of a cluster, whose executors list the sources where there are many.
     """
     sources = [read_source(text) for text in request.sources]
-    names = [one.name for one in sources]
+    names = [source.name for source in sources]
     upstream = request.upstream or names[0]
     if upstream not in names:
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
         cluster = _cluster(lake, session) if far and len(sources) >= MANY else None
-        with _told_plainly("listing", here=False) if cluster else nullcontext():
+        with _in_one_line("listing") if cluster else nullcontext():
             listed = list_all(sources, request.paths, cluster)
         context = _context(engine, request, upstream, *listed)
         snapshot = _remember(lake, request)
-        asked = [stage for stage in STAGES if stage.name in stages]
-        begun = snapshot
-
-        @cache
-        def chosen() -> SparkSession:
-            return own_session() if here and is_little(lake, begun, context, asked) else session()
-
-        for stage in asked:
-            snapshot = _attend(lake, snapshot, stage, context, chosen, watcher)
+        for stage in STAGES:
+            if stage.name in stages:
+                snapshot = _attend(lake, snapshot, stage, context, session, watcher)
     if needs_upkeep(lake, snapshot):
         optimize(lake)
         snapshot = lake.snapshot()
@@ -123,9 +119,9 @@ def _context(
     engine: Engine, request: Request, upstream: str, lines: list[Line], problems: list[Problem], lost: list[Problem]
 ) -> Context:
     if not lines:
-        told = [f"{name}: {said}" for name, said in problems[:MOST_TOLD]]
-        more = len(problems) - len(told)
-        raise UsageError("no source can be read: " + "; ".join([*told, *([f"and {more:,} more"] if more else [])]))
+        reasons = [f"{name}: {reason}" for name, reason in problems[:MOST_REASONS]]
+        more = len(problems) - len(reasons)
+        raise UsageError("no source can be read: " + "; ".join([*reasons, *([f"and {more:,} more"] if more else [])]))
     cut = tuple(sorted({line.source for line in lines if line.shallow}))
     return Context(engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut, request.across)
 
@@ -151,8 +147,8 @@ def _attend(
     watcher: Watcher,
 ) -> Snapshot:
     inputs = {table: snapshot.tables[table] for table in stage.reads if table in snapshot.tables}
-    seen = {name: Seen(found, inputs) for name, found in stage.ids(context).items()}
-    if all(snapshot.stages.get(name) == one for name, one in seen.items()):
+    done = {name: StageState(stage_id, inputs) for name, stage_id in stage.ids(context).items()}
+    if all(snapshot.stages.get(name) == state for name, state in done.items()):
         watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), None))
         return snapshot
     for table in stage.reads:
@@ -160,35 +156,124 @@ def _attend(
             raise UsageError(f"stage {stage.name} needs the table {table}: run the stages before it first")
     spark = session()
     work = Work(spark, lake, snapshot)
-    watcher.begun(stage.name, None if work.here else spark)
+    watcher.begun(stage.name, spark)
     started = time.perf_counter()
-    with _told_plainly(f"stage {stage.name}", here=work.here), late.engine(here=work.here):
+    with _in_one_line(f"stage {stage.name}"), _tuned(spark, _size(lake, snapshot, context)):
         stage.run(work, context)
-    snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **seen}), work.given, stage.name)
+    snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **done}), work.written, stage.name)
     watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
     return snapshot
 
 
+def _tuned(spark: SparkSession, rows: int) -> AbstractContextManager[None]:
+    from kiplint.pipeline.session import tuned
+
+    return tuned(spark, rows)
+
+
+def _size(lake: Lake, snapshot: Snapshot, context: Context) -> int:
+    """About how many rows the largest joins of a run have: files of sets, revisions, pairs of releases."""
+    known = rows_in(part for kind in (Files, Sets) for part in lake.parts(kind.NAME, snapshot.tables.get(kind.NAME)))
+    revisions = sum(len(line.revisions) for line in context.lines)
+    return max(known, revisions)
+
+
 @contextmanager
-def _told_plainly(what: str, *, here: bool) -> Iterator[None]:
-    """What engines complain of, in one line."""
+def _in_one_line(what: str) -> Iterator[None]:
+    """Reduce an error of Spark or the JVM to a UsageError of one line."""
     try:
         yield
     except Exception as error:
-        if said := _complaint(error, here=here):
-            raise UsageError(f"{what} fails: {said}") from error
+        from kiplint.pipeline.session import complaint
+
+        if reason := complaint(error):
+            raise UsageError(f"{what} fails: {reason}") from error
         raise
-
-
-def _complaint(error: Exception, *, here: bool) -> str:
-    if here:
-        from kiplint.pipeline.local.session import Session
-
-        return Session.complaint(error)
-    from kiplint.pipeline.session import complaint
-
-    return complaint(error)
 
 
 def _rows(lake: Lake, snapshot: Snapshot, tables: Iterable[str]) -> dict[str, int]:
     return {table: rows_in(lake.parts(table, snapshot.tables.get(table))) for table in tables}
+
+
+def make_request(
+    lake: Lake,
+    sources: Sequence[str],
+    paths: Sequence[str] = (),
+    upstream: str = "",
+    *,
+    config: str = "",
+    resume: bool = False,
+    add: Sequence[str] = (),
+    remove: Sequence[str] = (),
+    across: bool = False,
+) -> Request:
+    """What is to be read into a lake: these sources, or those of the run before, or these changed. Raises UsageError.
+
+    `--resume` goes on with all of it, its paths, upstream and configuration too, unless the latter are named again.
+    """
+    before = requested(lake.snapshot()) if lake.exists else None
+    place = os.path.abspath(config) if config else ""
+    absolute = tuple(map(_absolute, sources))
+    if add or remove:
+        if absolute:
+            raise UsageError("--add and --remove change the sources of the run before; leave --source out")
+        return _changed(_known(lake, before, across=across), tuple(map(_absolute, add)), remove)
+    if resume:
+        if before and (absolute or paths) and (absolute, tuple(paths)) != (before.sources, before.paths):
+            raise UsageError("--resume goes on with the sources of the run before; leave the others out")
+        if before or not absolute:
+            return _known(lake, before, place, upstream, across=across)
+    elif not absolute:
+        raise UsageError("nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake")
+    if before and set(absolute) != set(before.sources):
+        other = _difference(absolute, before.sources)
+        raise UsageError(f"{lake} was read from other sources ({other}): --add or --remove them")
+    return Request(absolute, tuple(paths), upstream, place, across)
+
+
+def read_conf(pairs: Iterable[str]) -> dict[str, str]:
+    """`K=V` settings as a mapping; raises UsageError for one without an equals sign."""
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g, not {pair}")
+        settings[name] = value
+    return settings
+
+
+def _known(
+    lake: Lake, before: Request | None, config: str = "", upstream: str = "", *, across: bool = False
+) -> Request:
+    if before is None:
+        raise UsageError(f"there is no run to resume: {lake} is no lake")
+    return Request(
+        before.sources, before.paths, upstream or before.upstream, config or before.config, across or before.across
+    )
+
+
+def _changed(before: Request, add: tuple[str, ...], remove: Sequence[str]) -> Request:
+    kept = before.sources
+    for name in remove:
+        left = tuple(source for source in kept if source.partition("=")[0] != name and source != _absolute(name))
+        if left == kept:
+            raise UsageError(f"the lake has no source {name}: there are {', '.join(kept)}")
+        kept = left
+    sources = (*kept, *(source for source in add if source not in kept))
+    if not sources:
+        raise UsageError("no source would be left")
+    names = {source.partition("=")[0] for source in sources}
+    upstream = before.upstream if before.upstream in names else ""
+    return Request(sources, before.paths, upstream, before.config, before.across)
+
+
+def _difference(sources: tuple[str, ...], known: tuple[str, ...]) -> str:
+    new = [f"{source} is new" for source in sources if source not in known]
+    gone = [f"{source} is missing" for source in known if source not in sources]
+    return ", ".join((*new, *gone))
+
+
+def _absolute(source: str) -> str:
+    """The source with an absolute path, so that it can be resumed from any directory."""
+    name, equals, path = source.partition("=")
+    return f"{name}={os.path.abspath(path)}" if equals and path and "://" not in path else source

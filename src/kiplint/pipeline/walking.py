@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import partial
 from hashlib import sha1
-from typing import Any
+from typing import Any, TypeVar
 
-import pyarrow as pa
-
-from kiplint.pipeline.columns import array, batch, text
 from kiplint.pipeline.fetching import on_this_machine
-from kiplint.pipeline.listing import GIT
-from kiplint.pipeline.tables.blobs import Blobs
-from kiplint.pipeline.tables.trees import WALKED
-from kiplint.pipeline.worker import in_a_task
+from kiplint.pipeline.lake.files import PROBLEMS, Batches, Output, Row
+from kiplint.pipeline.lake.marker import STAGING
+from kiplint.pipeline.lake.schema import array, text
+from kiplint.pipeline.tables.contents import Blobs
+from kiplint.pipeline.workers import in_a_task
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import Objects, close_repositories, open_repository
 from kiplint.sources.history import Folder, Folders, Walker, followed
@@ -23,6 +21,8 @@ from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
 
+GIT, FILES = "git", "files"
+"""The kinds of sources: a repository or bundle, and a directory or archive."""
 TO_WALK = {
     "source": "string",
     "kind": "string",
@@ -31,27 +31,29 @@ TO_WALK = {
 }
 TO_READ = {"kind": "string", "location": "string", "blobs": "array<string>"}
 AT_ONCE = 64
-Batches = Iterable[pa.RecordBatch]
-Row = tuple[object, ...]
+T = TypeVar("T")
 
 
-def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Batches of `TO_WALK` to batches of `WALKED`: one row for each revision."""
+def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[Output]]:
+    """Batches of `TO_WALK` to rows of `WALKED`: one for each revision."""
 
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+    def work(batches: Batches) -> Iterator[Output]:
         for task in _one_place_after_another(batches):
-            yield batch(WALKED, _walk(task, patterns))
+            rows = list(_walk(task, patterns))
+            yield STAGING, rows
+            yield PROBLEMS, [(row[0], row[3]) for row in rows if row[3] is not None]
 
     return leaving_nothing(work)
 
 
-def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Batches of `TO_READ` to batches of blobs: one row for each blob."""
+def read_in_arrow(batches: Batches) -> Iterator[Output]:
+    """Batches of `TO_READ` to rows of `Blobs`."""
 
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+    def work(batches: Batches) -> Iterator[Output]:
         for task in _one_place_after_another(batches):
             for rows in _read(task):
-                yield batch(Blobs.COLUMNS, rows)
+                yield Blobs.NAME, rows
+                yield PROBLEMS, [(row[0], row[4]) for row in rows if row[4] is not None]
 
     return leaving_nothing(work)(batches)
 
@@ -59,8 +61,8 @@ def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
 def _one_place_after_another(batches: Batches) -> Iterator[dict[str, Any]]:
     """The rows; git is stopped where another source begins: a task can have a thousand of them."""
     before = ""
-    for one in batches:
-        for task in one.to_pylist():
+    for rows in batches:
+        for task in rows.to_pylist():
             if task["location"] != before:
                 close_repositories()
             before = task["location"]
@@ -72,12 +74,10 @@ def blob_id(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def leaving_nothing(
-    work: Callable[[Batches], Iterator[pa.RecordBatch]],
-) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def leaving_nothing(work: Callable[[Batches], Iterator[T]]) -> Callable[[Batches], Iterator[T]]:
     """The same work, with git processes stopped after it; in a process that Spark keeps, all that they made, too."""
 
-    def closing(batches: Batches) -> Iterator[pa.RecordBatch]:
+    def closing(batches: Batches) -> Iterator[T]:
         try:
             yield from work(batches)
         finally:
@@ -87,26 +87,26 @@ def leaving_nothing(
 
 
 def _walk(task: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[Row]:
-    told: set[str] = set()
+    known_folders: set[str] = set()
     before: tuple[str, Folders] | None = None
     location = task["location"]
     trees = [revision["tree"] for revision in task["revisions"]]
     looks = _look_into_git(location, trees) if task["kind"] == GIT else [_look_into_files(location)] * len(trees)
     for revision, look in zip(task["revisions"], looks, strict=True):
         try:
-            found = look()
+            current = look()
         except SourceError as error:
             yield revision["key"], location, None, f"{task['source']}: {text(str(error))}", None
             continue
-        if before and found is before[1]:
+        if before and current is before[1]:
             yield revision["key"], location, None, None, before[0]
             continue
-        before = revision["key"], found
+        before = revision["key"], current
         rows = []
-        for folder in (_chosen(one, patterns) for one in found):
+        for folder in (_chosen(listed, patterns) for listed in current):
             files = None
-            if folder.id not in told:
-                told.add(folder.id)
+            if folder.id not in known_folders:
+                known_folders.add(folder.id)
                 files = [{"name": printable(name), "blob": blob} for name, blob in folder.files]
             rows.append({"directory": printable(folder.path), "folder": folder.id, "files": files})
         yield revision["key"], location, rows, None, None
@@ -120,7 +120,7 @@ def _look_into_git(location: str, trees: list[str]) -> Iterator[Callable[[], Fol
         walker: list[Walker] = []
         yield from (partial(_look, location, tree, walker) for tree in trees)
         return
-    yield from (partial(_known, one) for one in known)
+    yield from (partial(_known, folders) for folders in known)
 
 
 def _known(folders: Folders) -> Folders:
@@ -139,11 +139,11 @@ def _look(location: str, tree: str, walker: list[Walker]) -> Folders:
 
 def _look_into_files(location: str) -> Callable[[], Folders]:
     def look() -> Folders:
-        found = []
-        for one in open_sets([on_this_machine(location)], lambda path: True):
-            files = tuple((file.path.rpartition("/")[2], blob_id(file.data)) for file in one.files)
-            found.append(Folder.of(one.relative, files))
-        return tuple(found)
+        folders = []
+        for schema_set in open_sets([on_this_machine(location)], lambda path: True):
+            files = tuple((file.path.rpartition("/")[2], blob_id(file.data)) for file in schema_set.files)
+            folders.append(Folder.of(schema_set.relative, files))
+        return tuple(folders)
 
     return look
 
@@ -152,7 +152,7 @@ def _chosen(folder: Folder, patterns: tuple[str, ...]) -> Folder:
     if not patterns:
         return folder
     before = f"{folder.path}/" if folder.path else ""
-    files = tuple(one for one in folder.files if any(fnmatchcase(before + one[0], glob) for glob in patterns))
+    files = tuple(file for file in folder.files if any(fnmatchcase(before + file[0], glob) for glob in patterns))
     if files == folder.files:
         return folder
     part = Folder.of(folder.path, files)
@@ -161,17 +161,17 @@ def _chosen(folder: Folder, patterns: tuple[str, ...]) -> Folder:
 
 def _read(task: dict[str, Any]) -> Iterator[list[Row]]:
     if task["kind"] != GIT:
-        wanted = set(task["blobs"])
-        for one in open_sets([on_this_machine(task["location"])], lambda path: True):
-            contents = {blob_id(file.data): file.data for file in one.files}
-            yield [_told(blob, data) for blob, data in contents.items() if blob in wanted]
+        needed = set(task["blobs"])
+        for schema_set in open_sets([on_this_machine(task["location"])], lambda path: True):
+            contents = {blob_id(file.data): file.data for file in schema_set.files}
+            yield [_blob_row(blob, data) for blob, data in contents.items() if blob in needed]
         return
     blobs = task["blobs"]
     for at in range(0, len(blobs), AT_ONCE):
         some = blobs[at : at + AT_ONCE]
         try:
-            found = _repository(task["location"]).read(some)
-            yield [_told(blob, one.data) for blob, one in zip(some, found, strict=True)]
+            objects = _repository(task["location"]).read(some)
+            yield [_blob_row(blob, item.data) for blob, item in zip(some, objects, strict=True)]
         except SourceError:
             yield [_one_by_one(task["location"], blob) for blob in some]
 
@@ -182,11 +182,11 @@ def _repository(location: str) -> Objects:
 
 def _one_by_one(location: str, blob: str) -> Row:
     try:
-        return _told(blob, _repository(location).read([blob])[0].data)
+        return _blob_row(blob, _repository(location).read([blob])[0].data)
     except SourceError as error:
         return blob, "unreadable", None, None, text(str(error))
 
 
-def _told(blob: str, data: bytes) -> Row:
+def _blob_row(blob: str, data: bytes) -> Row:
     kind = kind_of(data)
     return blob, kind, len(data), None if kind == "other" else data, None

@@ -1,13 +1,12 @@
 """One Spark session for all tests of the pipeline, and lakes of Kafka's own history, made once.
 
-The lake that most tests look into is made without Spark, and `test_real_history` holds Spark to come to the same. For
-`make equality` it is Spark that makes it, of every commit.
+Most tests read a lake of a few commits; `make equality` makes one of every commit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,10 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.pipeline import little
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.run import Done, Request, Watcher, run
 from kiplint.pipeline.session import make_session
+from kiplint.pipeline.stage import Engine
 from pipeline.support import QUICK
 
 from .thinned import WHOLE, thinned
@@ -53,7 +51,7 @@ def kafka(
     bundle: str,
     corpus: Path,
     engine: Engine,
-    request: pytest.FixtureRequest,
+    spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Lake:
     """The lake of Kafka's own history, and of three forks; the whole one is made with the settings that users have."""
@@ -62,20 +60,9 @@ def kafka(
     trunk = bundle if WHOLE else thinned(bundle, place / "thinned.git")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
     asked = Request((f"kafka={trunk}#trunk", f"kafka={bundle}#tags", *forks))
-    if WHOLE:
-        spark = request.getfixturevalue("spark")
-        with _unhurried(spark):
-            run(made, asked, engine, lambda: spark, SILENT)
-    else:
-        run_here(made, asked, engine)
+    with _unhurried(spark) if WHOLE else nullcontext():
+        run(made, asked, engine, lambda: spark, SILENT)
     return made
-
-
-def run_here(lake: Lake, request: Request, engine: Engine) -> None:
-    """Bring a lake up to date without Spark, however much there is to do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(little, "NEW_REVISIONS", 1_000)
-        run(lake, request, engine, never, SILENT, here=True)
 
 
 def never() -> SparkSession:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from kiplint.pipeline.columns import Columns, ddl, table
+from kiplint.pipeline.lake.schema import Columns, ddl, table
 
 
 def frame(spark: SparkSession, columns: Columns, rows: Iterable[tuple[Any, ...]]) -> DataFrame:

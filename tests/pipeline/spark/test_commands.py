@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.spark_query import spark_query as query
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake.lake import Lake
 from pipeline.support import ask, printed
 
 
@@ -18,7 +18,7 @@ def test_a_second_run_has_nothing_to_do(lake: Lake, sources: tuple[str, ...]) ->
     told = printed("run", *arguments(sources), "--out", str(lake.path))
     assert told.splitlines()[:2] == [
         "ingest    up to date  19 sets, 40 blobs, 29 trees",
-        "lint      up to date  8 findings",
+        "lint      up to date  12 findings",
     ]
     assert [line.split()[1:4] for line in told.splitlines()] == [["up", "to", "date"]] * 7
     assert printed("run", "--resume", "--out", str(lake.path)) == told

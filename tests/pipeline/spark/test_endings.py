@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from kiplint.pipeline import late, little
-from kiplint.pipeline.columns import Columns, table
-from kiplint.pipeline.tables.endings import LIFE, endings, places
-from kiplint.pipeline.tables.spans import FINDING
+from kiplint.pipeline.lake.schema import Columns
+from kiplint.pipeline.tables.spans import FINDING, LIFE, endings, places
 
-from .frames import frame as spark_frame
+from .frames import frame as make_frame
 
 LINE = ("s", "main")
 COMMENT = b"// kiplint: ignore[tags, style/about-*] as it is\n"
@@ -48,15 +45,13 @@ SPANS = {
 }
 
 
-@pytest.mark.parametrize("here", [False, True])
-def test_what_was_different(spark: SparkSession, here: bool) -> None:
-    def frame(columns: Columns, rows: Iterable[tuple[Any, ...]]) -> Any:
-        return little.own_session().of(table(columns, rows)) if here else spark_frame(spark, columns, rows)  # type: ignore[attr-defined]
+def test_what_was_different(spark: SparkSession) -> None:
+    def frame(columns: Columns, rows: Iterable[tuple[Any, ...]]) -> DataFrame:
+        return make_frame(spark, columns, rows)
 
-    with late.engine(here=here):
-        found = ended(frame)
-        assert found.columns == [*LIFE, "ended"]
-        told = {row["key"]: row["ended"] for row in found.toArrow().to_pylist()}
+    frame_of_endings = ended(frame)
+    assert frame_of_endings.columns == [*LIFE, "ended"]
+    told = {row["key"]: row["ended"] for row in frame_of_endings.collect()}
     assert told == {
         "mended": "mended",
         "no more files": "message gone",
@@ -75,8 +70,8 @@ def test_what_was_different(spark: SparkSession, here: bool) -> None:
     }
 
 
-def ended(frame: Callable[[Columns, Iterable[tuple[Any, ...]]], Any]) -> Any:
-    """How the spans ended, in an engine's own frames."""
+def ended(frame: Callable[[Columns, Iterable[tuple[Any, ...]]], DataFrame]) -> DataFrame:
+    """How the spans ended."""
     told = {"what": "string", "rule": "string", "message_name": "string", "path": "string", "fixed_position": "int"}
     spans = frame(
         {

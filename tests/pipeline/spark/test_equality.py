@@ -15,11 +15,11 @@ import pytest
 from examples import seed
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.tree import load
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.stage import Engine
+from kiplint.pipeline.tables.contents import Sets
 from kiplint.pipeline.tables.matrix import Matrix
-from kiplint.pipeline.tables.sets import Sets
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
 from .thinned import BLOBS, REVISIONS, WHOLE

@@ -9,9 +9,9 @@ import polars
 import pytest
 from deltalake import DeltaTable
 
-from kiplint.pipeline.catalog import TABLES
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.tables import TABLES
 
 
 @pytest.fixture(params=["sample", "corpus"])

@@ -15,15 +15,14 @@ from pyspark.sql import SparkSession
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.pipeline.catalog import TABLES
-from kiplint.pipeline.delta import rows_in
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.delta import rows_in
+from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.run import NAMES, Done, Request, check_stages, run
-from kiplint.pipeline.tables.blobs import Blobs
-from kiplint.pipeline.tables.problems import Problems
-from kiplint.pipeline.tables.sets import Sets
+from kiplint.pipeline.stage import Engine
+from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.tables.contents import Blobs, Sets
+from kiplint.pipeline.tables.findings import Problems
 
 from .conftest import SILENT, heard, never
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake.lake import Lake
 from tools import kiplint
 
 from .thinned import REVISIONS

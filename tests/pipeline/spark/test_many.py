@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kiplint.pipeline import many
+from kiplint.pipeline import listing
 from kiplint.pipeline import run as running
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.listing import read_source
-from kiplint.pipeline.many import list_all
-from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.listing import list_all, read_source
 from kiplint.pipeline.run import Request, run
-from kiplint.pipeline.tables.problems import Problems
-from kiplint.pipeline.work import Work
+from kiplint.pipeline.stage import Engine, Work
+from kiplint.pipeline.tables.findings import Problems
 from pipeline.support import content
 
 from .conftest import SILENT
@@ -38,7 +36,7 @@ def test_executors_list_the_sources_of_a_cluster(
         listed.append(list_all(*words))  # type: ignore[arg-type]
         return listed[-1]
 
-    monkeypatch.setattr(many, "A_JOB", 3)
+    monkeypatch.setattr(listing, "A_JOB", 3)
     monkeypatch.setattr(running, "list_all", noted)
     monkeypatch.setattr(running, "MANY", len(asked))
     monkeypatch.setattr(Work, "is_local", False)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.upkeep import optimize
 from kiplint.pipeline.run import Request, run
-from kiplint.pipeline.upkeep import optimize
+from kiplint.pipeline.stage import Engine
 from pipeline.support import content, printed
 
 from .conftest import SILENT

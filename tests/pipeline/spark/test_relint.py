@@ -9,34 +9,29 @@ import pytest
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from kiplint.pipeline import work
-from kiplint.pipeline.engine import Engine
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.reader import Reader
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.run import STAGES, Done, Request, run
+from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.tables.findings import Findings
 from pipeline.support import content
 
-from .conftest import SILENT, heard, never
+from .conftest import SILENT, heard
 
 
 def findings(lake: Lake) -> list[tuple[str, ...]]:
     return sorted(tuple(map(str, row.values())) for row in Reader(lake).rows(Findings))
 
 
-@pytest.mark.parametrize(("changed", "held"), [("lint", work.HELD), ("lint-sets", 0)])
+@pytest.mark.parametrize("changed", ["lint", "lint-sets"])
 def test_changed_rules(
     changed: str,
-    held: int,
     lake: Lake,
     sources: tuple[str, ...],
     spark: SparkSession,
     engine: Engine,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also where there are more of them than this process puts together by itself."""
-    monkeypatch.setattr(work, "HELD", held)
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     snapshot = copy.snapshot()
     stages = {name: replace(one, engine="other") if name == changed else one for name, one in snapshot.stages.items()}
@@ -46,7 +41,9 @@ def test_changed_rules(
     assert findings(copy) == findings(lake)
 
 
-def test_sources_that_are_read_otherwise(lake: Lake, sources: tuple[str, ...], engine: Engine, tmp_path: Path) -> None:
+def test_sources_that_are_read_otherwise(
+    lake: Lake, sources: tuple[str, ...], spark: SparkSession, engine: Engine, tmp_path: Path
+) -> None:
     """All contents are read anew, and what is made of them after them."""
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     snapshot = copy.snapshot()
@@ -54,7 +51,7 @@ def test_sources_that_are_read_otherwise(lake: Lake, sources: tuple[str, ...], e
     with copy.writing():
         copy.publish(replace(snapshot, stages=stages), {}, "test")
     done: list[Done] = []
-    after = run(copy, Request(sources), engine, never, heard(done), here=True)
+    after = run(copy, Request(sources), engine, lambda: spark, heard(done))
     assert [one.stage for one in done if one.seconds is not None] == [stage.name for stage in STAGES]
     assert set(copy.parts("blobs", after.tables["blobs"])).isdisjoint(copy.parts("blobs", snapshot.tables["blobs"]))
     assert content(copy.path) == content(lake.path)

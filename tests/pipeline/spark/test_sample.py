@@ -8,17 +8,13 @@ from typing import Any
 
 import pytest
 
-from kiplint.pipeline.lake import Lake
-from kiplint.pipeline.reader import Reader
-from kiplint.pipeline.tables.blobs import Blobs
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.tables.contents import Blobs, Files, Sets, Sources, Trees
 from kiplint.pipeline.tables.drift import Drift
-from kiplint.pipeline.tables.files import Files
+from kiplint.pipeline.tables.findings import Problems
 from kiplint.pipeline.tables.matrix import Matrix
-from kiplint.pipeline.tables.problems import Problems
-from kiplint.pipeline.tables.sets import Sets
-from kiplint.pipeline.tables.sources import Sources
 from kiplint.pipeline.tables.spans import Spans
-from kiplint.pipeline.tables.trees import Trees
 
 
 @pytest.fixture(scope="module")

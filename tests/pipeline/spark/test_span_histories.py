@@ -11,9 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from examples import seed
+from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.stages.spans import in_time, shipped
-from kiplint.pipeline.tables.sets import LINE, PLACE, runs
-from kiplint.pipeline.tables.spans import CHANGE, FINDING, RENAMES, with_releases
+from kiplint.pipeline.tables.contents import LINE, ORDER, PLACE, runs
+from kiplint.pipeline.tables.spans import CHANGE, FINDING, with_releases
 
 from .frames import frame
 
@@ -128,7 +129,7 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
                 found += [(*place, key) for key in sorted(revision.findings)]
                 changes += [(*place, key) for key in sorted(revision.changes)]
     placed = frame(spark, PLACE, sets)
-    order = runs(placed)
+    order = frame(spark, ORDER, [tuple(row.values()) for row in runs(table(PLACE, sets)).to_pylist()])
     place_columns = {name: kind for name, kind in PLACE.items() if name != "root"}
     told = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
     text = {"blob": "'b'"}
@@ -141,7 +142,7 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
         ),
         stepped.selectExpr("*", *(f"{text} AS {name}" for name, text in {**told, **more}.items())),
         order,
-        frame(spark, RENAMES, []),
+        None,
     ).cache()
     made = with_releases(spans, shipped(spans, placed), placed).toArrow().to_pylist()
     names = {_key("pack/rule", "M", key): key for key in "abc"} | {

@@ -25,7 +25,7 @@ def run(options: Options) -> int:
     from kiplint.engine.config import configure
 
     reader = open_lake(options.lake)
-    from kiplint.pipeline.answers.blame import blame
+    from kiplint.pipeline.answers.history import blame
 
     rules = [rule.id for rule in configure(config={}).known()]
     return write_answer(blame(reader, options.wanted, rules), options.output_format, options.color)

@@ -22,12 +22,12 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Show what came in, what went and what broke since a date, on every line of history.
 
-    The date is that of revisions: when they were committed. Findings of all severities are told, and of changes those
-    that break something.
+    The date is that of revisions: when they were committed. Findings have all severities, changes are
+    those that break something.
     """
     from kiplint.commands.pipeline.lake import open_lake, write_answer
 
     reader = open_lake(options.lake, options.as_of or "")
-    from kiplint.pipeline.answers.changes import changes
+    from kiplint.pipeline.answers.history import changes
 
     return write_answer(changes(reader, options.since), options.output_format, options.color)

@@ -7,20 +7,22 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from kiplint.cli.process import CLEAN, Ended, use_color
 from kiplint.engine.errors import UsageError
+from kiplint.render.markdown import inline, write_row
+from kiplint.render.table import DIM, paint, table, title, width_of
+from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch, RecordBatchReader, Schema
     from pyspark.sql import SparkSession
 
     from kiplint.cli.options import Cluster
-    from kiplint.pipeline.grid import Answer
-    from kiplint.pipeline.reader import Reader
+    from kiplint.pipeline.answers.reader import Answer, Reader
 
 
 def need_spark() -> None:
@@ -28,14 +30,9 @@ def need_spark() -> None:
     _need("Spark", "pyspark", "pyarrow", "deltalake")
 
 
-def is_spark_asked(cluster: Cluster) -> bool:
-    """Whether a user says where and how Spark is to run, so that it does, whatever there is to do."""
-    return bool(cluster.master or cluster.remote or cluster.conf or "PYSPARK_GATEWAY_PORT" in os.environ)
-
-
 def is_elsewhere(cluster: Cluster) -> bool:
     """Whether Spark may work on other machines; `spark-submit` does not say where before it has begun."""
-    from kiplint.pipeline.request import read_conf
+    from kiplint.pipeline.run import read_conf
 
     master = read_conf(cluster.conf).get("spark.master") or cluster.master or ""
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
@@ -49,7 +46,7 @@ def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[
     Ctrl-C ends it in silence: Spark's own handler would ask the JVM in the midst of another call, Py4J log that, and
     the JVM complain of each task that it does not finish.
     """
-    from kiplint.pipeline.request import read_conf
+    from kiplint.pipeline.run import read_conf
 
     conf = read_conf(cluster.conf)
     made: list[SparkSession] = []
@@ -74,8 +71,8 @@ def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[
                 made.pop().stop()
         raise
     finally:
-        for one in made:
-            one.stop()
+        for running in made:
+            running.stop()
 
 
 def _need(what: str, *packages: str) -> None:
@@ -86,25 +83,23 @@ def _need(what: str, *packages: str) -> None:
 def open_lake(path: str, as_of: str = "") -> Reader:
     """The tables of a lake, to be read without Spark. Raises UsageError where there is none."""
     _need("DuckDB", "duckdb", "pyarrow", "deltalake")
-    from kiplint.pipeline.lake import Lake
-    from kiplint.pipeline.reader import Reader
+    from kiplint.pipeline.answers.reader import Reader
+    from kiplint.pipeline.lake.lake import Lake
 
     return Reader(Lake(path), as_of)
 
 
-def write_answer(found: Answer, form: str, color: str) -> int:
+def write_answer(answer: Answer, form: str, color: str) -> int:
     """Write an answer as text, json or markdown."""
     import json
 
-    from kiplint.commands.pipeline.grids import write_markdown, write_text
-
     if form == "json":
-        json.dump(found.document, sys.stdout, indent=2)
+        json.dump(answer.document, sys.stdout, indent=2)
         sys.stdout.write("\n")
     elif form == "markdown":
-        write_markdown(found.grids, sys.stdout)
+        write_markdown(answer.grids, sys.stdout)
     else:
-        write_text(found.grids, sys.stdout, color=use_color(color, sys.stdout))
+        write_text(answer.grids, sys.stdout, color=use_color(color, sys.stdout))
     return CLEAN
 
 
@@ -120,10 +115,10 @@ def write_rows(batches: RecordBatchReader, form: str, limit: int | None) -> int:
     make = pq.ParquetWriter if form == "parquet" else csv.CSVWriter
     flat = batches.schema if form == "parquet" else _flat(batches.schema)
     with make(out, flat) as writer:
-        for one in batches:
+        for rows in batches:
             if not left:
                 break
-            some = one.slice(0, left)
+            some = rows.slice(0, left)
             left -= some.num_rows
             writer.write_batch(some if form == "parquet" else _as_text(some, flat))
     out.flush()
@@ -138,20 +133,70 @@ def _flat(schema: Schema) -> Schema:
 
 
 def _as_text(batch: RecordBatch, flat: Schema) -> RecordBatch:
-    import json
-
     import pyarrow as pa
 
     columns = [
-        pa.array([None if one is None else json.dumps(one, default=str) for one in column.to_pylist()], pa.string())
-        if _is_deep(column.type)
-        else column
+        pa.array(map(_json, column.to_pylist()), pa.string()) if _is_deep(column.type) else column
         for column in batch.columns
     ]
     return pa.RecordBatch.from_arrays(columns, schema=flat)
+
+
+def _json(value: object) -> str | None:
+    import json
+
+    return None if value is None else json.dumps(value, default=str)
 
 
 def _is_deep(kind: DataType) -> bool:
     from pyarrow import types
 
     return bool(types.is_nested(kind) or types.is_map(kind))
+
+
+NEXT = "\n"
+
+
+class GridLike(Protocol):
+    """A titled table of text, with a note below."""
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The heads of the columns."""
+
+    @property
+    def rows(self) -> Sequence[Sequence[str]]:
+        """The cells."""
+
+    @property
+    def note(self) -> str:
+        """What stands below the table."""
+
+
+def write_text(grids: Iterable[GridLike], out: TextIO, *, color: bool) -> None:
+    """Write the grids for a terminal."""
+    parts = []
+    for grid in grids:
+        lines = [
+            title(grid.title, color),
+            *table(grid.columns, ([(cell, "") for cell in row] for row in grid.rows), color, width_of(out)),
+        ]
+        parts.append("\n".join([*lines, *([paint(f"  {printable(grid.note)}", DIM, color)] if grid.note else [])]))
+    out.write("\n\n".join(parts) + "\n")
+
+
+def write_markdown(grids: Iterable[GridLike], out: TextIO) -> None:
+    """Write the grids as Markdown."""
+    for number, grid in enumerate(grids):
+        out.write(f"{NEXT if number else ''}## {inline(grid.title)}\n\n")
+        if grid.rows:
+            write_row(map(inline, grid.columns), out)
+            write_row(["---"] * len(grid.columns), out)
+        for row in grid.rows:
+            write_row(map(inline, row), out)
+        if grid.note:
+            out.write(f"{NEXT if grid.rows else ''}{inline(grid.note)}\n")

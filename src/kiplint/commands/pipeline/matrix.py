@@ -44,7 +44,7 @@ def run(options: Options) -> int:
         from kiplint.cli.output import present
         from kiplint.commands.negotiate.result import MatrixResult
 
-        found = MatrixResult(release_matrix(reader, sides=True))
-        return present(found, "html", options.color, opened=options.open)
+        result = MatrixResult(release_matrix(reader, sides=True))
+        return present(result, "html", options.color, opened=options.open)
     answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
     return write_answer(answer, options.output_format, options.color)

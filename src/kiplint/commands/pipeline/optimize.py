@@ -26,7 +26,7 @@ def run(options: Options) -> int:
     from kiplint.text.words import plural
 
     lake = open_lake(options.lake).lake
-    from kiplint.pipeline.upkeep import optimize
+    from kiplint.pipeline.lake.upkeep import optimize
 
     done = optimize(lake, options.keep)
     if not options.quiet:

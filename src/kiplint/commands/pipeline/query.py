@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from kiplint.cli.options import Argument, Cluster, ColorOption, Group, LakeArgument, Option
 
 if TYPE_CHECKING:
-    from kiplint.pipeline.reader import Reader
+    from kiplint.pipeline.answers.reader import Reader
 
 
 EPILOG = (
@@ -52,8 +52,8 @@ def run(options: Options) -> int:
     if options.output_format in ("csv", "parquet"):
         with stream(reader, options.sql, options.timeout) as batches:
             return write_rows(batches, options.output_format, options.limit)
-    found = query(reader, options.sql, options.limit or SHOWN, options.timeout)
-    return write_answer(found, options.output_format, options.color)
+    answer = query(reader, options.sql, options.limit or SHOWN, options.timeout)
+    return write_answer(answer, options.output_format, options.color)
 
 
 def _on_cluster(options: Options, reader: "Reader") -> int:
@@ -66,5 +66,5 @@ def _on_cluster(options: Options, reader: "Reader") -> int:
     from kiplint.pipeline.answers.spark_query import spark_query
 
     with one_session(options.cluster) as session:
-        found = spark_query(session(), reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
-        return write_answer(found, options.output_format, options.color)
+        answer = spark_query(session(), reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
+        return write_answer(answer, options.output_format, options.color)

@@ -7,9 +7,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple, TextIO
 
+from kiplint.commands.pipeline.report_result import LakeReport
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
-from kiplint.pipeline.answers.newest import LakeReport
 from kiplint.render.page import Tally, anchors, write_page
 
 WIDTH, HEIGHT = 600, 110
@@ -38,21 +38,21 @@ class Chart(NamedTuple):
     first: str
     last: str
     most: tuple[int, int]
-    told: str
+    summary: str
 
 
 def chart(title: str, sets: Sequence[Mapping[str, Any]]) -> Chart:
     """The chart of a line of history; of `sets` there is one at least."""
     moments = list(map(moment, sets))
     axis = Axis(min(moments), max(moments))
-    rpcs, versions = (max(1, *(one[what] for one in sets)) for what in ("rpcs", "versions"))
+    rpcs, versions = (max(1, *(state[what] for state in sets)) for what in ("rpcs", "versions"))
     first, last = sets[0], sets[-1]
 
     def line(what: str, most: int) -> str:
         return _steps(
             [
-                (axis.place(at), HEIGHT - round(one[what] * (HEIGHT - 8) / most))
-                for at, one in zip(moments, sets, strict=True)
+                (axis.place(at), HEIGHT - round(state[what] * (HEIGHT - 8) / most))
+                for at, state in zip(moments, sets, strict=True)
             ]
         )
 
@@ -61,7 +61,7 @@ def chart(title: str, sets: Sequence[Mapping[str, Any]]) -> Chart:
         line("versions", versions),
         line("rpcs", rpcs),
         line("adopted", rpcs),
-        [(axis.place(at), one["release"]) for at, one in zip(moments, sets, strict=True) if one["release"]],
+        [(axis.place(at), state["release"]) for at, state in zip(moments, sets, strict=True) if state["release"]],
         day(first["time"]) or "first",
         day(last["time"]) or "last",
         (rpcs, versions),
@@ -70,10 +70,10 @@ def chart(title: str, sets: Sequence[Mapping[str, Any]]) -> Chart:
     )
 
 
-def moment(one: Mapping[str, Any]) -> float:
+def moment(state: Mapping[str, Any]) -> float:
     """When a revision was made, in seconds; its position where that is not known."""
-    time = one.get("time")
-    return datetime.fromisoformat(time).timestamp() if time else float(one["position"])
+    time = state.get("time")
+    return datetime.fromisoformat(time).timestamp() if time else float(state["position"])
 
 
 def day(time: str | None) -> str:
@@ -111,32 +111,32 @@ class Event(NamedTuple):
 
 def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     """Write the page."""
-    found = result.document
-    sets = sorted(found["history"], key=_line)
+    document = result.document
+    sets = sorted(document["history"], key=_line)
     lines = {line: list(some) for line, some in groupby(sets, key=_line)}
-    events = list(_events(found, lines))
-    names = sorted({one.line for one in events})
+    events = list(_events(document, lines))
+    names = sorted({event.line for event in events})
     write_page(
         "commands/pipeline/report_page.html",
         out,
-        sources=found["sources"],
-        summary=[Tally(label, label, number) for label, number in found["counts"].items()],
+        sources=document["sources"],
+        summary=[Tally(label, label, number) for label, number in document["counts"].items()],
         charts=list(_charts(lines)),
         events=events,
         states=[
-            Tally(state, title, sum(one.state == state for one in events), MARKS[state])
+            Tally(state, title, sum(event.state == state for event in events), MARKS[state])
             for state, title in STATES.items()
         ],
-        severities=[(name, name) for name in SEVERITIES if any(one.row["severity"] == name for one in events)],
+        severities=[(name, name) for name in SEVERITIES if any(event.row["severity"] == name for event in events)],
         lines=[(name, name) for name in names],
-        rules=[(rule, rule) for rule in sorted({one.row["rule"] for one in events})],
-        matrix=sorted(found["matrix"].items(), key=lambda pair: -pair[1]),
+        rules=[(rule, rule) for rule in sorted({event.row["rule"] for event in events})],
+        matrix=sorted(document["matrix"].items(), key=lambda pair: -pair[1]),
         trouble=TROUBLE,
-        drift=found["drift"],
+        drift=document["drift"],
         collisions=sorted(
-            found["collisions"], key=lambda one: (one["source"], one["message_name"], one["lowest"] or 0)
+            document["collisions"], key=lambda row: (row["source"], row["message_name"], row["lowest"] or 0)
         ),
-        problems=found["problems"],
+        problems=document["problems"],
         day=day,
         titled=lambda row: _titled(_line(row)),
         marks=MARKS,
@@ -150,9 +150,11 @@ def _charts(lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]) -> Ite
             yield chart(_titled(line), sorted(sets, key=moment))
 
 
-def _events(found: Mapping[str, Any], lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]) -> Iterator[Event]:
+def _events(
+    document: Mapping[str, Any], lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
+) -> Iterator[Event]:
     axes = {line: Axis(min(map(moment, sets)), max(map(moment, sets))) for line, sets in lines.items()}
-    rows = sorted([*found["breaks"], *found["findings"]], key=_newest_first)
+    rows = sorted([*document["breaks"], *document["findings"]], key=_newest_first)
     names = anchors([f"{row['rule'].rpartition('/')[2]}-{row['message_name'] or row['path']}" for row in rows])
     for row, anchor in zip(rows, names, strict=True):
         state = "break" if row["what"] == "change" else "open" if row["open"] else "fixed"

@@ -21,6 +21,6 @@ def run(options: Options) -> int:
     from kiplint.commands.pipeline.lake import open_lake, write_answer
 
     reader = open_lake(options.lake)
-    from kiplint.pipeline.answers.rollout import rollout
+    from kiplint.pipeline.answers.history import rollout
 
     return write_answer(rollout(reader, options.header), options.output_format, options.color)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+import threading
+import time
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from kiplint.cli.options import Cluster, Group, Option
 from kiplint.cli.process import use_color, warn
@@ -13,8 +15,7 @@ from kiplint.text.words import plural
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kiplint.pipeline.lake import Lake
-    from kiplint.pipeline.progress import Progress
+    from kiplint.pipeline.lake.lake import Lake
     from kiplint.pipeline.run import Done
 
 
@@ -69,16 +70,15 @@ def run(options: Options) -> int:
     of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
     again: a second run only works on what is new, and one that was interrupted goes on where it was.
     """
-    from kiplint.commands.pipeline.lake import is_elsewhere, is_spark_asked, need_spark, one_session
+    from kiplint.commands.pipeline.lake import is_elsewhere, need_spark, one_session
 
     need_spark()
     from kiplint.cli.process import CLEAN, FINDINGS, Ended
     from kiplint.engine.config import configure
-    from kiplint.pipeline.engine import Engine
-    from kiplint.pipeline.lake import Lake
-    from kiplint.pipeline.request import make_request
-    from kiplint.pipeline.run import Watcher, check_stages
+    from kiplint.pipeline.lake.lake import Lake
+    from kiplint.pipeline.run import Watcher, check_stages, make_request
     from kiplint.pipeline.run import run as run_stages
+    from kiplint.pipeline.stage import Engine
 
     stages = check_stages(options.stages)
     lake = Lake(options.out)
@@ -98,8 +98,7 @@ def run(options: Options) -> int:
         with one_session(options.cluster, quiet=options.quiet) as session:
             rules = configure(config=request.config or {}).rules()
             watcher = Watcher(console.begun, console.done)
-            here, far = not is_spark_asked(options.cluster), is_elsewhere(options.cluster)
-            run_stages(lake, request, Engine.of(rules), session, watcher, stages, here=here, far=far)
+            run_stages(lake, request, Engine.of(rules), session, watcher, stages, far=is_elsewhere(options.cluster))
     except (KeyboardInterrupt, Ended):
         console.interrupted(lake)
         raise
@@ -118,9 +117,8 @@ class Console:
         self._begun = False
         self._live = sys.stderr.isatty() and not quiet
 
-    def begun(self, stage: str, spark: SparkSession | None) -> None:
+    def begun(self, stage: str, spark: SparkSession) -> None:
         """Show that a stage begins."""
-        from kiplint.pipeline.progress import Progress
 
         self._begun = True
         if self._live:
@@ -151,15 +149,70 @@ class Console:
 
     def finish(self, lake: Lake) -> bool:
         """Say how many problems there were, and which sources could not be read; whether there were some."""
-        from kiplint.pipeline.reader import Reader, equals
-        from kiplint.pipeline.tables.problems import Problems
+        from kiplint.pipeline.answers.reader import Reader, equals
+        from kiplint.pipeline.tables.findings import Problems
 
         reader = Reader(lake)
         problems = reader.count(Problems)
         if problems and not self._quiet:
-            told = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake}` says which"
-            warn(f"warning: {told}")
+            message = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake}` says which"
+            warn(f"warning: {message}")
         lost = reader.rows(Problems, where=equals(stage="sources")) if problems else []
         for row in lost:
             warn(f"warning: {row['subject']} could not be read, and stays as it was: {row['problem']}")
         return bool(lost)
+
+
+EVERY = 0.3
+"""Seconds between two looks; one takes a few milliseconds."""
+
+
+class Progress:
+    """Watches the jobs of a session in a thread of its own until it is closed."""
+
+    def __init__(self, spark: SparkSession, stage: str, out: TextIO) -> None:
+        self._stage = stage
+        self._out = out
+        self._started = time.monotonic()
+        self._closing = threading.Event()
+        self._tasks = (0, 0)
+        self._tracker = _tracker(spark)
+        self._connected = spark if self._tracker is None else None
+        if self._connected:
+            self._connected.registerProgressHandler(self._hear)  # type: ignore[arg-type]
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop, and leave no line behind."""
+        self._closing.set()
+        self._thread.join()
+        if self._connected:
+            self._connected.removeProgressHandler(self._hear)  # type: ignore[arg-type]
+        self._out.write("\r\x1b[K")
+        self._out.flush()
+
+    def _watch(self) -> None:
+        while not self._closing.wait(EVERY):
+            if self._tracker is not None:
+                self._tasks = _tasks(self._tracker)
+            done, whole = self._tasks
+            tasks = f", {done} of {whole} tasks" if whole else ""
+            self._out.write(f"\r\x1b[K{self._stage}: {time.monotonic() - self._started:.0f} s{tasks}")
+            self._out.flush()
+
+    def _hear(self, stages: Any, *_: Any, **__: Any) -> None:
+        """What a Connect server says, which has no tracker."""
+        self._tasks = (sum(stage.num_completed_tasks for stage in stages), sum(stage.num_tasks for stage in stages))
+
+
+def _tracker(spark: SparkSession) -> Any:
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        return None
+    return spark.sparkContext.statusTracker()
+
+
+def _tasks(tracker: Any) -> tuple[int, int]:
+    stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+    known = [stage for stage in stages if stage]
+    return sum(stage.numCompletedTasks for stage in known), sum(stage.numTasks for stage in known)

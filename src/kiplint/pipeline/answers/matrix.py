@@ -15,10 +15,9 @@ from kiplint.compat.negotiation.releases import ReleaseOffers as Side
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.grid import Answer, Grid, ranged, shown
-from kiplint.pipeline.reader import Reader, Row
+from kiplint.pipeline.answers.reader import Answer, Grid, Reader, Row, ranged, shown
+from kiplint.pipeline.tables.contents import Sets
 from kiplint.pipeline.tables.matrix import Matrix
-from kiplint.pipeline.tables.sets import Sets
 from kiplint.text.words import did_you_mean
 
 NAMED: Final = 4
@@ -58,7 +57,7 @@ def matrix(reader: Reader) -> Answer:
     document = {
         "version": 1,
         "releases": [release.name for release in called],
-        "pairs": [_told(pair, pairs[pair], trouble.get(pair, ())) for pair in ordered],
+        "pairs": [_status_row(pair, pairs[pair], trouble.get(pair, ())) for pair in ordered],
     }
     note = f"{len(pairs) - len(trouble):,} of {len(pairs):,} pairs agree on every RPC of clients that both have."
     columns = ("client", "brokers", "RPCs", "without a common version, or refused")
@@ -89,20 +88,20 @@ def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
         client, broker = _pair_of(row)
         cells.setdefault((called[client], called[broker]), []).append(known.setdefault(cell, cell))
     offers = _offers(reader) if sides else {}
-    releases = (Side(name, *offers.get(one, ({}, {}))) for one, name in called.items())
+    releases = (Side(name, *offers.get(release, ({}, {}))) for release, name in called.items())
     return ReleaseMatrix(tuple(releases), {pair: tuple(sorted(some)) for pair, some in cells.items()})
 
 
 def _offers(reader: Reader) -> dict[Release, tuple[dict[int, str], dict[int, str]]]:
     """By release, the versions of each RPC that it uses as a client, and those that it offers as a broker."""
-    found: dict[Release, tuple[dict[int, str], dict[int, str]]] = {}
+    offers: dict[Release, tuple[dict[int, str], dict[int, str]]] = {}
     sql = "SELECT source, release, api_key, lowest, highest, offered FROM rpcs WHERE release IS NOT NULL"
     for row in reader.duck.rows(sql):
-        ours, theirs = found.setdefault(Release(row["source"], row["release"]), ({}, {}))
+        ours, theirs = offers.setdefault(Release(row["source"], row["release"]), ({}, {}))
         ours[row["api_key"]] = ranged(row["lowest"], row["highest"])
         if row["offered"] is not None:
             theirs[row["api_key"]] = ranged(row["lowest"], row["offered"])
-    return found
+    return offers
 
 
 def between_nodes(reader: Reader) -> list[str]:
@@ -115,24 +114,32 @@ def _names(reader: Reader) -> dict[Release, str]:
     """The releases in the order of their lines, with what they are called."""
     rows = reader.duck.rows("SELECT source, release FROM releases ORDER BY source, lineage, position")
     releases = list(dict.fromkeys(Release(row["source"], row["release"]) for row in rows))
-    count = Counter(one.name for one in releases)
-    return {one: one.name if count[one.name] == 1 else f"{one.source}:{one.name}" for one in releases}
+    count = Counter(release.name for release in releases)
+    return {
+        release: release.name if count[release.name] == 1 else f"{release.source}:{release.name}"
+        for release in releases
+    }
 
 
 def _release(called: dict[Release, str], name: str) -> Release:
-    found = [one for one, known in called.items() if name in (known, one.name, f"{one.source}:{one.name}")]
-    if not found:
+    matching = [
+        release
+        for release, known in called.items()
+        if name in (known, release.name, f"{release.source}:{release.name}")
+    ]
+    if not matching:
         raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, called.values(), numbered=False)}")
-    if len(found) > 1:
-        raise UsageError(f"several sources have a release {name}: say {' or '.join(called[one] for one in found)}")
-    return found[0]
+    if len(matching) > 1:
+        choices = " or ".join(called[release] for release in matching)
+        raise UsageError(f"several sources have a release {name}: say {choices}")
+    return matching[0]
 
 
 def _pair_of(row: Row) -> Pair:
     return Release(row["client_source"], row["client"]), Release(row["broker_source"], row["broker"])
 
 
-def _told(pair: Pair, statuses: Counter[str], trouble: Iterable[str]) -> dict[str, Any]:
+def _status_row(pair: Pair, statuses: Counter[str], trouble: Iterable[str]) -> dict[str, Any]:
     return {
         "client": pair[0].name,
         "broker": pair[1].name,

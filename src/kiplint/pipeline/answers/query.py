@@ -17,13 +17,12 @@ import duckdb
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.duck import EXPLAIN, SECONDS, Duck
-from kiplint.pipeline.grid import Answer, Grid
+from kiplint.pipeline.answers.reader import EXPLAIN, SECONDS, Answer, Duck, Grid
 from kiplint.text.show import printable, show_raw
 from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
-    from kiplint.pipeline.reader import Reader
+    from kiplint.pipeline.answers.reader import Reader
 
 LONGEST: Final = 100_000
 """The characters of a query."""
@@ -63,16 +62,16 @@ def query(reader: Reader, sql: str, limit: int, seconds: float = SECONDS) -> Ans
     with stream(reader, sql, seconds) as batches:
         columns = tuple(batches.schema.names)
         cells: list[tuple[Any, ...]] = []
-        for one in batches:
-            cells += zip(*(column.to_pylist() for column in one.columns), strict=True)
+        for rows in batches:
+            cells += zip(*(column.to_pylist() for column in rows.columns), strict=True)
             if len(cells) > limit:
                 break
-    told = cells[:limit]
-    rows = [dict(zip(columns, row, strict=True)) for row in told]
+    visible = cells[:limit]
+    rows = [dict(zip(columns, row, strict=True)) for row in visible]
     note = f"only the first {limit:,} rows; --limit shows more" if len(cells) > limit else ""
-    texts = [tuple("" if value is None else _text(value) for value in row) for row in told]
+    texts = [tuple("" if value is None else _text(value) for value in row) for row in visible]
     document = {"version": 1, "columns": list(columns), "rows": json.loads(json.dumps(rows, default=_plain))}
-    return Answer(document, [Grid(f"{len(told):,} {'row' if len(told) == 1 else 'rows'}", columns, texts, note)])
+    return Answer(document, [Grid(f"{len(visible):,} {'row' if len(visible) == 1 else 'rows'}", columns, texts, note)])
 
 
 def _written(duck: Duck, sql: str) -> str:
@@ -86,14 +85,14 @@ def _written(duck: Duck, sql: str) -> str:
     if len(sql) > LONGEST:
         raise UsageError(f"the query has more than {LONGEST:,} characters")
     try:
-        found = json.loads(duck.parsed(sql))
+        parsed = json.loads(duck.parsed(sql))
     except (duckdb.Error, RecursionError, ValueError) as error:
         raise _failed(sql, str(error)) from None
-    if found["error"] and found.get("error_type") == "parser":
-        raise _failed(sql, found["error_message"], int(found.get("position") or 0))
-    if found["error"] or len(found["statements"]) != 1:
+    if parsed["error"] and parsed.get("error_type") == "parser":
+        raise _failed(sql, parsed["error_message"], int(parsed.get("position") or 0))
+    if parsed["error"] or len(parsed["statements"]) != 1:
         raise UsageError("a query is one SELECT (or SHOW VIEWS, or DESCRIBE with a table): it only reads")
-    _confine(sql, found["statements"][0], known)
+    _confine(sql, parsed["statements"][0], known)
     return sql
 
 
@@ -120,12 +119,12 @@ def _confine(sql: str, statement: dict[str, Any], known: Collection[str]) -> Non
 def _walk(tree: Any) -> Iterator[dict[str, Any]]:
     waiting = [tree]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield node
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
 
 
 def _require_table(sql: str, node: dict[str, Any], known: Collection[str]) -> None:
@@ -146,11 +145,11 @@ def _require_function(sql: str, function: dict[str, Any], node: dict[str, Any], 
 
 def _failed(sql: str, message: str, position: int | None = None) -> UsageError:
     """What DuckDB says, in one line, with the place in the query."""
-    if position is None and (found := re.search(r"\n\nLINE ([0-9]+): (.*)\n( *)\^", message)):
-        line = int(found[1]) - EXPLAIN.count("\n")
-        position = _position(sql, line, found[2], len(found[3]) - len(f"LINE {found[1]}: "))
-    told = printable(" ".join(_KIND.sub("", _PLACE.sub("", message)).split()))
-    return _pointed(f"the query fails: {told}", sql, position)
+    if position is None and (match := re.search(r"\n\nLINE ([0-9]+): (.*)\n( *)\^", message)):
+        line = int(match[1]) - EXPLAIN.count("\n")
+        position = _position(sql, line, match[2], len(match[3]) - len(f"LINE {match[1]}: "))
+    text = printable(" ".join(_KIND.sub("", _PLACE.sub("", message)).split()))
+    return _pointed(f"the query fails: {text}", sql, position)
 
 
 def _position(sql: str, line: int, shown: str, column: int) -> int | None:
@@ -161,7 +160,7 @@ def _position(sql: str, line: int, shown: str, column: int) -> int | None:
     inner = shown.strip(".")
     at = lines[line - 1].find(inner) if inner else -1
     lead = len(shown) - len(shown.lstrip("."))
-    return sum(len(one) + 1 for one in lines[: line - 1]) + at + column - lead if at >= 0 else None
+    return sum(len(text) + 1 for text in lines[: line - 1]) + at + column - lead if at >= 0 else None
 
 
 def _pointed(message: str, sql: str, position: int | None) -> UsageError:

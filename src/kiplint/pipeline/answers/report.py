@@ -11,18 +11,12 @@ from typing import Any
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.matrix import between_nodes
-from kiplint.pipeline.grid import Answer, Grid, plain, ranged, short, shown
-from kiplint.pipeline.reader import Reader, Row, equals, is_one_of
-from kiplint.pipeline.tables.blobs import Blobs
-from kiplint.pipeline.tables.changes import Changes
+from kiplint.pipeline.answers.reader import Answer, Grid, Reader, Row, equals, is_one_of, plain, ranged, short, shown
+from kiplint.pipeline.tables.contents import Blobs, Files, Sources, Trees
 from kiplint.pipeline.tables.drift import COLLISION, Drift
-from kiplint.pipeline.tables.files import Files
-from kiplint.pipeline.tables.findings import Findings
+from kiplint.pipeline.tables.findings import Changes, Findings, Problems
 from kiplint.pipeline.tables.messages import Messages
-from kiplint.pipeline.tables.problems import Problems
-from kiplint.pipeline.tables.sources import Sources
 from kiplint.pipeline.tables.spans import CHANGE, FINDING, Spans
-from kiplint.pipeline.tables.trees import Trees
 from kiplint.sources.history import TAGS
 
 GRAVE = ("wire", "storage")
@@ -34,7 +28,7 @@ NAMED = 3
 
 
 def report(reader: Reader, severity: str = "error") -> Answer:
-    """The report; findings in time are told down to `severity`, and the rest counted. Raises UsageError."""
+    """The report: findings in time down to `severity`, and the number of the others. Raises UsageError."""
     sources = sorted(map(_nearby, reader.rows(Sources)), key=_line)
     spans = sorted(reader.rows(Spans, where=equals(what=FINDING) | is_one_of("breaks", GRAVE)), key=_in_time)
     findings = [row for row in spans if row["what"] == FINDING]
@@ -59,14 +53,14 @@ def report(reader: Reader, severity: str = "error") -> Answer:
     branched = {row["source"] for row in sources if not _is_tags(row)}
 
     def once(row: Row) -> bool:
-        """Whether a row is not told on another line too: releases repeat what their branch says."""
+        """Whether no other line has the row too: releases repeat the rows of their branch."""
         return not (_is_tags(row) and row["source"] in branched)
 
-    told = SEVERITIES[: SEVERITIES.index(severity) + 1]
+    severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
     grids = [
         _sources(sources, counts),
         _open(findings),
-        *_in_history(list(filter(once, findings)), told, released),
+        *_in_history(list(filter(once, findings)), severities, released),
         *_breaking(list(filter(once, grave)), released),
         _interoperation(statuses),
         *_drifting(drift, collisions),
@@ -108,8 +102,8 @@ def _is_tags(row: Row) -> bool:
 
 def _sources(sources: list[Row], counts: dict[str, int]) -> Grid:
     rows = [(row["source"], row["lineage"], row["kind"], shown(row["sets"]), _place(row)) for row in sources]
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    return Grid("Sources", ("source", "line", "kind", "sets", "location"), rows, f"Distinct: {told}")
+    numbers = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    return Grid("Sources", ("source", "line", "kind", "sets", "location"), rows, f"Distinct: {numbers}")
 
 
 def _place(source: Row) -> str:
@@ -123,16 +117,18 @@ def _open(findings: list[Row]) -> Grid:
         line = counts.setdefault((row["source"], row["lineage"]), Counter())
         line[row["severity"]] += row["open"]
         line["fixed"] += not row["open"]
-    rows = [(*line, *(shown(found[name]) for name in (*SEVERITIES, "fixed"))) for line, found in sorted(counts.items())]
+    rows = [
+        (*line, *(shown(numbers[name]) for name in (*SEVERITIES, "fixed"))) for line, numbers in sorted(counts.items())
+    ]
     return Grid("Findings in the newest set of each line", ("source", "line", *SEVERITIES, "fixed before"), rows)
 
 
-def _in_history(findings: list[Row], told: tuple[str, ...], released: set[str]) -> Iterator[Grid]:
-    chosen = [row for row in findings if row["severity"] in told]
+def _in_history(findings: list[Row], severities: tuple[str, ...], released: set[str]) -> Iterator[Grid]:
+    chosen = [row for row in findings if row["severity"] in severities]
     columns = ("introduced", "commit", "fixed", "commit", "first release", "fixed in", "rule", "messages")
     for line, rows in groupby(chosen, key=_line):
         events = [_event(row, names, released) for row, names in _together(rows)]
-        yield Grid(f"{' and '.join(told).capitalize()} findings in time: {_titled(line)}", columns, events)
+        yield Grid(f"{' and '.join(severities).capitalize()} findings in time: {_titled(line)}", columns, events)
 
 
 def _event(row: Row, names: str, released: set[str]) -> tuple[str, ...]:
@@ -155,7 +151,7 @@ def _first_release(row: Row, released: set[str]) -> str:
 
 
 def _together(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
-    """What one rule said from one revision to another, as one row with the messages that it was said of."""
+    """The findings of a rule from one revision to another as a single row, with the messages that have them."""
 
     def ends(row: Row) -> tuple[Any, ...]:
         what = row["introduced_position"], row["introduced_commit"], row["rule"], row["breaks"] or ""
@@ -169,7 +165,7 @@ def _together(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
 
     for _, some in groupby(sorted(rows, key=ends), key=ends):
         group = list(some)
-        yield group[0], _names(one["message_name"] or one["path"] for one in group)
+        yield group[0], _names(row["message_name"] or row["path"] for row in group)
 
 
 def _names(names: Iterable[str]) -> str:
@@ -180,8 +176,8 @@ def _names(names: Iterable[str]) -> str:
 
 def _breaking(grave: list[Row], released: set[str]) -> Iterator[Grid]:
     columns = ("when", "commit", "first release", "breaks", "rule", "messages")
-    for line, rows in groupby(grave, key=_line):
-        told = [
+    for line, spans in groupby(grave, key=_line):
+        rows = [
             (
                 shown(row["introduced_time"]),
                 short(row["introduced_commit"]),
@@ -190,10 +186,10 @@ def _breaking(grave: list[Row], released: set[str]) -> Iterator[Grid]:
                 row["rule"],
                 names,
             )
-            for row, names in _together(rows)
+            for row, names in _together(spans)
         ]
-        note = UNRELEASED if any(release == "never" for _, _, release, *_ in told) else ""
-        yield Grid(f"What broke bytes or records: {_titled(line)}", columns, told, note)
+        note = UNRELEASED if any(release == "never" for _, _, release, *_ in rows) else ""
+        yield Grid(f"What broke bytes or records: {_titled(line)}", columns, rows, note)
 
 
 def _matrix(reader: Reader) -> Counter[str]:
@@ -219,7 +215,7 @@ def _drifting(drift: Counter[tuple[str, str, str]], collisions: list[Row]) -> It
         rows = [(source, lineage, status, shown(count)) for (source, lineage, status), count in sorted(drift.items())]
         yield Grid("Forks beside upstream", ("source", "line", "status", "layouts"), rows)
     if collisions:
-        told = sorted(
+        cells = sorted(
             (
                 row["source"],
                 row["message_name"],
@@ -233,7 +229,7 @@ def _drifting(drift: Counter[tuple[str, str, str]], collisions: list[Row]) -> It
         yield Grid(
             "Collisions: one version number, two layouts",
             ("fork", "message", "versions", "file", "what", "upstream's own is in"),
-            told,
+            cells,
         )
 
 

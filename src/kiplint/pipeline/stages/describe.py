@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
-
-import pyarrow as pa
 
 from kiplint.compat.tree import FieldBudget
 from kiplint.engine.errors import UsageError
@@ -17,76 +15,55 @@ from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.pipeline.columns import Columns, array, batch, ddl, number, struct
-from kiplint.pipeline.delta import rows_in
-from kiplint.pipeline.late import f
-from kiplint.pipeline.stage import Context, Stage
-from kiplint.pipeline.tables.blobs import Blobs
-from kiplint.pipeline.tables.fields import Fields
-from kiplint.pipeline.tables.layouts import Layouts
-from kiplint.pipeline.tables.messages import Messages
-from kiplint.pipeline.work import Work
-from kiplint.pipeline.worker import settle
+from kiplint.pipeline.lake.delta import rows_in
+from kiplint.pipeline.lake.files import PROBLEMS, Batches, Output
+from kiplint.pipeline.lake.schema import number
+from kiplint.pipeline.stage import Context, Stage, Work
+from kiplint.pipeline.tables.contents import Blobs
+from kiplint.pipeline.tables.messages import Fields, Layouts, Messages
+from kiplint.pipeline.workers import settle
 from kiplint.versions import VersionRange
 
 NAME = "describe"
-OWN = ("blob", "message_name")
-
-
-def _inner(columns: Columns, known: tuple[str, ...]) -> Columns:
-    return {name: kind for name, kind in columns.items() if name not in known}
-
-
-DESCRIBED: Columns = {
-    "blob": "string",
-    "message": struct(_inner(Messages.COLUMNS, ("blob",))),
-    "fields": array(_inner(Fields.COLUMNS, OWN)),
-    "layouts": array(_inner(Layouts.COLUMNS, (*OWN, "type"))),
-    "problem": "string",
-}
-Batches = Iterable[pa.RecordBatch]
 
 
 def run(work: Work, context: Context) -> None:
     """Describe the definitions that are new, or all when the model has changed."""
-    parts, anew = work.unseen(NAME, STAGE.ids(context)[NAME], Blobs.NAME)
+    parts, anew = work.unprocessed(NAME, STAGE.ids(context)[NAME], Blobs.NAME)
     blobs = work.read(Blobs.COLUMNS, parts).where("data is not null").select("blob", "data")
-    staged = work.stage("described", work.spread(blobs, rows_in(parts)).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
-    described = work.read(DESCRIBED, staged)
-    told = described.where("message is not null")
-    own = ["blob", "message.message_name"]
-    frames = (
-        Messages(told.select("blob", "message.*")),
-        Fields(told.select(*own, f.explode("fields").alias("one")).select(*OWN, "one.*")),
-        Layouts(told.select(*own, "message.type", f.explode("layouts").alias("one")).select(*OWN, "type", "one.*")),
-    )
-    for frame in frames:
-        (work.replace if anew else work.append)(frame)
-    work.note(NAME, work.problems_in(staged, "blob"), anew=anew)
+    columns = {kind.NAME: kind.COLUMNS for kind in (Messages, Fields, Layouts)}
+    made, problems = work.make(work.spread(blobs, rows_in(parts)), describe_in_arrow, columns)
+    if anew:
+        work.empty(*columns)
+    for name, files in made.items():
+        work.add(name, files)
+    work.note(NAME, problems, anew=anew)
 
 
-def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Batches of (blob, data) to batches of what they define; definitions without a message give none."""
+def describe_in_arrow(batches: Batches) -> Iterator[Output]:
+    """Batches of (blob, data) to rows of what they define; definitions without a message have none."""
     settle()
-    for one in batches:
-        rows: list[tuple[object, ...]] = []
-        for blob, data in zip(*(column.to_pylist() for column in one.columns), strict=True):
+    for rows in batches:
+        for blob, data in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             message = load("", data).message
             if message is None:
                 continue
             try:
-                rows.append((blob, *describe(message), None))
+                described, fields, layouts = describe(message)
             except (UsageError, RecursionError) as error:
-                rows.append((blob, None, None, None, str(error)))
+                yield PROBLEMS, [(blob, str(error))]
+            else:
+                own = blob, message.name
+                yield Messages.NAME, [(blob, *described.values())]
+                yield Fields.NAME, [(*own, *field.values()) for field in fields]
+                yield Layouts.NAME, [(*own, message.type, *layout.values()) for layout in layouts]
             take_apart(SchemaSet((message,)))
-        if rows:
-            yield batch(DESCRIBED, rows)
 
 
 def describe(message: Message) -> tuple[Mapping[str, Any], list[Mapping[str, Any]], list[Mapping[str, Any]]]:
     """A message, its fields and its layouts as rows; raises UsageError when its structs unfold without end."""
     FieldBudget(message).spend(message, 1 + len(list(ranges_of(message))))
-    return _message(message), list(_fields(message)), [_layout(message, one) for one in intervals(message)]
+    return _message(message), list(_fields(message)), [_layout(message, versions) for versions in intervals(message)]
 
 
 def _message(message: Message) -> Mapping[str, Any]:
@@ -97,7 +74,7 @@ def _message(message: Message) -> Mapping[str, Any]:
         "valid": str(message.valid),
         **_ends(message.valid),
         "flexible": str(message.flexible),
-        "deprecated": [_ends(one) for one in message.deprecated.parts],
+        "deprecated": [_ends(versions) for versions in message.deprecated.parts],
         "unstable": message.unstable,
         "listeners": list(message.listeners) if message.declares_listeners else None,
         "headers": [{**_ends(versions), "header": header} for versions, header in header_map(message)],
@@ -139,23 +116,23 @@ def _layout(message: Message, versions: VersionRange) -> Mapping[str, Any]:
 
 
 def _shape(body: Layout, path: str) -> Iterator[str]:
-    for one in (*body.slots, *(body.tags or ())):
-        tag = f", tag {one.field.tag}" if body.tags and one in body.tags else ""
-        yield f"{path}{one.field.name} {describe_slot(one)}{tag}"
-        if one.body:
-            yield from _shape(one.body, f"{path}{one.field.name}.")
+    for slot in (*body.slots, *(body.tags or ())):
+        tag = f", tag {slot.field.tag}" if body.tags and slot in body.tags else ""
+        yield f"{path}{slot.field.name} {describe_slot(slot)}{tag}"
+        if slot.body:
+            yield from _shape(slot.body, f"{path}{slot.field.name}.")
 
 
 def _names(body: Layout) -> tuple[Any, ...]:
-    return tuple((one.field.name, _names(one.body) if one.body else ()) for one in body.slots)
+    return tuple((slot.field.name, _names(slot.body) if slot.body else ()) for slot in body.slots)
 
 
 def _tags(body: Layout, path: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
-    for one in body.tags or ():
-        yield {"path": ".".join(path), "tag": number(one.field.tag), "layout": _digest(slot_tokens(one))}
-    for one in (*body.slots, *(body.tags or ())):
-        if one.body:
-            yield from _tags(one.body, (*path, one.field.name))
+    for slot in body.tags or ():
+        yield {"path": ".".join(path), "tag": number(slot.field.tag), "layout": _digest(slot_tokens(slot))}
+    for slot in (*body.slots, *(body.tags or ())):
+        if slot.body:
+            yield from _tags(slot.body, (*path, slot.field.name))
 
 
 def _digest(value: object) -> str:

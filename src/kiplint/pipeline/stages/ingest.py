@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import pyarrow as pa
 
-from kiplint.pipeline.columns import arrow_schema, ddl
-from kiplint.pipeline.delta import Parts
-from kiplint.pipeline.late import f, pc
+from kiplint.pipeline.functions import pc
+from kiplint.pipeline.lake.marker import STAGING
+from kiplint.pipeline.lake.schema import arrow_schema, table
 from kiplint.pipeline.listing import Line
-from kiplint.pipeline.stage import Context, Stage
-from kiplint.pipeline.tables.blobs import Blobs, wanted_blobs
-from kiplint.pipeline.tables.files import Files, files_of
-from kiplint.pipeline.tables.sets import Roots, Sets
-from kiplint.pipeline.tables.sources import Sources
-from kiplint.pipeline.tables.trees import (
-    CONTENTS,
+from kiplint.pipeline.stage import Context, Problem, Stage, Work
+from kiplint.pipeline.tables.contents import (
     WALKED,
+    Blobs,
+    Files,
+    Roots,
+    Sets,
+    Sources,
     Trees,
     definitions_of,
-    folder_files,
+    files_in,
+    folders_in,
     roots_and_trees,
-    with_trees,
+    trees_of,
 )
 from kiplint.pipeline.walking import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
-from kiplint.pipeline.work import Work
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 NAME, WALKING = "ingest", "ingest-walking"
 """What is remembered of the revisions that were asked for, and of how contents are read."""
@@ -45,25 +44,20 @@ def run(work: Work, context: Context) -> None:
     if anew := work.anew(WALKING, STAGE.ids(context)[WALKING]):
         work.empty(Blobs.NAME, Files.NAME, Trees.NAME, Roots.NAME)
     known = work.lake.read(work.parts(Roots.NAME), {"key": "string"}).column(0)
-    problems: list[tuple[str, str]] = []
+    problems: list[Problem] = []
     lines = context.lines if work.is_local else [line._replace(location=line.path) for line in context.lines]
     tasks = _tasks(lines, known)
     if tasks.num_rows:
-        walks = work.stage("walked", _walk(work, tasks, context.paths))
-        walked = work.read(WALKED, walks)
-        blobs = work.stage(Blobs.NAME, _read(work, walked, lines))
-        work.add(Blobs.NAME, blobs)
-        _settle(work, walked, walks)
-        problems = [*work.problems_in(walks, "key"), *work.problems_in(blobs, "blob")]
+        walks = work.of(TO_WALK, tasks).repartition(min(tasks.num_rows, work.parallelism * 4))
+        made, problems = work.make(walks, walk_in_arrow(context.paths), {STAGING: WALKED})
+        walked = work.lake.read(made[STAGING], WALKED)
+        folders = folders_in(walked)
+        problems += _read(work, folders, lines)
+        _settle(work, walked, folders)
     put_lines(work, context)
     work.note("sources", context.problems, anew=True)
     work.note("history", ((name, CUT_OFF) for name in context.cut), anew=True)
     work.note(NAME, problems, anew=anew)
-
-
-def _walk(work: Work, tasks: pa.Table, patterns: tuple[str, ...]) -> DataFrame:
-    walks = work.of(TO_WALK, tasks).repartition(min(tasks.num_rows, work.parallelism * 4))
-    return walks.mapInArrow(walk_in_arrow(patterns), ddl(WALKED))
 
 
 def _tasks(lines: Sequence[Line], known: pa.ChunkedArray) -> pa.Table:
@@ -84,34 +78,43 @@ def _tasks(lines: Sequence[Line], known: pa.ChunkedArray) -> pa.Table:
     pairs = [taken[name].combine_chunks() for name in ("key", "tree")]
     revisions = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.StructArray.from_arrays(pairs, ["key", "tree"]))
     schema = arrow_schema(TO_WALK)
-    told = [pa.array(column, pa.string()) for column in zip(*places, strict=True)] or [[], [], []]
-    return pa.table([*told, revisions], schema=schema)
+    columns = [pa.array(column, pa.string()) for column in zip(*places, strict=True)] or [[], [], []]
+    return pa.table([*columns, revisions], schema=schema)
 
 
-def _read(work: Work, walked: DataFrame, lines: Sequence[Line]) -> DataFrame:
-    kinds = work.local({"location": "string", "kind": "string"}, sorted({(one.location, one.kind) for one in lines}))
-    wanted = wanted_blobs(walked, work.frame(Blobs).df).join(kinds, "location")
-    pile = f.pmod(f.hash("blob"), f.lit(work.parallelism * 2))
-    tasks = wanted.groupBy("kind", "location", pile.alias("pile")).agg(f.collect_list("blob").alias("blobs"))
-    return tasks.select(*TO_READ).repartition(work.parallelism).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS))
+def _read(work: Work, folders: pa.Table, lines: Sequence[Line]) -> list[Problem]:
+    """Read the contents that are new, each from one of the places that have it; the problems."""
+    known = work.lake.read(work.parts(Blobs.NAME), {"blob": "string"})["blob"].combine_chunks()
+    files = files_in(folders)
+    new = files.filter(pc.invert(pc.is_in(files["blob"], value_set=known)))
+    rows = new.group_by("blob").aggregate([("location", "min")]).sort_by([("location_min", "ascending")])
+    kinds = {line.location: line.kind for line in lines}
+    places = zip(rows["location_min"].to_pylist(), rows["blob"].to_pylist(), strict=True)
+    tasks: list[tuple[str, str, list[str]]] = []
+    for location, some in groupby(places, itemgetter(0)):
+        blobs = [blob for _, blob in some]
+        size = max(1, -(-len(blobs) // (work.parallelism * 2)))
+        tasks += [(kinds[location], location, blobs[at : at + size]) for at in range(0, len(blobs), size)]
+    if not tasks:
+        return []
+    piles = work.of(TO_READ, table(TO_READ, tasks)).repartition(min(len(tasks), work.parallelism * 2))
+    made, problems = work.make(piles, read_in_arrow, {Blobs.NAME: Blobs.COLUMNS})
+    work.add(Blobs.NAME, made[Blobs.NAME])
+    return problems
 
 
-def _settle(work: Work, walked: DataFrame, walks: Parts) -> None:
-    """Add the contents that are new: what folders hold is only known now that their files are."""
-    definitions = definitions_of(folder_files(walked), work.frame(Blobs).df)
-    contents = work.read(CONTENTS, work.stage("contents", with_trees(definitions)))
-    files = work.frame(Files).df.select("tree").distinct()
-    work.append(Files(files_of(contents).join(files, "tree", "anti").coalesce(work.few)))
-    placed = {"key": "string", **Trees.COLUMNS}
-    found = work.lake.read(work.stage("placed", roots_and_trees(walked, contents)), placed)
+def _settle(work: Work, walked: pa.Table, folders: pa.Table) -> None:
+    """Add the contents that are new: what folders hold is only known now that their files are read."""
+    kinds = work.lake.read(work.parts(Blobs.NAME), {"blob": "string", "kind": "string"})
+    definitions = definitions_of(files_in(folders), kinds)
+    ids = trees_of(definitions)
+    old = work.lake.read(work.parts(Files.NAME), {"tree": "string"})["tree"].combine_chunks()
+    files = definitions.join(ids, ["folder", "top"], join_type="inner").select(list(Files.COLUMNS))
+    work.put_table(Files, _distinct(files.filter(pc.invert(pc.is_in(files["tree"], value_set=old)))), more=True)
+    roots, trees = roots_and_trees(walked, folders, ids)
     known = work.lake.read(work.parts(Trees.NAME), {"root": "string"})["root"].combine_chunks()
-    new = found.filter(pc.and_(found["tree"].is_valid(), pc.invert(pc.is_in(found["root"], value_set=known))))
-    work.put_table(Trees, _distinct(new.select(list(Trees.COLUMNS))), more=True)
-    roots = _distinct(found.select(list(Roots.COLUMNS)))
-    same = work.lake.read(walks, {"key": "string", "same": "string"}, pc.field("same").is_valid())
-    at = pc.index_in(same["same"], value_set=roots["key"].combine_chunks())
-    others = pa.table([same["key"], roots["root"].take(at)], schema=roots.schema)
-    work.put_table(Roots, pa.concat_tables([roots, others]), more=True)
+    work.put_table(Trees, _distinct(trees.filter(pc.invert(pc.is_in(trees["root"], value_set=known)))), more=True)
+    work.put_table(Roots, roots, more=True)
 
 
 def _distinct(rows: pa.Table) -> pa.Table:
@@ -123,7 +126,7 @@ def _distinct(rows: pa.Table) -> pa.Table:
 def put_lines(work: Work, context: Context) -> None:
     """Give the lake its lines: those that were listed, and those that could not be, as they were."""
     sources: list[tuple[object, ...]] = [
-        (one.source, one.lineage, one.kind, one.path, len(one.revisions), None) for one in context.lines
+        (line.source, line.lineage, line.kind, line.path, len(line.revisions), None) for line in context.lines
     ]
     sets = _sets(context.lines, work.lake.read(work.parts(Roots.NAME), Roots.COLUMNS))
     old = [row for row in work.gather(Sources.COLUMNS, work.parts(Sources.NAME)) if _line(row) in context.lost]
@@ -142,13 +145,13 @@ def _sets(lines: Sequence[Line], roots: pa.Table) -> pa.Table:
     revisions = pa.concat_tables([line.revisions.table for line in lines])
     at = pc.index_in(revisions["key"], value_set=roots["key"].combine_chunks())
     counts = [len(line.revisions) for line in lines]
-    told = {
+    own = {
         "source": _repeated(pa.string(), [line.source for line in lines], counts),
         "lineage": _repeated(pa.string(), [line.lineage for line in lines], counts),
         "position": pa.chunked_array([pa.array(range(count), pa.int32()) for count in counts]),
         "root": roots["root"].take(at),
     }
-    columns = [told[name] if name in told else revisions[name] for name in Sets.COLUMNS]
+    columns = [own[name] if name in own else revisions[name] for name in Sets.COLUMNS]
     return pa.table(columns, schema=arrow_schema(Sets.COLUMNS)).filter(at.is_valid())
 
 
@@ -163,8 +166,8 @@ def _line(row: dict[str, Any]) -> tuple[str, str]:
 
 def _listing(context: Context) -> dict[str, str]:
     lines = [(*line[:4], line.digest, line.shallow) for line in context.lines]
-    told = repr((lines, sorted(context.problems), sorted(context.lost), context.paths))
-    return {NAME: sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16], WALKING: ""}
+    text = repr((lines, sorted(context.problems), sorted(context.lost), context.paths))
+    return {NAME: sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16], WALKING: ""}
 
 
 STAGE = Stage(NAME, (), (Sets.NAME, Blobs.NAME, Trees.NAME), run, _listing)

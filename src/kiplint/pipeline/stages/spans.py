@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kiplint.pipeline.columns import Columns, text
-from kiplint.pipeline.delta import Parts
+import pyarrow as pa
+
 from kiplint.pipeline.fetching import on_this_machine
-from kiplint.pipeline.late import f, pc
-from kiplint.pipeline.stage import Context, Stage
-from kiplint.pipeline.tables.blobs import Blobs
-from kiplint.pipeline.tables.changes import Changes, changes_in_sets
-from kiplint.pipeline.tables.endings import LIFE, endings, places
-from kiplint.pipeline.tables.files import Files
-from kiplint.pipeline.tables.findings import Findings, found_in_sets
+from kiplint.pipeline.functions import f, pc
+from kiplint.pipeline.lake.delta import Parts
+from kiplint.pipeline.lake.schema import Columns, text
+from kiplint.pipeline.stage import Context, Stage, Work
+from kiplint.pipeline.tables.contents import LINE, ORDER, PLACE, STEPS, Blobs, Files, Sets, Trees, runs, steps_of
+from kiplint.pipeline.tables.findings import Changes, Findings, changes_in_sets, found_in_sets
 from kiplint.pipeline.tables.messages import Messages
-from kiplint.pipeline.tables.sets import LINE, PLACE, Sets, runs
 from kiplint.pipeline.tables.spans import (
     CHANGE,
     FINDING,
+    LIFE,
     RENAMES,
     Spans,
     change_spans,
+    endings,
     finding_spans,
+    places,
     with_releases,
 )
-from kiplint.pipeline.tables.trees import Trees
-from kiplint.pipeline.work import Work
 from kiplint.sources.git import open_repository
 from kiplint.sources.history import inner_commit
 
@@ -35,42 +35,61 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 NAME = "spans"
+_IN_ORDER = [(name, "ascending") for name in (*LINE, "position")]
 LONGEST_CHAIN = 1000
 ON = ("source", "lineage", "introduced_commit", "path")
 INNER: Columns = dict.fromkeys((*ON, "inner_commit", "inner_author", "inner_subject"), "string")
 
 
 def run(work: Work, context: Context) -> None:
-    """Make the spans anew: that is columns only, and cheap beside what it is made of."""
-    sets = work.frame(Sets).df.select(*PLACE)
-    changes = changes_in_sets(work.frame(Changes).df, sets)
-    order = runs(sets)
-    found = found_in_sets(work.frame(Findings).df, work.frame(Files).df, work.frame(Trees).df, order)
-    spans = in_time(found, changes, order, work.local(RENAMES, _last_names(changes)))
+    """Make the spans anew, without a plan for what has no rows: renames, releases, endings, merges."""
+    sets = work.lake.read(work.parts(Sets.NAME), Sets.COLUMNS, None, list(PLACE)).sort_by(_IN_ORDER)
+    order, steps = work.of(ORDER, runs(sets)), work.of(STEPS, steps_of(sets))
+    changes = changes_in_sets(work.frame(Changes).df, steps)
+    contents = work.frame(Files).df, work.frame(Trees).df
+    renames = list(_last_names(work, sets))
+    known = work.local(RENAMES, renames) if renames else None
+    spans = in_time(found_in_sets(work.frame(Findings).df, *contents, order), changes, order, known)
+    kinds = dict(spans.dtypes)
     parts = work.stage("in-time", spans)
-    staged = work.read({**dict(spans.dtypes)}, parts)
-    there = places(work.frame(Trees).df, work.frame(Files).df, work.frame(Messages).df)
-    ended = staged.join(endings(staged, order, there, changes, work.frame(Blobs).df), list(LIFE), "left")
-    whole = with_releases(_with_inner(work, context, ended, parts), shipped(staged, sets), sets)
+    staged = work.read(kinds, parts)
+    over = pc.field("fixed_position").is_valid() & (pc.field("what") == FINDING)
+    whole = _with_nulls(staged, {"ended": "string"})
+    if work.lake.dataset(parts, kinds).count_rows(filter=over):
+        there = places(work.frame(Trees).df, work.frame(Files).df, work.frame(Messages).df)
+        ended = endings(staged, order, there, changes, work.frame(Blobs).df)
+        whole = staged.join(ended, list(LIFE), "left")
+    inner = list(_inner(work, context, parts))
+    whole = whole.join(work.local(INNER, inner), list(ON), "left") if inner else _with_nulls(whole, INNER)
+    if pc.any(sets["release"].is_valid()).as_py():
+        revisions = work.of(PLACE, sets)
+        whole = with_releases(whole, shipped(staged, revisions), revisions)
+    else:
+        nothing = {"first_release": "string", "fixed_release": "string"}
+        whole = _with_nulls(whole.drop("fixed_release"), nothing).withColumn("before_first_release", f.lit(False))
     work.replace(Spans(whole.select(*Spans.COLUMNS).coalesce(work.few)))
 
 
-def _with_inner(work: Work, context: Context, spans: DataFrame, parts: Parts) -> DataFrame:
-    """The spans with the commits behind the merges that brought them, as far as the sources can be read here."""
+def _with_nulls(df: DataFrame, columns: Columns) -> DataFrame:
+    """The rows with those of the columns that they do not have, all null."""
+    return df.withColumns({name: f.lit(None).cast(kind) for name, kind in columns.items() if name not in df.columns})
+
+
+def _inner(work: Work, context: Context, spans: Parts) -> Iterator[tuple[object, ...]]:
+    """Rows of `INNER`: the commits behind the merges that brought spans, as far as sources can be read here."""
     merges = _merges(work)
-    asked = {name: INNER[name] for name in ON}
-    rows = work.gather(asked, parts, pc.field("introduced_commit").isin(list(merges))) if merges else []
-    asked_of: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    columns = {name: INNER[name] for name in ON}
+    rows = work.gather(columns, spans, pc.field("introduced_commit").isin(list(merges))) if merges else []
+    by_line: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for row in rows:
-        asked_of.setdefault((row["source"], row["lineage"]), set()).add((row["introduced_commit"], row["path"]))
-    found: list[tuple[object, ...]] = []
+        by_line.setdefault((row["source"], row["lineage"]), set()).add((row["introduced_commit"], row["path"]))
     for line in context.lines:
-        if mine := asked_of.get(line[:2]):
+        if places := by_line.get(line[:2]):
             objects = open_repository(on_this_machine(line.location))
-            told = ((one, inner_commit(objects, *one)) for one in sorted(mine))
-            found += [(*line[:2], *one, *map(text, inner)) for one, inner in told if inner]
+            for place in sorted(places):
+                if inner := inner_commit(objects, *place):
+                    yield (*line[:2], *place, *map(text, inner))
             objects.close()
-    return spans.join(work.local(INNER, found), list(ON), "left")
 
 
 def _merges(work: Work) -> set[str]:
@@ -79,9 +98,9 @@ def _merges(work: Work) -> set[str]:
     return {row["commit"] for row in work.gather(columns, work.parts(Sets.NAME), merged)}
 
 
-def in_time(found: DataFrame, changes: DataFrame, order: DataFrame, renames: DataFrame) -> DataFrame:
+def in_time(findings_of_sets: DataFrame, changes: DataFrame, order: DataFrame, renames: DataFrame | None) -> DataFrame:
     """The spans of findings and of changes on each line, without the releases of other lines; see `finding_spans`."""
-    findings = finding_spans(found, order, renames)
+    findings = finding_spans(findings_of_sets, order, renames)
     findings = findings.withColumns({"what": f.lit(FINDING), "breaks": f.lit(None).cast("string"), "field": f.lit("")})
     never = {
         "blob": "string",
@@ -114,17 +133,23 @@ def shipped(spans: DataFrame, sets: DataFrame) -> DataFrame:
             & (f.col("fixed_position").isNull() | (f.col("at_position") < f.col("fixed_position")))
         )
     )
-    found = begun.join(releases, list(LINE)).where(inside)
-    return found.withColumnRenamed("lineage", "at_lineage").drop("introduced_position", "fixed_position")
+    placed = begun.join(releases, list(LINE)).where(inside)
+    return placed.withColumnRenamed("lineage", "at_lineage").drop("introduced_position", "fixed_position")
 
 
-def _last_names(changes: DataFrame) -> Iterator[tuple[str, str, str, str]]:
-    """The names that messages have in the end, by those they had; few, so this process follows the chains."""
-    old = f.get_json_object("old", "$.name")
-    renamed = changes.where("kind = 'message-renamed'").select(*LINE, "position", old.alias("old"), "message_name")
+def _last_names(work: Work, sets: pa.Table) -> Iterator[tuple[str, str, str, str]]:
+    """Rows of `RENAMES`: the names that messages have in the end, by those they had."""
+    columns = {name: Changes.COLUMNS[name] for name in ("old_root", "root", "old", "message_name", "kind")}
+    renamed: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for row in work.gather(columns, work.parts(Changes.NAME), pc.field("kind") == "message-renamed"):
+        old = json.loads(row["old"])["name"]
+        renamed.setdefault((row["old_root"], row["root"]), []).append((old, row["message_name"]))
+    if not renamed:
+        return
     heirs: dict[tuple[str, str], dict[str, str]] = {}
-    for row in renamed.orderBy(*LINE, "position").collect():
-        heirs.setdefault((row.source, row.lineage), {})[row.old] = row.message_name
+    for step in steps_of(sets).to_pylist():
+        for old, new in renamed.get((step["old_root"], step["root"]), ()):
+            heirs.setdefault((step["source"], step["lineage"]), {})[old] = new
     for (source, lineage), names in heirs.items():
         for first in names:
             last = first

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from kiplint.pipeline.columns import Columns
-from kiplint.pipeline.frame import Frame
-from kiplint.pipeline.late import Window, f
-from kiplint.pipeline.tables.offers import RPC
-from kiplint.pipeline.tables.sets import LINE
-from kiplint.pipeline.tables.trees import path_in_revision
+from kiplint.pipeline.functions import Window, f
+from kiplint.pipeline.lake.schema import Columns, Frame
+from kiplint.pipeline.tables.contents import LINE, path_in_revision
+from kiplint.pipeline.tables.matrix import RPC
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -95,8 +93,8 @@ def last_laid_out(
     )
     blobs = _last(_last(trees.join(roots, "root"), "tree").join(files, "tree"), "blob")
     claims = messages.select("blob", "api_key")
-    told = blobs.join(layouts, "blob").join(claims, "blob").select("*", _claim().alias("claim"))
-    return _last(told, *MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags", "shape")
+    claimed = blobs.join(layouts, "blob").join(claims, "blob").select("*", _claim().alias("claim"))
+    return _last(claimed, *MESSAGE, "message_name", "lowest", "highest", "layout", "names", "tags", "shape")
 
 
 def _last(rows: DataFrame, *columns: str) -> DataFrame:
@@ -126,7 +124,7 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
     )
     pieces = _pieces(forks, theirs)
     status = f.when(f.col("won").isNull(), ONLY).when(f.col("won.same"), SAME).otherwise(COLLISION)
-    told = {
+    columns = {
         "status": status,
         "renamed": f.coalesce("won.renamed", f.lit(False)),
         "new_tags": f.coalesce("won.new_tags", f.array().cast("array<int>")),
@@ -141,7 +139,7 @@ def drift_of(forks: DataFrame, known: DataFrame) -> DataFrame:
         "upstream_layout": f.when(~f.col("won.same"), f.col("won.up_layout_text")),
     }
     beside = pieces.select(*_RANGES).join(_closest(pieces, theirs), list(_RANGES), "left")
-    return beside.select(*(told[name].alias(name) if name in told else f.col(name) for name in Drift.COLUMNS))
+    return beside.select(*(columns[name].alias(name) if name in columns else f.col(name) for name in Drift.COLUMNS))
 
 
 def _closest(pieces: DataFrame, theirs: DataFrame) -> DataFrame:
@@ -181,12 +179,12 @@ def _difference() -> Column:
 def _field() -> Column:
     """The first field that does not travel as upstream's in its place: a shape has its path, a blank, and how."""
     pairs = f.arrays_zip("shape", "up_shape")
-    differs = f.get(f.filter(pairs, lambda one: ~_how(one["shape"]).eqNullSafe(_how(one["up_shape"]))), 0)
+    differs = f.get(f.filter(pairs, lambda pair: ~_how(pair["shape"]).eqNullSafe(_how(pair["up_shape"]))), 0)
     return f.substring_index(f.coalesce(differs["shape"], differs["up_shape"]), " ", 1)
 
 
-def _how(one: Column) -> Column:
-    return f.substr(one, f.instr(one, " "))
+def _how(text: Column) -> Column:
+    return f.substr(text, f.instr(text, " "))
 
 
 def _pieces(forks: DataFrame, theirs: DataFrame) -> DataFrame:
@@ -209,15 +207,17 @@ def _pieces(forks: DataFrame, theirs: DataFrame) -> DataFrame:
 
 def _is_same() -> Column:
     """Whether bytes are equal: the layouts, and what each tag that both have holds (KIP-482)."""
-    return (f.col("layout") == f.col("up_layout")) & ~f.exists(
-        "tags", lambda ours: f.exists("up_tags", lambda one: _one_tag(ours, one) & (ours["layout"] != one["layout"]))
-    )
+
+    def differs(ours: Column) -> Column:
+        return f.exists("up_tags", lambda theirs: _is_same_tag(ours, theirs) & (ours["layout"] != theirs["layout"]))
+
+    return (f.col("layout") == f.col("up_layout")) & ~f.exists("tags", differs)
 
 
 def _new_tags() -> Column:
-    new = f.filter("tags", lambda ours: ~f.exists("up_tags", lambda one: _one_tag(ours, one)))
-    return f.transform(new, lambda one: one["tag"])
+    new = f.filter("tags", lambda ours: ~f.exists("up_tags", lambda theirs: _is_same_tag(ours, theirs)))
+    return f.transform(new, lambda tag: tag["tag"])
 
 
-def _one_tag(ours: Column, one: Column) -> Column:
-    return (ours["path"] == one["path"]) & (ours["tag"] == one["tag"])
+def _is_same_tag(ours: Column, theirs: Column) -> Column:
+    return (ours["path"] == theirs["path"]) & (ours["tag"] == theirs["tag"])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from kiplint.pipeline.columns import Columns
-from kiplint.pipeline.frame import Frame
-from kiplint.pipeline.tables.trees import path_in_revision
+from kiplint.pipeline.lake.schema import Columns, Frame
+from kiplint.pipeline.tables.contents import path_in_revision
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,5 +45,61 @@ def found_in_sets(findings: DataFrame, files: DataFrame, trees: DataFrame, sets:
     together = files.join(findings.where("tree is not null"), ["tree", "name", "blob"])
     of_trees = alone.unionByName(together)
     placed = sets.join(trees, "root").join(of_trees, "tree")
-    told = [name for name in Findings.COLUMNS if name not in ("tree", "name", "blob")]
-    return placed.select(*sets.columns, path_in_revision().alias("path"), *told, "tree", "blob")
+    own = [name for name in Findings.COLUMNS if name not in ("tree", "name", "blob")]
+    return placed.select(*sets.columns, path_in_revision().alias("path"), *own, "tree", "blob")
+
+
+class Changes(Frame):
+    """The columns from `rule` on are the fields of `diff`'s JSON output; `old`, `new` and `proof` are JSON text."""
+
+    NAME = "changes"
+    ABOUT = "What diff tells of each distinct pair of neighbouring contents."
+    COLUMNS: ClassVar[Columns] = {
+        "old_root": "string",
+        "root": "string",
+        "rule": "string",
+        "severity": "string",
+        "breaks": "string",
+        "kind": "string",
+        "message_name": "string",
+        "message_type": "string",
+        "versions": "string",
+        "field": "string",
+        "path": "string",
+        "line": "int",
+        "column": "int",
+        "old": "string",
+        "new": "string",
+        "message": "string",
+        "end_line": "int",
+        "end_column": "int",
+        "proof": "string",
+        "unproven": "boolean",
+        "url": "string",
+        "old_path": "string",
+        "old_line": "int",
+        "old_column": "int",
+    }
+
+
+class Pairs(Frame):
+    """The pairs of contents that were compared, changes or not."""
+
+    NAME = "pairs"
+    ABOUT = "The pairs of contents that were compared."
+    COLUMNS: ClassVar[Columns] = {"old_root": "string", "root": "string"}
+
+
+def changes_in_sets(changes: DataFrame, steps: DataFrame) -> DataFrame:
+    """The changes of every step (`sets.STEPS`) on every line of history: what `diff` reports of it, row for row."""
+    own = [name for name in Changes.COLUMNS if name not in ("old_root", "root")]
+    taken = ["source", "lineage", "position", "old_commit", "commit", "old_release", "release", "time"]
+    return steps.join(changes, ["old_root", "root"]).select(*taken, *own)
+
+
+class Problems(Frame):
+    """`subject` is what the stage was at: a source, a commit, a file."""
+
+    NAME = "problems"
+    ABOUT = "What could not be read or worked on, and why."
+    COLUMNS: ClassVar[Columns] = {"stage": "string", "subject": "string", "problem": "string"}

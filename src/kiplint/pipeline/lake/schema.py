@@ -1,0 +1,145 @@
+"""Schemas as data: the columns of a table with their types in Spark's words, and what Arrow makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyspark.sql import DataFrame
+
+
+Columns = Mapping[str, str]
+"""Types by column name: `string`, `int`, `bigint`, `boolean`, `binary`, `timestamp`, `array<T>`, `struct<name:T>`."""
+
+_PLAIN: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "boolean": pa.bool_(),
+    "binary": pa.binary(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
+_WORD = re.compile(r"\w+|[<>:,]")
+
+
+def ddl(columns: Columns) -> str:
+    """The columns as Spark's DDL."""
+    return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+
+
+def struct(columns: Columns) -> str:
+    """The columns as the type of one column."""
+    return "struct<" + ",".join(f"{name}:{kind}" for name, kind in columns.items()) + ">"
+
+
+def array(columns: Columns) -> str:
+    """A list of such structs, as the type of one column."""
+    return f"array<{struct(columns)}>"
+
+
+def arrow_schema(columns: Columns) -> pa.Schema:
+    """The columns as an Arrow schema."""
+    return pa.schema([(name, arrow_type(kind)) for name, kind in columns.items()])
+
+
+@cache
+def arrow_type(kind: str) -> pa.DataType:
+    """What Arrow calls a type; raises ValueError for one that is not among those of `Columns`."""
+    words = _WORD.findall(kind)
+    parsed = _parse(words)
+    if words:
+        raise ValueError(f"not a column type: {kind}")
+    return parsed
+
+
+def batch(columns: Columns, rows: Iterable[Sequence[object]]) -> pa.RecordBatch:
+    """Rows as an Arrow batch, each with one value for each column, structs as mappings; texts as `text` has them."""
+    schema = arrow_schema(columns)
+    values = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [_array(column, field.type) for column, field in zip(values, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def table(columns: Columns, rows: Iterable[Sequence[object]]) -> pa.Table:
+    """Rows as an Arrow table."""
+    return pa.Table.from_batches([batch(columns, rows)], arrow_schema(columns))
+
+
+def text(value: str) -> str:
+    """Text that UTF-8 can hold: definitions can have lone surrogates, which become escapes."""
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def number(value: int | None) -> int | None:
+    """A number of a definition that fits an int column, else null."""
+    return value if value is not None and abs(value) < 1 << 31 else None
+
+
+def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        return pa.array(list(map(_writable, values)), kind)
+
+
+def _writable(value: object) -> object:
+    """A value with all texts in it as `text` has them."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, Mapping):
+        return {name: _writable(inner) for name, inner in value.items()}
+    return list(map(_writable, value)) if isinstance(value, list | tuple) else value
+
+
+def _parse(words: list[str]) -> pa.DataType:
+    word = words.pop(0) if words else ""
+    if word in _PLAIN:
+        return _PLAIN[word]
+    if word == "array" and words.pop(0) == "<":
+        inner = _parse(words)
+        words.pop(0)
+        return pa.list_(inner)
+    if word == "struct" and words.pop(0) == "<":
+        fields = []
+        while True:
+            name = words.pop(0)
+            words.pop(0)
+            fields.append((name, _parse(words)))
+            if words.pop(0) == ">":
+                return pa.struct(fields)
+    raise ValueError(f"not a column type: {word}")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A DataFrame whose columns are what the class says, in that order; raises ValueError for any other."""
+
+    df: DataFrame
+    NAME: ClassVar[str]
+    COLUMNS: ClassVar[Columns]
+    ABOUT: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        KINDS[cls.NAME] = cls
+
+    def __post_init__(self) -> None:
+        actual, expected = self.df.dtypes, list(self.COLUMNS.items())
+        if actual != expected:
+            off = [f"{name} {kind}" for name, kind in actual if (name, kind) not in expected]
+            missing = [f"{name} {kind}" for name, kind in expected if (name, kind) not in actual]
+            columns = ("misses", missing), ("has", off)
+            differences = "; ".join(f"{what} {', '.join(names)}" for what, names in columns if names)
+            raise ValueError(f"not a table {self.NAME}: it {differences or 'has its columns in another order'}")
+
+
+KINDS: dict[str, type[Frame]] = {}
+"""The tables by their names, as far as their modules have been imported: a stage depends on its own ones alone."""

@@ -1,0 +1,180 @@
+"""Where a lake lies: a directory, or a prefix in an object store. Files by their names in it, whatever is below.
+
+Object stores are reached through `deltalake`, with the credentials of the usual environment: AWS_*, GOOGLE_*, AZURE_*.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from kiplint.engine.errors import UsageError
+from kiplint.text.files import read_file, replace_file
+
+MOST: Final = 2048
+"""Characters of a URI: the name of an object has 1,024 at most."""
+
+_PARTS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(/*)(?:([^/?#]*)@)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
+_BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
+
+
+def without_secret(place: str) -> str:
+    """A place as it may be shown: of a URI without a password, and without what follows `?`."""
+    parts = _PARTS.fullmatch(place)
+    if not parts:
+        return place
+    scheme, slashes, user, host, path, rest = parts.groups()
+    known = f"{user.partition(':')[0] if scheme.lower().startswith('abfs') else '...'}@" if user else ""
+    return f"{scheme}:{slashes}{known}{host}{path}{'?...' if rest.startswith('?') else rest}"
+
+
+def require_no_secret(place: str) -> None:
+    """Raise UsageError for a URI with a name and password before its host, or a signature behind `?`."""
+    parts = _PARTS.fullmatch(place)
+    if not parts or not parts[2]:
+        return
+    container = parts[1].lower().startswith("abfs")
+    if (parts[3] and (":" in parts[3] or not container)) or parts[6].startswith("?"):
+        raise UsageError(
+            f"{without_secret(place)} has more in it than a place: credentials are taken from the environment"
+        )
+
+
+def require_place(uri: str) -> None:
+    """Raise UsageError for the URI of an object store that is none, or would be taken for another one."""
+    require_no_secret(uri)
+    _, _, rest = uri.partition("://")
+    bucket, *folders = rest.rstrip("/").split("/")
+    container, _, host = bucket.rpartition("@")
+    if len(uri) > MOST:
+        raise UsageError(f"{uri[:40]}... is no place: it has more than {MOST:,} characters")
+    if not uri.isprintable():
+        raise UsageError(f"{uri} is no URI: it has characters that none has")
+    if not all(_BUCKET.fullmatch(part) for part in (container or host, host)):
+        raise UsageError(f"{uri} names no bucket")
+    if "#" in rest or any(unquote(folder) in ("", ".", "..") or "/" in unquote(folder) for folder in folders):
+        raise UsageError(f"{uri} is no place in a bucket: it has a part that leads elsewhere")
+
+
+STORES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "az": "az"}
+"""The schemes that may be written, and what the store behind them is called."""
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://|(?=/))")
+
+
+def store_of(place: str) -> str:
+    """What the store is called that a URI names, empty for one of another kind and for a path."""
+    scheme = _SCHEME.match(place)
+    return STORES.get(scheme[1].lower(), "") if scheme else ""
+
+
+class Storage:
+    """A place that is named by a path or a URI; raises UsageError for one of another kind.
+
+    `uri` is its name for `deltalake`, `path` the directory on this file system, None elsewhere. It can be sent to
+    executors.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self.path: Path | None = None
+        text = os.fspath(place)
+        scheme = _SCHEME.match(text)
+        if scheme is None:
+            self.path = Path(os.path.abspath(text))
+        elif scheme[1].lower() == "file":
+            self.path = local_path(text)
+        elif store := store_of(text):
+            rest = text[scheme.end() :].rstrip("/")
+            if not text.startswith(f"{scheme[1]}://") or not rest.strip("/"):
+                raise UsageError(f"{without_secret(text)} names no bucket")
+            require_place(text)
+            self.uri = f"{store}://{rest}"
+        else:
+            known = ", ".join(f"{name}://" for name in STORES)
+            raise UsageError(
+                f"a lake cannot be kept at {without_secret(text)}: it takes a directory, file://, or one of {known}"
+            )
+        if self.path:
+            self.uri = str(self.path)
+
+    def __str__(self) -> str:
+        return self.uri
+
+    def __reduce__(self) -> tuple[type[Storage], tuple[str]]:
+        return Storage, (self.uri,)
+
+    @cached_property
+    def options(self) -> dict[str, str]:
+        """Options for `deltalake` besides the environment: a named endpoint may be without encryption."""
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+        return {"aws_allow_http": "true"} if endpoint.startswith("http://") else {}
+
+    @cached_property
+    def files(self) -> Any:
+        """The file system, as Arrow has it; names in it begin at this place."""
+        from pyarrow import fs
+
+        if self.path:
+            return fs.SubTreeFileSystem(str(self.path), fs.LocalFileSystem())
+        from deltalake.fs import DeltaStorageHandler
+
+        return fs.PyFileSystem(DeltaStorageHandler(self.uri, self.options))
+
+    def inner(self, name: str) -> str:
+        """The URI of what has this name in it."""
+        return f"{self.uri}/{name}"
+
+    def list(self, name: str = "") -> list[str]:
+        """The names of the files and folders in a folder, none for one that is not there; raises OSError."""
+        if self.path:
+            try:
+                return sorted(os.listdir(self.path / name))
+            except FileNotFoundError:
+                return []
+        from pyarrow import fs
+
+        entries = self.files.get_file_info(fs.FileSelector(name, allow_not_found=True))
+        return sorted({entry.base_name for entry in entries if entry.base_name})
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file or folder of this name; raises OSError."""
+        if self.path:
+            return os.path.lexists(self.path / name)
+        folder, _, own = name.rpartition("/")
+        return own in self.list(folder)
+
+    def read(self, name: str, most: int) -> bytes:
+        """The bytes of a small file; raises OSError."""
+        if self.path:
+            return read_file(str(self.path / name), most)
+        with self.files.open_input_stream(name) as file:
+            data: bytes = file.read(most)
+            return data
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a small file whole; raises OSError."""
+        if self.path:
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            replace_file(str(self.path / name), data)
+            return
+        import pyarrow as pa
+
+        # What is not buffered is handed over in a form that deltalake refuses.
+        with self.files.open_output_stream(name) as file, pa.BufferedOutputStream(file, len(data) + 1) as out:
+            out.write(data)
+
+
+def local_path(text: str) -> Path:
+    """The path behind a URI `file:`; raises UsageError for one of another machine."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # half an address of IPv6
+        parts = urlsplit("file://no")
+    path = unquote(parts.path)
+    if parts.netloc not in ("", "localhost") or not path or not text.isprintable() or "\0" in path:
+        raise UsageError(f"{without_secret(text)} is no path of this machine: file:///path is one")
+    return Path(os.path.abspath(path))

@@ -1,0 +1,20 @@
+"""Each view of several tables has the same rows in Spark's SQL and in DuckDB's."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kiplint.pipeline.answers.reader import VIEWS, Reader
+from kiplint.pipeline.answers.spark_query import make_views
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.stage import Work
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_each_view_is_the_same(name: str, lake: Lake, spark: SparkSession) -> None:
+    make_views(Work(spark, lake, lake.snapshot()))
+    by_spark, by_duckdb = spark.table(name).toArrow(), Reader(lake).duck.table(f"SELECT * FROM {name}")
+    assert by_spark.column_names == by_duckdb.column_names
+    assert sorted(map(repr, by_spark.to_pylist())) == sorted(map(repr, by_duckdb.to_pylist()))
+    assert by_duckdb.num_rows
