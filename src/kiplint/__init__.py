@@ -1,6 +1,6 @@
 """kiplint: linter and compatibility checker for Apache Kafka message schemas.
 
-The functions do what the commands of the same name do, and return what the commands print.
+The functions do what the commands do, print nothing, and return what the commands print.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from kiplint.commands.migrate.result import MigrationResult as MigrationResult
     from kiplint.commands.migrate.run import migrate_bump as migrate_bump
     from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
+    from kiplint.commands.negotiate.result import MatrixResult as MatrixResult
     from kiplint.commands.negotiate.result import NegotiationResult as NegotiationResult
     from kiplint.commands.negotiate.run import negotiate as negotiate
+    from kiplint.commands.negotiate.run import negotiate_all as negotiate_all
     from kiplint.commands.new.result import NewResult as NewResult
     from kiplint.commands.new.run import new_rpc as new_rpc
     from kiplint.commands.probe.connection import Sasl as Sasl
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from kiplint.commands.probe.result import ProbeResult as ProbeResult
     from kiplint.commands.probe.run import probe as probe
     from kiplint.commands.readers.result import ReadersResult as ReadersResult
-    from kiplint.commands.readers.run import readers as readers
+    from kiplint.commands.readers.run import check_readers as check_readers
     from kiplint.commands.rollout.run import RolloutResult as RolloutResult
     from kiplint.commands.rollout.run import rollout as rollout
     from kiplint.commands.show.result import LayoutResult as LayoutResult
@@ -41,45 +43,57 @@ if TYPE_CHECKING:
     from kiplint.commands.upgrade_path.result import UpgradeResult as UpgradeResult
     from kiplint.commands.upgrade_path.run import upgrade_path as upgrade_path
     from kiplint.commands.vectors.run import vectors as vectors
+    from kiplint.compat.change import Change as Change
     from kiplint.compat.tree import Tree as Tree
     from kiplint.compat.tree import load as load
     from kiplint.engine.errors import UsageError as UsageError
     from kiplint.engine.finding import Finding as Finding
+    from kiplint.model.fields import Field as Field
+    from kiplint.model.layout import Layout as Layout
+    from kiplint.model.message import Message as Message
+    from kiplint.model.schemas import SchemaSet as SchemaSet
     from kiplint.sources.schema_files import SourceError as SourceError
+    from kiplint.versions import VersionRange as VersionRange
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "commands.changelog.run": ("changelog", "ChangelogResult"),
-    "commands.check.run": ("check", "CheckResult"),
+    "commands.changelog.run": ("ChangelogResult", "changelog"),
+    "commands.check.run": ("CheckResult", "check"),
     "commands.decode.result": ("DecodeResult",),
     "commands.decode.run": ("decode",),
-    "commands.diff.run": ("diff", "DiffResult"),
+    "commands.diff.run": ("DiffResult", "diff"),
     "commands.encode.result": ("EncodeResult",),
     "commands.encode.run": ("encode",),
     "commands.kip.result": ("KipResult",),
     "commands.kip.run": ("kip",),
     "commands.migrate.result": ("MigrationResult",),
     "commands.migrate.run": ("migrate_bump", "migrate_kip_1313"),
-    "commands.negotiate.result": ("NegotiationResult",),
-    "commands.negotiate.run": ("negotiate",),
+    "commands.negotiate.result": ("MatrixResult", "NegotiationResult"),
+    "commands.negotiate.run": ("negotiate", "negotiate_all"),
     "commands.new.result": ("NewResult",),
     "commands.new.run": ("new_rpc",),
     "commands.probe.connection": ("Sasl", "Tls"),
     "commands.probe.result": ("ProbeResult",),
     "commands.probe.run": ("probe",),
     "commands.readers.result": ("ReadersResult",),
-    "commands.readers.run": ("readers",),
-    "commands.rollout.run": ("rollout", "RolloutResult"),
+    "commands.readers.run": ("check_readers",),
+    "commands.rollout.run": ("RolloutResult", "rollout"),
     "commands.show.result": ("LayoutResult", "LayoutsResult"),
     "commands.show.run": ("show", "show_all"),
     "commands.upgrade_path.result": ("UpgradeResult",),
     "commands.upgrade_path.run": ("upgrade_path",),
     "commands.vectors.run": ("vectors",),
-    "compat.tree": ("load", "Tree"),
+    "compat.change": ("Change",),
+    "compat.tree": ("Tree", "load"),
     "engine.errors": ("UsageError",),
     "engine.finding": ("Finding",),
+    "model.fields": ("Field",),
+    "model.layout": ("Layout",),
+    "model.message": ("Message",),
+    "model.schemas": ("SchemaSet",),
     "sources.schema_files": ("SourceError",),
+    "versions": ("VersionRange",),
 }
 """The public names by module. A module is imported on first use, so that `import kiplint` takes no time."""
 

@@ -71,7 +71,7 @@ def test_a_misspelt_argument_is_refused(repo: Path) -> None:
 def test_values_that_could_not_mean_anything_are_refused(repo: Path) -> None:
     one: Any = repo / "fixtures/kip-1313"
     wrong: Any = "eror"
-    with pytest.raises(kiplint.UsageError, match="^fail_on: eror is none of error, warning, info, never$"):
+    with pytest.raises(kiplint.UsageError, match="^fail_on: eror is not one of error, warning, info, never$"):
         kiplint.check(one, fail_on=wrong)
     with pytest.raises(TypeError, match="^select: expected a list of selectors, got str$"):
         kiplint.check(one, select="tags")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.commands.readers.result import ReadersResult
-from kiplint.commands.readers.run import readers
+from kiplint.commands.readers.run import check_readers
 
 TRUNK = "kafka-trunk-2026-08/clients"
 FINE = {
@@ -24,7 +24,7 @@ FINE = {
 
 def read(corpus: Path, source: str, name: str = "*", since: str | None = None) -> ReadersResult:
     bundle = corpus / "kafka-schema-history.bundle"
-    return readers(source, since=since, repository=bundle, select=[f"readers/{name}"], config={})
+    return check_readers(source, since=since, repository=bundle, select=[f"readers/{name}"], config={})
 
 
 @pytest.mark.parametrize(("name", "release"), [(name, one) for name, some in FINE.items() for one in some])
@@ -59,7 +59,7 @@ def test_tags_in_quotes(release: str, corpus: Path) -> None:
 
 
 def test_the_trunk(corpus: Path) -> None:
-    result = readers(corpus / TRUNK, select=["readers"], config={})
+    result = check_readers(corpus / TRUNK, select=["readers"], config={})
     assert Counter(one.rule for one in result.findings) == {"readers/envoy": 22, "readers/redpanda": 14}
     assert {row.profile.name: row.reads for row in result.rows} == {
         "envoy": 188, "kafka-protocol-rs": 203, "kafka-python": 182, "kio": 193,
@@ -75,7 +75,7 @@ def test_header_versions_on_the_trunk(corpus: Path, tmp_path: Path) -> None:
     call = command(["migrate", "kip-1313", str(tmp_path), "--output-format", "json"])
     assert call
     assert call.command.run(call.options) == 0
-    result = readers(tmp_path, select=["readers"], config={})
+    result = check_readers(tmp_path, select=["readers"], config={})
     told = {
         row.profile.name: (
             sum(one.reading.why == "it knows no property headerVersions" for one in row.fails),

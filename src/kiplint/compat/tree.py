@@ -16,6 +16,8 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
+from kiplint.text.show import printable
+from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
 
 
@@ -64,6 +66,10 @@ class Tree(NamedTuple):
     def main(self) -> SchemaSet:
         """The set with the most RPCs; the records of coordinators do not count."""
         return max(self.sets.values(), key=_rpcs, default=SchemaSet(()))
+
+    def __repr__(self) -> str:
+        sizes = f"{plural(len(self.sets), 'set')}, {plural(sum(1 for _ in self.messages), 'message')}"
+        return f"<Tree {printable(self.name)}: {sizes}>"
 
 
 def _rpcs(schemas: SchemaSet) -> int:

@@ -44,10 +44,10 @@ def run(options: Options) -> int:
     """
     from kiplint.cli.output import report
     from kiplint.commands.readers.result import ReadersResult
-    from kiplint.commands.readers.run import readers
+    from kiplint.commands.readers.run import check_readers
 
     def work() -> ReadersResult:
-        return readers(
+        return check_readers(
             options.set,
             since=options.since,
             fail_on=options.fail_on,

@@ -23,7 +23,7 @@ from kiplint.sources.tree import home_of
 from kiplint.text.show import printable
 
 
-def readers(
+def check_readers(
     source: Path = ".",
     *,
     since: str | None = None,

@@ -1,0 +1,226 @@
+"""The reference of the Python API: every public function and class, and the types of their attributes."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import kiplint
+from generator.markdown import anchor, code, fence, page, prose, table
+from kiplint.engine.configure import Chosen
+from kiplint.render.report import RunResult
+
+INTRODUCTION = """\
+`import kiplint` gives these functions and classes; [Use kiplint from Python](../guide/library.md) has an example of each
+function. All of them are typed. A `Path` is a `str` or an `os.PathLike[str]`: a directory, a file, an archive, `REV:` or
+`REV:path` of a git repository.
+
+Attributes that exist only for rules are not part of the API; the [facts](facts.md) list them.
+"""
+RULES = """\
+Functions with `**chosen` also take the arguments that choose rules:
+
+- `select`, `ignore`: rules, packs or globs, as on the command line.
+- `severity`: the severity by rule, pack or glob.
+- `config`: the path of a configuration file, or a mapping with its keys. Without it, kiplint reads the nearest configuration
+  in the directory of the set or above it; with `config={}` it reads none.
+"""
+INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
+ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "set_fact"})
+FOR_RULES: Final = frozenset({"rule_fact", "set_rule_fact"})
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A public attribute or method: its name, its type or signature as written, and its docstring."""
+
+    name: str
+    type: str
+    about: str
+    is_method: bool = False
+
+
+def make() -> str:
+    """The page `reference/api.md`."""
+    public = [(name, getattr(kiplint, name)) for name in kiplint.__all__ if name != "__version__"]
+    functions = {name: value for name, value in public if inspect.isfunction(value)}
+    classes = {name: value for name, value in public if inspect.isclass(value)}
+    others = {kind.__name__: kind for kind in _related(classes.values())}
+    anchors = {name: anchor(name) for name in (*classes, *others)}
+    return page(
+        "Python API",
+        INTRODUCTION,
+        "## Functions",
+        RULES,
+        *(f"### {name}\n\n{_function(name, value)}" for name, value in functions.items()),
+        "## Classes",
+        *(f"### {name}\n\n{_class(kind, anchors)}" for name, kind in classes.items()),
+        "## Types of attributes",
+        "Attributes and results have these types. They have no name in `kiplint` itself.",
+        *(f"### {name}\n\n{_class(kind, anchors)}" for name, kind in sorted(others.items())),
+    )
+
+
+def attributes(kind: type) -> dict[str, Attribute]:
+    """The public attributes and methods of a class by name, inherited ones included."""
+    members: dict[str, Attribute] = {}
+    for base in reversed(kind.__mro__):
+        if base.__module__.partition(".")[0] == "kiplint":
+            for name, member in _own(base).items():
+                if member is None or f"{kind.__name__}.{name}" in INTERNAL:
+                    members.pop(name, None)
+                else:
+                    about = member.about or (members[name].about if name in members else "")
+                    members[name] = Attribute(name, member.type, about, member.is_method)
+    return members
+
+
+@cache
+def _own(kind: type) -> dict[str, Attribute | None]:
+    """The members that a class itself declares; None for those that are not public."""
+    body = _definition(kind).body
+    members: dict[str, Attribute | None] = {}
+    for statement, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            name, member = statement.target.id, _field(statement, following)
+        elif isinstance(statement, ast.FunctionDef):
+            name, member = statement.name, _method(statement)
+        else:
+            continue
+        if not name.startswith("_"):
+            members[name] = member
+    return members
+
+
+def _definition(kind: type) -> ast.ClassDef:
+    [definition] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(definition, ast.ClassDef)
+    return definition
+
+
+def _field(statement: ast.AnnAssign, following: ast.stmt | None) -> Attribute | None:
+    """An annotated attribute. Its description is in the annotation, or is the string below it."""
+    assert isinstance(statement.target, ast.Name)
+    written, about = statement.annotation, ""
+    if isinstance(written, ast.Subscript) and isinstance(written.value, ast.Name):
+        if written.value.id == "ClassVar":
+            return None
+        if written.value.id == "Annotated":
+            assert isinstance(written.slice, ast.Tuple)
+            written, *marks = written.slice.elts
+            if any(isinstance(mark, ast.Name) and mark.id == "FOR_RULES" for mark in marks):
+                return None
+            texts = [node.value for mark in marks for node in ast.walk(mark) if isinstance(node, ast.Constant)]
+            about = next((text for text in texts if isinstance(text, str)), "")
+    if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+        about = inspect.cleandoc(str(following.value.value))
+    return Attribute(statement.target.id, ast.unparse(written), about)
+
+
+def _method(statement: ast.FunctionDef) -> Attribute | None:
+    """A property, a fact or a method."""
+    decorators = {node.id for node in statement.decorator_list if isinstance(node, ast.Name)}
+    about = ast.get_docstring(statement) or ""
+    returned = ast.unparse(statement.returns) if statement.returns else "None"
+    if decorators & FOR_RULES:
+        return None
+    if decorators & ATTRIBUTES:
+        return Attribute(statement.name, returned, about)
+    return Attribute(statement.name, f"({', '.join(_arguments(statement))}) -> {returned}", about, is_method=True)
+
+
+def _arguments(statement: ast.FunctionDef) -> list[str]:
+    """The parameters as written, without `self`."""
+    arguments = statement.args
+    plain = arguments.posonlyargs + arguments.args
+    defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
+    named = list(zip(plain, [*defaults, *arguments.defaults], strict=True))
+    shown = [_argument(argument, default) for argument, default in named if argument.arg not in ("self", "cls")]
+    if arguments.vararg:
+        shown.append(f"*{_argument(arguments.vararg, None)}")
+    elif arguments.kwonlyargs:
+        shown.append("*")
+    shown += [
+        _argument(argument, default)
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    if arguments.kwarg:
+        shown.append(f"**{_argument(arguments.kwarg, None)}")
+    return shown
+
+
+def _argument(argument: ast.arg, default: ast.expr | None) -> str:
+    written = argument.arg + (f": {ast.unparse(argument.annotation)}" if argument.annotation else "")
+    return f"{written} = {ast.unparse(default)}" if default else written
+
+
+def _function(name: str, function: Any) -> str:
+    [definition] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(definition, ast.FunctionDef)
+    arguments = [f"    {text},\n" for text in _arguments(definition)]
+    returned = ast.unparse(definition.returns) if definition.returns else "None"
+    signature = f"kiplint.{name}(\n{''.join(arguments)}) -> {returned}"
+    return f"{fence(signature, 'python')}\n\n{_paragraphs(function)}"
+
+
+def _class(kind: type, anchors: dict[str, str]) -> str:
+    members = attributes(kind).values()
+    rows = [
+        [code(member.name), _linked(member.type, anchors), prose(member.about)]
+        for member in members
+        if not member.is_method
+    ]
+    calls = [[code(f"{member.name}{member.type}"), prose(member.about)] for member in members if member.is_method]
+    bases = [base for base in kind.__mro__[1:] if base.__name__ in anchors]
+    above = f"A kind of [{bases[0].__name__}](#{anchors[bases[0].__name__]})." if bases else ""
+    parts = (
+        _paragraphs(kind),
+        above,
+        table(["attribute", "type", "meaning"], rows),
+        table(["method", "meaning"], calls),
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+def _paragraphs(item: Any) -> str:
+    return prose(inspect.getdoc(item) or "")
+
+
+def _linked(written: str, anchors: dict[str, str]) -> str:
+    names = [name for name in re.findall(r"\w+", written) if name in anchors]
+    return f"[{code(written)}](#{anchors[names[-1]]})" if names else code(written)
+
+
+def _related(classes: Iterable[type]) -> list[type]:
+    """The other classes of kiplint that the attributes of these have, and of those in turn; no JSON documents."""
+    public = set(classes)
+    related: list[type] = []
+    pending = [*public]
+    while pending:
+        for kind in _mentioned(pending.pop()):
+            if kind not in public and kind not in related:
+                related.append(kind)
+                pending.append(kind)
+    return related
+
+
+def _mentioned(kind: type) -> Iterator[type]:
+    for member in attributes(kind).values():
+        if member.is_method or member.name == "document":
+            continue
+        for base in kind.__mro__:
+            known = vars(sys.modules.get(base.__module__, object))
+            for name in re.findall(r"\w+", member.type):
+                value = known.get(name)
+                if inspect.isclass(value) and value.__module__.startswith("kiplint.") and value is not RunResult:
+                    yield value
+
+
+assert Chosen.__optional_keys__ == {"select", "ignore", "severity", "config"}, "RULES describes these arguments"
