@@ -10,7 +10,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator import action, cli, facts, formats, hooks, precision, rules, schemas, tables
+from generator import action, api, cli, facts, formats, hooks, precision, rules, schemas, tables
 from generator.console import play, refreshed
 from generator.markdown import splice
 
@@ -24,6 +24,7 @@ def pages() -> dict[Path, str]:
         "docs/reference/rules.md": rules.make(),
         "docs/reference/facts.md": facts.make(),
         "docs/reference/cli.md": cli.make(),
+        "docs/reference/api.md": api.make(),
         "docs/reference/schemas.md": schemas.make(),
         "docs/reference/formats.md": formats.make(),
         "docs/reference/tables.md": tables.make(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -15,13 +16,15 @@ import pytest
 import typer.main
 from packaging.requirements import Requirement
 
-import kiplint.compat.kinds  # noqa: F401 (brings the elements of its rules)
+import kiplint
+import kiplint.compat.kinds
 from conftest import ROOT
 from kiplint.cli.app import make_app
 from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.runtime import FUNCTIONS
+from kiplint.model.element import facts_of
 from kiplint.render.formats import format_names
 from pipeline import guide
 from ports import free_port
@@ -29,6 +32,7 @@ from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))
 
+from generator import api
 from generator.console import BLOCK, Command, File, play, steps
 from generator.markdown import anchor
 
@@ -112,6 +116,27 @@ def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
     for inner, one in getattr(command, "commands", {}).items():
         yield from _commands(f"{name} {inner}", one)
+
+
+def test_every_public_name_of_the_library_is_described() -> None:
+    page = _page("api")
+    assert [name for name in kiplint.__all__ if name != "__version__" and name not in _headings(page)] == []
+    classes = [value for name in kiplint.__all__ if inspect.isclass(value := getattr(kiplint, name))]
+    members = [member for public_class in classes for member in api.attributes(public_class).values()]
+    assert [member.name for member in members if f"| `{member.name}" not in page or not member.about] == []
+
+
+def test_facts_for_rules_alone_are_not_in_the_library() -> None:
+    for public_class in (kiplint.Message, kiplint.Field, kiplint.SchemaSet):
+        for_rules = {fact.name for fact in facts_of(public_class).values() if not fact.public}
+        assert for_rules
+        assert for_rules.isdisjoint(api.attributes(public_class))
+
+
+def test_the_guide_has_an_example_of_each_function_of_the_library() -> None:
+    guide_page = (DOCS / "guide/library.md").read_text("utf-8")
+    functions = [name for name in kiplint.__all__ if inspect.isfunction(getattr(kiplint, name))]
+    assert [name for name in functions if f"kiplint.{name}(" not in guide_page] == []
 
 
 def test_every_format_has_its_section() -> None:

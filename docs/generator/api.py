@@ -18,19 +18,19 @@ from kiplint.engine.configure import Chosen
 from kiplint.render.report import RunResult
 
 INTRODUCTION = """\
-`import kiplint` gives these functions and classes; [Use kiplint from Python](../guide/library.md) has an example of each
-function. All of them are typed. A `Path` is a `str` or an `os.PathLike[str]`: a directory, a file, an archive, `REV:` or
-`REV:path` of a git repository.
+`import kiplint` gives these functions and classes, all of them typed. [Use kiplint from Python](../guide/library.md)
+has an example of each function. A `Path` is a `str` or an `os.PathLike[str]`: a directory, a file, an archive, `REV:`
+or `REV:path` of a git repository.
 
-Attributes that exist only for rules are not part of the API; the [facts](facts.md) list them.
+Attributes that exist only for rules are not part of the API; [facts](facts.md) has them.
 """
 RULES = """\
 Functions with `**chosen` also take the arguments that choose rules:
 
 - `select`, `ignore`: rules, packs or globs, as on the command line.
 - `severity`: the severity by rule, pack or glob.
-- `config`: the path of a configuration file, or a mapping with its keys. Without it, kiplint reads the nearest configuration
-  in the directory of the set or above it; with `config={}` it reads none.
+- `config`: the path of a configuration file, or a mapping with its keys. Without it, kiplint reads the nearest
+  configuration in the directory of the set or above it; with `config={}` it reads none.
 """
 INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
 ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "set_fact"})
@@ -199,16 +199,10 @@ def _linked(written: str, anchors: dict[str, str]) -> str:
 
 
 def _related(classes: Iterable[type]) -> list[type]:
-    """The other classes of kiplint that the attributes of these have, and of those in turn; no JSON documents."""
-    public = set(classes)
-    related: list[type] = []
-    pending = [*public]
-    while pending:
-        for kind in _mentioned(pending.pop()):
-            if kind not in public and kind not in related:
-                related.append(kind)
-                pending.append(kind)
-    return related
+    """The other classes of kiplint that the attributes of these have; the parts of JSON documents are not described."""
+    public = list(classes)
+    mentioned = [kind for public_class in public for kind in _mentioned(public_class)]
+    return [kind for kind in dict.fromkeys(mentioned) if kind not in public]
 
 
 def _mentioned(kind: type) -> Iterator[type]:

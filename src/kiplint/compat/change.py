@@ -213,6 +213,7 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     """One difference between two sets. Each kind of change is a subclass, and is named after its class."""
 
     messages: MessagePair
+    """The message in the old set and in the new one; None on the side that does not have it."""
     versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
     key: ClassVar[str] = ""
 

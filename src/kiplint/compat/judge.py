@@ -36,25 +36,38 @@ BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source
 
 
 class Judged(msgspec.Struct, frozen=True, dict=True):
-    """One change as it is reported. `path` and `span` are in the new tree; in the old one for a removed message.
+    """One change as it is reported, with the position of what changed.
 
-    `old_path` and `old_span` are its place in the old tree, if known. `statement` is the message of its rule. Beyond
-    `MOST_PROVEN` a change is not `provable`, which bounds the time for a message with thousands of changes.
+    The position is in the new tree; in the old one for a removed message. Beyond `MOST_PROVEN` a change is not
+    `provable`, which bounds the time for a message with thousands of changes.
     """
 
     change: Change
+    """The change."""
     rule: str
+    """The id of the rule about such changes."""
     severity: Severity
+    """The severity."""
     breaks: Breaks
+    """What it breaks: wire, storage, support, semantics, source or none."""
     path: str
+    """The path of the file."""
     span: Span
+    """The position in the file."""
     old: Mapping[str, Any]
+    """The old side, by property, as in the JSON output."""
     new: Mapping[str, Any]
+    """The new side, by property, as in the JSON output."""
     statement: str
+    """What changed."""
     source: str
+    """Where the rule comes from."""
     old_path: str = ""
+    """The path of the old file, or empty."""
     old_span: Span | None = None
+    """The position in the old file, or None."""
     provable: bool = True
+    """Whether examples are tried for it."""
 
     @cached_property
     def proof(self) -> tuple[Witness, ...]:

@@ -47,15 +47,16 @@ def layout_intervals(message: Message) -> tuple[VersionRange, ...]:
 
 
 class Tree(NamedTuple):
-    """Schema sets by directory relative to the tree's root, and the bytes of their definitions by path.
-
-    `broken` are the definitions that cannot be read.
-    """
+    """A tree of schema sets."""
 
     name: str
+    """The name of the tree, as the caller wrote it."""
     sets: Mapping[str, SchemaSet]
+    """The schema sets by directory, relative to the tree."""
     sources: Mapping[str, bytes]
+    """The bytes of the definitions, by path."""
     broken: tuple[Definition, ...] = ()
+    """The definitions that cannot be read."""
 
     @property
     def messages(self) -> Iterator[Message]:

@@ -44,26 +44,34 @@ class Fix(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A rule that is violated at a place of a file.
+    """One violation of a rule at one position.
 
-    `instead` is the correct text, as JSON: a value for the property that the finding points to; `"property": value` for
-    a new property of the nearest object that can have it; an object for a field that is missing from a list. It is
-    empty if there is no unique correction.
-
-    `identity` is the rule, the message name and the names on the way to the place; equal identities are one finding.
+    `instead` is a value for the property at the position; `"property": value` where the nearest object that can have
+    the property must have this value; an object for a field that is missing from a list.
     """
 
     rule: str
+    """The id of the rule."""
     severity: Severity
+    """The severity."""
     message: str
+    """What is wrong."""
     path: str
+    """The path of the file."""
     span: Span
+    """The position in the file."""
     pointer: str
+    """The JSON pointer of the position."""
     message_name: str
+    """The name of the message that the finding is about."""
     source: str
+    """Where the rule comes from: a KIP, a pull request, or Kafka's generator."""
     identity: str
+    """Rule, message and the names that lead to the position. Findings with the same identity are the same finding."""
     instead: str = ""
+    """The correct text as JSON, or empty where no single text is correct."""
     fix: Fix | None = None
+    """The edits that resolve the finding, or None."""
 
     @property
     def fixable(self) -> bool:

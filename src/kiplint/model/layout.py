@@ -24,21 +24,29 @@ class Slot(msgspec.Struct, frozen=True):
     """One field as it travels: a primitive, or a struct with a body, alone or as the element of an array."""
 
     field: Field
+    """The field."""
     kind: str
+    """The type: a primitive, or the name of a struct."""
     array: bool
+    """Whether the value is an array of that type."""
     compact: bool
+    """Whether the encoding is the compact one."""
     nullable: bool
+    """Whether the value may be null."""
     body: Layout | None
+    """The layout of the struct; None for a primitive."""
 
     def __repr__(self) -> str:
         return f"<Slot {printable(self.field.name)}: {printable(describe(self))}>"
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The fields of a message or struct in one version; `tags` is None where the version is not flexible."""
+    """The fields of a message or struct in one version."""
 
     slots: tuple[Slot, ...]
+    """The fields, in the order of their bytes."""
     tags: tuple[Slot, ...] | None
+    """The tagged fields, by tag; None where the version is not flexible."""
 
     def __repr__(self) -> str:
         tagged = "" if self.tags is None else f", {len(self.tags)} tagged"

@@ -48,8 +48,13 @@ _PROTECTED_KEYS: Final = {name: key for key, name in PROTECTED.items()}
 class Message(Container):
     """A message: one definition file.
 
-    `file` is its path, `data` its bytes, `spec` its JSON, repaired where it had problems; these are in `noted`.
+    `spec` is its JSON, repaired where it had problems; these are in `noted`.
     """
+
+    file: str
+    """The path of the file; empty where there is none."""
+    data: bytes
+    """The bytes of the file."""
 
     def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"", noted: tuple[Problem, ...] = ()) -> None:
         self.spec = spec

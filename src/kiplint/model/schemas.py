@@ -136,6 +136,9 @@ class SchemaSet:
     whose files cannot be read; `selected` the files whose findings are reported, None for all.
     """
 
+    directory: str
+    """The path of the directory; empty where it is not known."""
+
     def __init__(
         self,
         messages: tuple[Message, ...],

@@ -36,22 +36,28 @@ class RuleInfo(msgspec.Struct, frozen=True):
     """What there is to say of a rule: `help` tells in Markdown what to do about its findings, `url` where more is."""
 
     title: str
+    """The title."""
     why: str
+    """The reason for the rule."""
     source: str
+    """Where the rule comes from."""
     severity: Severity
+    """The severity, unless a configuration changes it."""
     help: str
+    """What to do about a finding, as Markdown."""
     url: str = ""
+    """The address of the documentation; empty for a rule that does not come with kiplint."""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run comes to. The status is `error` where files could not be read: `broken` are these.
-
-    `notes` are lines for people about what else was done.
-    """
+    """The result of a run."""
 
     status: Status = "ok"
+    """`ok`, `findings`, or `error` where files could not be read. It decides the exit code of the command."""
     broken: tuple[str, ...] = ()
+    """The paths of the files that could not be read."""
     notes: tuple[str, ...] = ()
+    """Remarks for people, such as a warning about a name that nothing has."""
 
     command: ClassVar[str] = ""
     """The command that has such results; empty for those that say nothing of files."""
@@ -75,26 +81,30 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(RunResult, frozen=True):
-    """The findings of a run, in the order to show them, and what they were found in. Every format takes it.
-
-    `sources` holds the bytes of every file that has findings; `files` and `messages` are how many were looked at, and
-    `paths` which, where that is known. `sets` are the names that the run was given. `rules` describes the rules of the
-    findings. `before` has for each finding the old place of what changed, or is empty. `harmless` are the severities
-    that no one has to act on. `left_out` are JSON files beside definitions that are none, `older` how
-    many findings were there before the change that the run is about.
-    """
+    """The result of a run that reports findings. Every format of findings can write it."""
 
     findings: tuple[Finding, ...]
+    """The findings, in the order to show them."""
     files: int = 0
+    """How many files were checked."""
     messages: int = 0
+    """How many messages were checked."""
     sources: Mapping[str, bytes] = {}
+    """The bytes of every file that has findings, by path."""
     sets: tuple[str, ...] = ()
+    """The names of the sets, as the caller wrote them."""
     rules: Mapping[str, RuleInfo] = {}
+    """The rules of the findings, by id."""
     before: tuple[OldPlace | None, ...] = ()
+    """For each finding the old position of what changed; empty where nothing is compared."""
     paths: tuple[str, ...] = ()
+    """The paths of the checked files, where they are known."""
     harmless: tuple[Severity, ...] = ()
+    """The severities that need no action."""
     left_out: tuple[str, ...] = ()
+    """JSON files beside the definitions that are not definitions."""
     older: int = 0
+    """How many findings are older than the change that the run is about, and not shown."""
 
     unread = "not compared"
 

@@ -17,8 +17,11 @@ class ChangelogResult(RunResult, frozen=True):
     """The changes from a set to another. `str` gives the changelog, a page of Markdown."""
 
     old: str
+    """The name of the older release."""
     new: str
+    """The name of the newer release."""
     changes: tuple[Judged, ...]
+    """The changes, by file and position."""
 
     command = "changelog"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.changelog.text:write"}

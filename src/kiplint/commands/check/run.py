@@ -53,13 +53,12 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckResult(Report, frozen=True):
-    """The result of `check`. `stale` are the entries of the baseline to drop, None without a baseline.
-
-    `patch` is what fixes changed, or would change, as a unified diff; None without fixes.
-    """
+    """The result of `check`."""
 
     stale: tuple[StaleObject, ...] | None = None
+    """The entries of the baseline that record more findings than there are; None without a baseline."""
     patch: bytes | None = None
+    """The unified diff of the fixes; None where none were to be made."""
 
     command = "check"
 

@@ -69,7 +69,9 @@ class DecodeResult(Report, frozen=True):
     """The decoded frames and bodies, and the summary of a capture. The problems are findings too."""
 
     entries: tuple[DecodedFrame, ...] = ()
+    """The frames and bodies, in order."""
     capture: CaptureSummary | None = None
+    """The summary of a capture; None for other input."""
 
     command = "decode"
     renderers: ClassVar[Mapping[str, str]] = {

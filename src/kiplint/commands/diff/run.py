@@ -27,6 +27,7 @@ class DiffResult(Report, frozen=True):
     """The result of `diff`: the changes, and each as a finding too."""
 
     changes: tuple[Judged, ...] = ()
+    """The changes, by file and position."""
 
     command = "diff"
     renderers: ClassVar[Mapping[str, str]] = {

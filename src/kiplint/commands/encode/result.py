@@ -11,13 +11,18 @@ DOCUMENTS: Final = {"encode": EncodedObject}
 
 
 class EncodeResult(RunResult, frozen=True):
-    """An encoded message. `status` is `findings` where the values have problems; `data` is empty then."""
+    """An encoded message. `status` is `findings` where the values have problems."""
 
     message: str
+    """The name of the message."""
     version: int
+    """The version of the message."""
     header_version: int | None
+    """The version of the header; None without a header."""
     data: bytes
+    """The bytes; empty where the values have problems."""
     problems: tuple[ProblemObject, ...] = ()
+    """The values that cannot be encoded."""
 
     command = "encode"
     unread = "left out"

@@ -128,14 +128,14 @@ DOCUMENTS: Final = {"kip": KipDocument}
 
 
 class KipResult(Report, frozen=True):
-    """The KIPs, and the findings of all parts: of the check, and for each change and difference.
-
-    `base` and `against` are the names of the sets, or empty.
-    """
+    """The result of `kip`. The findings are those of the check, and one for each change and difference."""
 
     kips: tuple[KipReport, ...] = ()
+    """The KIPs, in order."""
     base: str = ""
+    """The name of the base, or empty."""
     against: str = ""
+    """The name of the set with the code, or empty."""
 
     command = "kip"
     renderers: ClassVar[Mapping[str, str]] = {

@@ -47,7 +47,9 @@ class MigrationResult(RunResult, frozen=True):
     """
 
     files: tuple[FileEdits, ...] = ()
+    """The changed files, with their edits."""
     rows: tuple[MigrationRow, ...] = ()
+    """The RPCs, and what changed in each."""
 
     command = "migrate"
     renderers: ClassVar[Mapping[str, str]] = {

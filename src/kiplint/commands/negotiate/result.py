@@ -18,6 +18,7 @@ class NegotiationResult(RunResult, frozen=True):
     """A negotiation. `status` is `findings` where an RPC of both sides cannot be used."""
 
     negotiation: Negotiation
+    """The exchanges, the RPCs and the features."""
 
     command = "negotiate"
     renderers: ClassVar[Mapping[str, str]] = {
@@ -61,6 +62,7 @@ class MatrixResult(RunResult, frozen=True):
     """Every set as the client of every set. `status` is `findings` where an RPC of both sides cannot be used."""
 
     matrix: ReleaseMatrix
+    """The releases, and each pair of them."""
 
     command = "matrix"
     renderers: ClassVar[Mapping[str, str]] = {

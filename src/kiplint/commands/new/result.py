@@ -29,9 +29,10 @@ DOCUMENTS: Final = {"new": NewDocument}
 
 
 class NewResult(RunResult, frozen=True):
-    """The new files: their bytes by path."""
+    """The result of `new_rpc`."""
 
     files: Mapping[str, bytes] = {}
+    """The bytes of the new files, by path."""
 
     command = "new"
 

@@ -32,9 +32,13 @@ class Tls(NamedTuple):
     """How to use TLS: files of the trusted CA, a client certificate and its key; `insecure` trusts any certificate."""
 
     ca: str | None = None
+    """The file of the trusted CA certificates; None for those of the system."""
     certificate: str | None = None
+    """The file of the client's certificate."""
     key: str | None = None
+    """The file of the certificate's private key."""
     insecure: bool = False
+    """Whether any certificate is trusted."""
 
     def context(self) -> ssl.SSLContext:
         """The context; raises ProbeError for files that cannot be used."""
@@ -150,8 +154,11 @@ class Sasl(NamedTuple):
     """The SASL mechanism, the user, and the password."""
 
     mechanism: Mechanism
+    """PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."""
     user: str
+    """The name of the user."""
     password: str
+    """The password."""
 
     def talk(self) -> Talk:
         """The messages of the mechanism. Raises ProbeError for a server that does not prove its identity."""

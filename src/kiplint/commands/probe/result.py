@@ -90,6 +90,7 @@ class ProbeResult(RunResult, frozen=True):
     """The answers of brokers. `status` is `findings` where a broker could not be asked, or answered wrongly."""
 
     brokers: tuple[ProbedBroker, ...]
+    """The brokers, in the order of their addresses."""
 
     command = "probe"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.probe.text:write"}

@@ -108,10 +108,12 @@ DOCUMENTS: Final = {"readers": ReadersDocument}
 
 
 class ReadersResult(Report, frozen=True):
-    """The outcome of each reader. With a revision in `since`, only what is new since then."""
+    """The result of `check_readers`."""
 
     rows: tuple[ReaderRow, ...] = ()
+    """The readers, by name."""
     since: str = ""
+    """The revision since which the findings are new, or empty."""
 
     command = "readers"
     renderers: ClassVar[Mapping[str, str]] = {

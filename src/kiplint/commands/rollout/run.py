@@ -24,7 +24,9 @@ class RolloutResult(Report, frozen=True):
     """The result of `rollout`: a row for each RPC, and a finding for each that violates a rule."""
 
     rows: tuple[RolloutRow, ...] = ()
+    """The RPCs, by name."""
     header: int = 3
+    """The version of the request header that the rollout is about."""
 
     command = "rollout"
     renderers: ClassVar[Mapping[str, str]] = {

@@ -109,13 +109,20 @@ class LayoutResult(RunResult, frozen=True):
     """A message, and the ranges of versions on which its layout is the same."""
 
     message: Message
+    """The message."""
     ranges: tuple[VersionRange, ...]
+    """The ranges of versions, lowest first."""
 
     command = "show"
     renderers: ClassVar[Mapping[str, str]] = {
         "text": "kiplint.commands.show.text:write",
         "html": "kiplint.commands.show.page:write",
     }
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """The layout of each range."""
+        return tuple(layout(self.message, versions.lowest) for versions in self.ranges)
 
     @property
     def document(self) -> MessageDocument:
@@ -138,6 +145,7 @@ class LayoutsResult(RunResult, frozen=True):
     """All messages of a set or tree, by name, each with its layouts."""
 
     messages: tuple[LayoutResult, ...]
+    """The messages with their layouts, by name."""
 
     command = "show"
     renderers: ClassVar[Mapping[str, str]] = LayoutResult.renderers

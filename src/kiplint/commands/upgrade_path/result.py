@@ -15,6 +15,7 @@ class UpgradeResult(RunResult, frozen=True):
     """The upgrade path. `status` is `findings` where there is none."""
 
     path: UpgradePath
+    """The steps, and why the direct upgrade is impossible where it is."""
 
     command = "upgrade-path"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.upgrade_path.text:write"}
