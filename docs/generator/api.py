@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import kiplint
 from generator.markdown import anchor, code, fence, page, prose, table
-from kiplint.engine.configure import Chosen
+from kiplint.engine.config import Chosen
 from kiplint.render.report import RunResult
 
 INTRODUCTION = """\

@@ -35,7 +35,7 @@ class ChangelogResult(RunResult, frozen=True):
 
         page = StringIO()
         write(self, page)
-        return page.getvalue()
+        return page.getvalue().rstrip("\n")
 
 
 def changelog(
