@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kiplint.model import notes
@@ -19,7 +19,6 @@ from kiplint.model.element import (
     value_or,
 )
 from kiplint.model.fields import Container, Field, Struct
-from kiplint.model.graph import cycles
 from kiplint.model.headers import API_VERSIONS, HeaderRange, to_declare
 from kiplint.model.notes import Note, Paragraph, notes_of
 from kiplint.model.schemas import SchemaSet
@@ -395,7 +394,7 @@ class Message(Container):
     @fact
     def cycles(self) -> dict[str, str]:
         """By name of a struct that contains itself: the cycle, as `A -> B -> A`."""
-        return cycles(self.structs)
+        return _cycles(self.structs)
 
     @rule_fact
     def referenced_types(self) -> frozenset[str]:
@@ -533,3 +532,63 @@ def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[S
         if field.definition:
             yield field.definition
             yield from _nested((), field.definition.fields)
+
+
+_Graph = dict[str, dict[str, None]]
+"""By name of a struct: the names of the structs that its fields have, in their order."""
+
+
+def _cycles(structs: Iterable[Struct]) -> dict[str, str]:
+    """By name of a struct, the first of each group of structs that contain themselves: a shortest cycle."""
+    uses: _Graph = {}
+    for struct in structs:
+        used = uses.setdefault(struct.name, {})
+        used.update((field.kind.element, None) for field in struct.fields if field.kind.struct)
+    cyclic = _without_leaves(uses)
+    if not cyclic:
+        return {}
+    import networkx as nx
+
+    shortest: dict[str, str] = {}
+    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, used in cyclic.items() for other in used)
+    for component in nx.strongly_connected_components(graph):
+        name = min(component)
+        if len(component) > 1 or name in cyclic[name]:
+            shortest[name] = " -> ".join(_shortest_cycle(name, cyclic))
+    return shortest
+
+
+def _without_leaves(uses: _Graph) -> _Graph:
+    """The graph without the structs that lead to no cycle: those that use no other are removed, again and again."""
+    users: dict[str, list[str]] = {}
+    waiting: dict[str, int] = {}
+    for name, used in uses.items():
+        known = [other for other in used if other in uses]
+        waiting[name] = len(known)
+        for other in known:
+            users.setdefault(other, []).append(name)
+    settled = [name for name, number in waiting.items() if not number]
+    for name in settled:  # it grows on the way
+        for user in users.get(name, ()):
+            waiting[user] -= 1
+            if not waiting[user]:
+                settled.append(user)
+    remaining = {name: uses[name] for name, number in waiting.items() if number}
+    return {name: {other: None for other in used if other in remaining} for name, used in remaining.items()}
+
+
+def _shortest_cycle(name: str, uses: _Graph) -> list[str]:
+    """A shortest path from a struct back to itself, both ends included; such a path exists."""
+    came_from = {name: ""}
+    queue = [name]
+    for here in queue:  # it grows on the way
+        if name in uses[here]:
+            path = [here]
+            while path[-1] != name:
+                path.append(came_from[path[-1]])
+            return [*reversed(path), name]
+        for other in uses[here]:
+            if other not in came_from:
+                came_from[other] = here
+                queue.append(other)
+    return [name]
