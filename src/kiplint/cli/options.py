@@ -155,6 +155,14 @@ MessageOption = Annotated[
         complete=completion.rpcs,
     ),
 ]
+ReleasedOption = Annotated[
+    tuple[str, ...],
+    Option(
+        "A release: a glob of tags, a revision, or a set. A version counts as released when one has it. Repeatable.",
+        "GLOB|REV|SET",
+        usual="the configuration's, else the base",
+    ),
+]
 StatisticsOption = Annotated[bool, Option("Count the findings by rule instead of listing them.")]
 LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
 AsOfOption = Annotated[
@@ -187,6 +195,10 @@ class Configuring(Group, frozen=True):
     """The configuration."""
 
     config: Annotated[str | None, Option("The configuration file; no other is searched for.", "FILE")] = None
+    generator: Annotated[
+        Literal["4.3", "4.4"] | None,
+        Option("The edition of Kafka's generator that the definitions are for.", usual="the configuration's, else 4.4"),
+    ] = None
     isolated: Annotated[bool, Option("Read no configuration.")] = False
 
 
@@ -230,6 +242,7 @@ def chosen(choosing: Choosing, configuring: Configuring) -> "Chosen":
         "ignore": split(choosing.ignore),
         "severity": dict(map(_severity, split(choosing.severity))),
         "config": configuring.config or ({} if configuring.isolated else None),
+        "generator": configuring.generator,
     }
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kiplint.compat import kinds
 from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fields, pair_messages, partner
 from kiplint.compat.kinds import FieldChange
+from kiplint.compat.released import Releases
 from kiplint.compat.tree import FieldBudget, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
@@ -22,14 +23,16 @@ from kiplint.model.types import INTEGERS
 from kiplint.versions import NONE, VersionRange, boundaries
 
 
-def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = ()) -> list[Change]:
+def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = (), releases: Releases | None = None) -> list[Change]:
     """The changes from one tree to another, message by message; `older` trees only keep their tag numbers reserved.
+
+    A version is released when one of the `releases` has it, without releases when the old tree has it.
 
     A definition that cannot be read on one side is neither new nor removed. Raises UsageError for a message that is
     too large to be compared.
     """
     pairs = list(_message_pairs(old, new))
-    return [*_message_changes(old, new, pairs), *_rpc_changes(pairs), *_tag_changes(pairs, older)]
+    return [*_message_changes(old, new, pairs, releases), *_rpc_changes(pairs), *_tag_changes(pairs, older)]
 
 
 def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
@@ -47,13 +50,13 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
     yield from pair_messages(lost, gained, ("request", "response"))
 
 
-def _message_changes(old: Tree, new: Tree, pairs: list[MessagePair]) -> Iterator[Change]:
+def _message_changes(old: Tree, new: Tree, pairs: list[MessagePair], releases: Releases | None) -> Iterator[Change]:
     unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.broken} for tree in (old, new))
     for before, after in pairs:
         if before and after:
             if not before.data or before.data != after.data:
-                yield from compare_messages(before, after)
-        elif before and before.valid and _file_name(before.file) not in unreadable_after:
+                yield from compare_messages(before, after, releases)
+        elif before and _released(before, releases) and _file_name(before.file) not in unreadable_after:
             yield kinds.MessageRemoved((before, None), before.valid, _remaining_half(before, pairs))
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
             yield kinds.NewMessage((None, after), after.valid)
@@ -91,7 +94,7 @@ def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
 # Messages
 
 
-def compare_messages(old: Message, new: Message) -> Iterator[Change]:
+def compare_messages(old: Message, new: Message, releases: Releases | None = None) -> Iterator[Change]:
     """All changes of a message that both sets have, but for tag numbers that are used again."""
     both = Both(old, new)
     for message in both:
@@ -99,11 +102,10 @@ def compare_messages(old: Message, new: Message) -> Iterator[Change]:
     if _was_version(old, new):
         yield from _moved_record_type(both)
         return
-    released = old.valid
-    unstable = NONE
+    released = _released(old, releases)
     if old.unstable or _request_is_unstable(old):
-        latest = VersionRange.of(old.valid.highest, old.valid.highest)
-        released, unstable = old.valid - latest, latest & new.valid
+        released -= VersionRange.of(old.valid.highest, old.valid.highest)
+    unstable = (old.valid - released) & new.valid
     common = released & new.valid
     yield from _identity_changes(both)
     yield from _version_changes(both, released)
@@ -112,14 +114,19 @@ def compare_messages(old: Message, new: Message) -> Iterator[Change]:
     yield from _attribute_changes(both, old, new, released, set())
     if new.is_rpc and old.is_rpc:
         yield from compare_headers(both, common)
-    if unstable and _on_the_wire(old, unstable.lowest) != _on_the_wire(new, unstable.lowest):
-        yield kinds.UnstableChanged(both, unstable)
+    for piece in boundaries([versions for half in both for versions in _all_ranges(half)], unstable):
+        if _on_the_wire(old, piece.lowest) != _on_the_wire(new, piece.lowest):
+            yield kinds.UnstableChanged(both, piece)
 
 
-def released_versions(message: Message) -> VersionRange:
-    """The valid versions without the highest one while that is unstable."""
-    highest = VersionRange.of(message.valid.highest, message.valid.highest)
-    return message.valid - highest if message.unstable else message.valid
+def _released(message: Message, releases: Releases | None) -> VersionRange:
+    return message.valid if releases is None else releases.versions(message)
+
+
+def _all_ranges(message: Message) -> list[VersionRange]:
+    """The ranges of versions on whose bounds the bytes or the header of a message may change."""
+    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
+    return [*ranges, *(entry.versions for entry in message.header_ranges)]
 
 
 def _request_is_unstable(message: Message) -> bool:

@@ -10,7 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.compat.change import Both
-from kiplint.compat.compare import compare_headers, released_versions
+from kiplint.compat.compare import compare_headers
+from kiplint.compat.released import Releases, released_versions
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Severity
 from kiplint.engine.rule import Rule
@@ -74,11 +75,13 @@ class Standing:
     `of_header` is the violation by RequestHeader of the rule about the client instance id, or None.
     """
 
-    def __init__(self, head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> None:
+    def __init__(
+        self, head: SchemaSet, base: SchemaSet | None, rules: RuleSet, releases: Releases | None = None
+    ) -> None:
         self.has_base = base is not None
         self._rules = {rule.id: rule for rule in rules.rules}
         self._violations: dict[int, list[HalfViolation]] = {}
-        for violation in _all_violations(head, base, rules):
+        for violation in _all_violations(head, base, rules, releases):
             self._violations.setdefault(violation.half.api_key or 0, []).append(violation)
         self.of_header = _of_header(head, rules)
 
@@ -107,7 +110,9 @@ class Standing:
         return self._rules[rule].params.get(name, default) if rule in self._rules else default
 
 
-def _all_violations(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> Iterator[HalfViolation]:
+def _all_violations(
+    head: SchemaSet, base: SchemaSet | None, rules: RuleSet, releases: Releases | None
+) -> Iterator[HalfViolation]:
     halves = [message for message in head.messages if message.is_rpc and message.api_key is not None]
     for violation in rules.violations("message", halves):
         if violation.rule.id != IDENTITY:
@@ -125,7 +130,8 @@ def _all_violations(head: SchemaSet, base: SchemaSet | None, rules: RuleSet) -> 
     for old in base.messages if base else ():
         new = head.key_owners.get((old.type, old.api_key)) if old.is_rpc and old.api_key is not None else None
         if new is not None:
-            moves = compare_headers(Both(old, new), released_versions(old) & new.valid, derived=True)
+            released = released_versions(old) & (releases.versions(old) if releases else old.valid)
+            moves = compare_headers(Both(old, new), released & new.valid, derived=True)
             yield from _moved(rules.violations("change", moves), new)
 
 
@@ -344,13 +350,18 @@ class RolloutRow(msgspec.Struct, frozen=True):
 
 
 def rollout(
-    head: SchemaSet, base: SchemaSet | None = None, header: int = 3, rules: RuleSet | None = None
+    head: SchemaSet,
+    base: SchemaSet | None = None,
+    header: int = 3,
+    rules: RuleSet | None = None,
+    releases: Releases | None = None,
 ) -> list[RolloutRow]:
     """The rows of all RPCs of the head, and of those of the base that were removed, by name.
 
-    `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped.
+    `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped. A
+    version is released when one of the `releases` has it, without releases when the base has it.
     """
-    standing = Standing(head, base, rules or rollout_rules(header))
+    standing = Standing(head, base, rules or rollout_rules(header), releases)
     before = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
     rpcs = [rpc for rpc in head.rpcs if not rpc.is_coordinator]
     rows = [_row(standing, head, rpc, before.get(rpc.api_key) if base else rpc, header) for rpc in rpcs]

@@ -34,6 +34,10 @@ class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
     params: Annotated[dict[str, Any], Meta(description="Values for the rule's parameters.")] = {}
 
 
+Generator = Literal["4.3", "4.4"]
+"""The editions of Kafka's generator."""
+
+
 class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
     """The keys of a configuration file."""
 
@@ -52,6 +56,14 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     exclude: Annotated[
         list[str], Meta(description="Globs of files to leave out, relative to this file.", max_length=MOST)
     ] = []
+    released: Annotated[
+        list[str],
+        Meta(description="The releases: globs of tags, revisions or sets. Without any, the base is released."),
+    ] = []
+    generator: Annotated[
+        Generator,
+        Meta(description="The edition of Kafka's generator; 4.4 requires headerVersions once a set declares some."),
+    ] = "4.4"
     per_file_ignores: Annotated[
         dict[str, Annotated[list[str], Meta(max_length=MOST)]],
         Meta(description="By glob of files, relative to this file: rules not to run on them.", max_length=MOST),
@@ -80,6 +92,7 @@ class Chosen(TypedDict, total=False):
     select: Sequence[str]
     ignore: Sequence[str]
     severity: Mapping[str, str]
+    generator: Generator | None
     config: Path | Mapping[str, Any] | None
 
 
@@ -101,6 +114,9 @@ def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
     select, ignore, severity = chosen.get("select", ()), chosen.get("ignore", ()), chosen.get("severity", {})
     config.select = list(select) or config.select
     config.ignore = [*config.ignore, *ignore]
+    config.generator = chosen.get("generator") or config.generator
+    if config.generator == "4.3":  # its generator knows headerVersions, and requires none
+        config.severity = {"kip-1313/header-missing": "off", **config.severity}
     config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(os.path.realpath(file)) if file else os.getcwd()
     return Configuration(config, base, file, frozenset((*select, *ignore, *severity)))

@@ -10,6 +10,7 @@ from kiplint.cli.options import (
     Group,
     MessageOption,
     Option,
+    ReleasedOption,
     Reporting,
     RepositoryOption,
     StatisticsOption,
@@ -22,7 +23,7 @@ EPILOG = (
     "kiplint diff kafka-clients-3.9.0.jar kafka-clients-4.0.0.jar --output-format json"
 )
 SECTION = "Compare and plan"
-HINTS = {"breaks": "--fail-on-breaks: {message}", "message": "--message {message}"}
+HINTS = {"breaks": "--fail-on-breaks: {message}", "message": "--message {message}", "released": "--released {message}"}
 
 
 class Options(Group, frozen=True):
@@ -41,6 +42,7 @@ class Options(Group, frozen=True):
         tuple[str, ...], Option("An older set whose tag numbers must not come back. Repeatable.", "OLDER")
     ] = ()
     message: MessageOption = ()
+    released: ReleasedOption = ()
     repo: RepositoryOption = None
     fail_on_breaks: Annotated[
         str, Option("What a change must break to make the exit code 1.", "WHAT", complete=completion.breaks)
@@ -68,6 +70,7 @@ def run(options: Options) -> int:
             also=options.also,
             fail_on_breaks=split([options.fail_on_breaks]),
             messages=options.message,
+            released=options.released,
             repository=options.repo,
             **chosen(options.choosing, options.configuring),
         )

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from kiplint.commands.diff.result import DiffDocument, as_finding, diff_document
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, Judged, judge
+from kiplint.compat.released import Releases, find_releases
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Chosen, Config, Path, configure
 from kiplint.engine.errors import UsageError
@@ -50,15 +51,18 @@ def diff(
     also: Sequence[Path] = (),
     fail_on_breaks: Collection[str] = GRAVE,
     messages: Collection[str] = (),
+    released: Sequence[str] = (),
     repository: Path | None = None,
     **chosen: Unpack[Chosen],
 ) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
-    `messages` are globs of names of messages or RPCs: the changes of others are left out. Where one of the two is a
-    single file, only the changes of its message are reported.
-    The status is `findings` when a change breaks one of `fail_on_breaks`, or is an error. Raises UsageError for
-    mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be opened.
+    A version is released when one of `released` has it: globs of tags, revisions or sets, else those of the
+    configuration. Without any, the versions of the base are. `messages` are globs of names of messages or RPCs: the
+    changes of others are left out. Where one of the two is a single file, only the changes of its message are
+    reported. The status is `findings` when a change breaks one of `fail_on_breaks`, or is an error. Raises
+    UsageError for mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be
+    opened.
     """
     for name in sorted({*fail_on_breaks} - {*BREAKS}):
         hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
@@ -69,7 +73,9 @@ def diff(
     before = load_base(old, repository, configuration.keeps)
     trees = [before, *(load(path, repository, configuration.keeps) for path in paths[1:])]
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
-    return replace(_compare(paths, trees, rules, fail_on_breaks, messages), notes=notes)
+    releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
+    notes += (str(releases),) if releases else ()
+    return replace(_compare(paths, trees, rules, fail_on_breaks, messages, releases), notes=notes)
 
 
 def diff_all(old: Path, new: Path, *, messages: Collection[str] = (), repository: Path | None = None) -> DiffResult:
@@ -80,13 +86,18 @@ def diff_all(old: Path, new: Path, *, messages: Collection[str] = (), repository
 
 
 def _compare(
-    paths: Sequence[Path], trees: Sequence[Tree], rules: RuleSet, grave: Collection[str], globs: Collection[str]
+    paths: Sequence[Path],
+    trees: Sequence[Tree],
+    rules: RuleSet,
+    grave: Collection[str],
+    globs: Collection[str],
+    releases: Releases | None = None,
 ) -> DiffResult:
     """The result for a base, a head, and older sets; `globs` select messages."""
     before, after, *older = trees
     selected = _selector(globs, before, after)
     lone = _lone(before, after)
-    differences = compare_trees(before, after, older)
+    differences = compare_trees(before, after, older, releases)
     if globs:
         differences = [change for change in differences if any(map(selected, change.messages))]
     if lone:

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, Option, Reporting, RepositoryOption
+from kiplint.cli.options import Argument, Group, Option, ReleasedOption, Reporting, RepositoryOption
 
 EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
 SECTION = "Compare and plan"
@@ -22,6 +22,7 @@ class Options(Group, frozen=True):
         ),
     ] = ()
     header: Annotated[int, Option("The request header version that every RPC should have.", "VERSION", least=1)] = 3
+    released: ReleasedOption = ()
     repo: RepositoryOption = None
     reporting: Reporting = Reporting()
 
@@ -39,5 +40,5 @@ def run(options: Options) -> int:
     return report(
         "rollout",
         options.reporting,
-        lambda: rollout(*options.sets, header=options.header, repository=options.repo),
+        lambda: rollout(*options.sets, header=options.header, released=options.released, repository=options.repo),
     )

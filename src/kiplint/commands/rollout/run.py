@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from kiplint.compat.released import find_releases
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
@@ -44,11 +45,14 @@ class RolloutResult(Report, frozen=True):
         return rollout_document(self.rows, self.header)
 
 
-def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> RolloutResult:
+def rollout(
+    *sets: Path, header: int = 3, released: Sequence[str] = (), repository: Path | None = None
+) -> RolloutResult:
     """For each RPC of a set, or of the second of two, whether its latest version has that request header (KIP-1313).
 
-    The first of two sets is the release before; without any it is about what is here. The status is `findings` while
-    any is missing or wrong. Raises UsageError and SourceError as `diff` does.
+    A version is released when one of `released` has it, as in `diff`. The first of two sets is the release before;
+    without any it is about what is here. The status is `findings` while any is missing or wrong. Raises UsageError
+    and SourceError as `diff` does.
     """
     sets = sets or (".",)
     if len(sets) > 2:
@@ -60,7 +64,8 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
     configured = configuration.rules()
     rules = rollout_rules(header, configuration.config, configured.known)
-    rows = tuple(rows_of(head.main, base.main if base else None, header, rules))
+    releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
+    rows = tuple(rows_of(head.main, base.main if base else None, header, rules, releases))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
@@ -77,8 +82,11 @@ def rollout(*sets: Path, header: int = 3, repository: Path | None = None) -> Rol
         broken=unread,
         rows=rows,
         header=header,
-        notes=configuration.misnamed(
-            configured, {message.name for tree in (head, base) if tree for message in tree.messages}
+        notes=(
+            *((str(releases),) if releases else ()),
+            *configuration.misnamed(
+                configured, {message.name for tree in (head, base) if tree for message in tree.messages}
+            ),
         ),
     )
 

@@ -1,0 +1,92 @@
+"""The released versions of messages: those that a release has, rather than those that the base has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from kiplint.compat.tree import Tree, load
+from kiplint.engine.config import Path
+from kiplint.engine.errors import UsageError
+from kiplint.model.message import Message
+from kiplint.sources.git import is_revision
+from kiplint.sources.history import version_tags
+from kiplint.sources.schema_files import NothingThereError
+from kiplint.text.words import listed, plural
+from kiplint.versions import NONE, VersionRange
+
+SHOWN = 5
+"""How many releases a note names."""
+
+
+class Releases:
+    """The released versions of messages; the schema sets are read in their order, only as far as a message needs."""
+
+    def __init__(self, names: Sequence[str], trees: Iterable[Tree]) -> None:
+        self.names = tuple(names)
+        self._trees = iter(trees)
+        self._known: dict[tuple[str, object], VersionRange] = {}
+
+    def versions(self, message: Message) -> VersionRange:
+        """The valid versions of a message that a release has; its unstable version is not released."""
+        key = _identity(message)
+        while message.valid - self._known.get(key, NONE):
+            tree = next(self._trees, None)
+            if tree is None:
+                break
+            for released in tree.messages:
+                identity = _identity(released)
+                self._known[identity] = self._known.get(identity, NONE) | released_versions(released)
+        return message.valid & self._known.get(key, NONE)
+
+    def __str__(self) -> str:
+        shown = [*self.names[:SHOWN], *([f"{len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else [])]
+        return f"released: the versions in {plural(len(self.names), 'release')} ({listed(shown)})"
+
+
+def released_versions(message: Message) -> VersionRange:
+    """The valid versions without the highest one while that is unstable."""
+    highest = VersionRange.of(message.valid.highest, message.valid.highest) if message.valid else NONE
+    return message.valid - highest if message.unstable else message.valid
+
+
+def _identity(message: Message) -> tuple[str, object]:
+    """What a message is known by: an RPC by its API key, any other message by its name."""
+    return message.type, message.api_key if message.is_rpc and message.api_key is not None else message.name
+
+
+def find_releases(
+    patterns: Sequence[str], repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True
+) -> Releases | None:
+    """The releases that patterns name, the newest tags first; None without patterns.
+
+    A pattern is a path of a schema set, a revision, or a glob of tags with a version number. Raises UsageError for a
+    pattern that names nothing, and SourceError for a set that cannot be read.
+    """
+    if not patterns:
+        return None
+    place = os.fspath(repository) if repository else None
+    names: list[str] = []
+    for pattern in patterns:
+        if os.path.exists(pattern) or ":" in pattern:
+            names.append(pattern)
+        elif is_glob := any(sign in pattern for sign in "*?["):
+            tags = [tag for tag in version_tags(place) if fnmatchcase(tag, pattern)]
+            names += [f"{tag}:" for tag in reversed(tags)]
+            if not tags:
+                raise UsageError(f"{pattern}: no tag with a version number matches", kind="released")
+        elif not is_glob and is_revision(pattern, place):
+            names.append(f"{pattern}:")
+        else:
+            raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")
+    unique = list(dict.fromkeys(names))
+    return Releases([name.removesuffix(":") for name in unique], _load_all(unique, repository, keep))
+
+
+def _load_all(names: Iterable[str], repository: Path | None, keep: Callable[[str], bool]) -> Iterator[Tree]:
+    for name in names:
+        try:
+            yield load(name, repository, keep)
+        except NothingThereError:  # a release from before the definitions
+            continue

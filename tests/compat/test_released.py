@@ -1,0 +1,88 @@
+"""Versions that a release has are released; versions that only the base has may still change."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import kiplint
+from kiplint.compat.released import find_releases
+from tools import complaint, definition, field
+from tools import kiplint as run
+
+
+def write(folder: Path, valid: str, *fields: dict[str, object], **others: object) -> None:
+    """A set of one RPC."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind in ("Request", "Response"):
+        same = {"name": f"X{kind}", "type": kind.lower(), "apiKey": 40, "validVersions": valid, **others}
+        (folder / f"X{kind}.json").write_bytes(definition(*fields, flexibleVersions="0+", **same))
+
+
+@pytest.fixture
+def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A release with versions 0-1; trunk with 0-2; and a head that changes version 2, or version 1."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "release", "0-1", field("A"))
+    write(tmp_path / "trunk", "0-2", field("A"), field("B", "int32", "2+"))
+    write(tmp_path / "new", "0-2", field("A"), field("B", "int64", "2+"))
+    write(tmp_path / "old", "0-2", field("A", "int64"), field("B", "int32", "2+"))
+    return tmp_path
+
+
+def test_without_releases_the_base_is_released(sets: Path) -> None:
+    result = kiplint.diff("trunk", "new")
+    assert result.status == "findings"
+    assert {(change.breaks, change.versions) for change in result.changes} == {("wire", "2")}
+
+
+def test_a_version_that_no_release_has_may_change(sets: Path) -> None:
+    result = kiplint.diff("trunk", "new", released=["release"])
+    assert (result.status, {change.breaks for change in result.changes}) == ("ok", {"none"})
+    assert {(change.rule, change.versions) for change in result.changes} == {("compat/unstable-changed", "2")}
+    assert result.notes == ("released: the versions in 1 release (release)",)
+
+
+def test_a_version_that_a_release_has_may_not_change(sets: Path) -> None:
+    result = kiplint.diff("trunk", "old", released=["release"])
+    assert result.status == "findings"
+    assert {(change.breaks, change.versions) for change in result.changes if change.breaks == "wire"} == {
+        ("wire", "0-1")
+    }
+
+
+def test_the_configuration_names_the_releases(sets: Path) -> None:
+    (sets / "kiplint.toml").write_text('released = ["release"]\n')
+    assert run("diff", "trunk", "new", cwd=sets).code == 0
+    assert run("diff", "trunk", "new", "--isolated", cwd=sets).code == 1
+    document = json.loads(run("diff", "trunk", "new", "--output-format", "json", cwd=sets).out)
+    assert {change["breaks"] for change in document["changes"]} == {"none"}
+
+
+def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *words], cwd=sets, check=True)
+
+    git("init", "-q", ".")
+    git("add", "release")
+    git("commit", "-qm", "release")
+    git("tag", "1.0.0")
+    git("tag", "latest")
+    assert run("diff", "trunk", "new", "--released", "[0-9]*", cwd=sets).code == 0
+    assert find_releases(["[0-9]*"]).names == ("1.0.0",)
+    assert find_releases(["1.0.0"]).names == ("1.0.0",)
+    assert complaint(lambda: find_releases(["v*"])) == "v*: no tag with a version number matches"
+    assert complaint(lambda: find_releases(["none"])) == (
+        "none: neither a schema set, nor a revision, nor a glob of tags"
+    )
+
+
+def test_an_unstable_version_of_a_release_is_not_released(sets: Path) -> None:
+    write(sets / "early", "0-2", field("A"), field("B", "int32", "2+"))
+    request = sets / "early" / "XRequest.json"
+    request.write_text(request.read_text().replace('"validVersions"', '"latestVersionUnstable": true, "validVersions"'))
+    result = kiplint.diff("trunk", "new", released=["early"], messages=["XRequest"])
+    assert result.status == "ok"
