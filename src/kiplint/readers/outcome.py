@@ -1,4 +1,4 @@
-"""A set as readers take it: by reader and definition, what fails, what is taken for something else, what is ignored."""
+"""The outcomes of other readers over a set: where each fails, what it misreads, and what it ignores."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kiplint.model.load import Definition
+from kiplint.model.message import Message
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.profile import Profile, Reads, profiles
 from kiplint.readers.replay import Failure, replay
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What a reader makes of a set: how many definitions it reads, what befalls it, and how often it ignores what.
+    """A reader's outcome for a set: how many definitions it reads, and where it fails or misreads.
 
-    `ignored` counts by name the properties that it does not know, and `unstable` are the messages whose latest version
-    it leaves out.
+    `ignored` counts by name the properties that it does not know. `unstable` are the messages whose latest version it
+    leaves out.
     """
 
     profile: Profile
@@ -34,28 +35,30 @@ class Outcome(NamedTuple):
 
 
 def outcomes(definitions: Iterable[Definition], names: Collection[str] | None = None) -> Iterator[Outcome]:
-    """What each reader makes of the definitions of one set; only the readers of these `names`, if given.
+    """The outcome of each reader for the definitions of one set; `names` restricts the readers.
 
-    They read the set with the requests and responses; of one that has none, such as records on disk, they know nothing.
+    Readers read only the set with requests and responses; a set without any, such as records on disk, has no outcome.
     """
     definitions = tuple(definitions)
-    if not any(one.message is None or one.message.is_rpc for one in definitions):
+    if not any(item.message is None or item.message.is_rpc for item in definitions):
         definitions = ()
-    texts = [(one, decode_text(one.data)) for one in definitions if len(one.data) <= MAX_BYTES]
-    served = {(one.message.api_key, listener) for one, _ in texts if one.message for listener in one.message.listeners}
+    texts = [(item, decode_text(item.data)) for item in definitions if len(item.data) <= MAX_BYTES]
+    served = {
+        (item.message.api_key, listener) for item, _ in texts if item.message for listener in item.message.listeners
+    }
     for profile in profiles(names):
-        yield _outcome(profile, [(one, text) for one, text in texts if _is_read(one, profile.reads, served)])
+        yield _outcome(profile, [(item, text) for item, text in texts if _is_read(item, profile.reads, served)])
 
 
 def readings(definitions: Iterable[Definition], names: Collection[str] | None = None) -> list[ReadingElement]:
-    """What befalls the readers at definitions of one set, as elements that rules judge."""
+    """Where readers fail or misread the definitions of one set, as elements for rules."""
     return [reading for outcome in outcomes(definitions, names) for reading in outcome.readings]
 
 
-def _is_read(one: Definition, reads: Reads, served: set[tuple[int | None, str]]) -> bool:
-    message = one.message
-    stem = one.file.replace("\\", "/").rpartition("/")[2].rpartition(":")[2].removesuffix(".json")
-    name = message.name if message else one.likely_names[-1]
+def _is_read(definition: Definition, reads: Reads, served: set[tuple[int | None, str]]) -> bool:
+    message = definition.message
+    stem = definition.file.replace("\\", "/").rpartition("/")[2].rpartition(":")[2].removesuffix(".json")
+    name = message.name if message else definition.likely_names[-1]
     if reads.ending and not stem.endswith(reads.ending):
         return False
     if reads.names and name not in reads.names:
@@ -68,43 +71,45 @@ def _is_read(one: Definition, reads: Reads, served: set[tuple[int | None, str]])
 
 
 def _outcome(profile: Profile, read: list[tuple[Definition, str]]) -> Outcome:
-    found: list[ReadingElement] = []
+    readings: list[ReadingElement] = []
     ignored: dict[str, int] = {}
     unstable: list[str] = []
     reads = 0
-    for one, text in read:
+    for definition, text in read:
         taken = replay(text, profile)
         if taken is None:
             continue
         reads += 1
         if isinstance(taken, Failure):
-            found.append(_failed(one, taken, profile, text))
+            readings.append(_failed(definition, taken, profile, text))
             continue
         for pointer in taken.ignored:
             name = _plain(pointer.rpartition("/")[2])
             ignored[name] = ignored.get(name, 0) + 1
-        if one.message:
-            found += (_misread(one, misread, profile) for misread in misreadings(one.message, taken.value, profile))
-            if profile.unstable == "left-out" and one.message.unstable:
-                unstable.append(one.message.name)
-    return Outcome(profile, reads, tuple(found), ignored, tuple(unstable))
+        message = definition.message
+        if message:
+            readings += (_misread(message, misread, profile) for misread in misreadings(message, taken.value, profile))
+            if profile.unstable == "left-out" and message.unstable:
+                unstable.append(message.name)
+    return Outcome(profile, reads, tuple(readings), ignored, tuple(unstable))
 
 
-def _failed(one: Definition, failure: Failure, profile: Profile, text: str) -> ReadingElement:
-    name = one.message.name if one.message else one.likely_names[-1]
+def _failed(definition: Definition, failure: Failure, profile: Profile, text: str) -> ReadingElement:
+    name = definition.message.name if definition.message else definition.likely_names[-1]
     start, end = _character(text, failure.offset)
     why = _plain(failure.why)
-    said = f"{profile.title} fails, {profile.fails}: {why}"
-    return ReadingElement(profile.name, "fails", said, one.file, name, _plain(failure.pointer), start, end, why=why)
+    text = f"{profile.title} fails, {profile.fails}: {why}"
+    pointer = _plain(failure.pointer)
+    return ReadingElement(profile.name, "fails", text, definition.file, name, pointer, start, end, why=why)
 
 
 def _plain(text: str) -> str:
-    """The text with a question mark for each half of a surrogate pair, which can be written in JSON, but not shown."""
+    """The text with a question mark for each lone surrogate, which JSON can escape, and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _character(text: str, offset: int) -> tuple[int, int]:
-    """The character to point to: the one at an offset, or the last before it where a line or the text ends there."""
+    """The span of the character at an offset; where a line or the text ends there, of the last character before it."""
     if offset < 0 or not text:
         return -1, -1
     at = min(offset, len(text) - 1)
@@ -113,13 +118,12 @@ def _character(text: str, offset: int) -> tuple[int, int]:
     return at, at + 1
 
 
-def _misread(one: Definition, misread: Misreading, profile: Profile) -> ReadingElement:
-    assert one.message is not None
+def _misread(message: Message, misread: Misreading, profile: Profile) -> ReadingElement:
     misread = misread._replace(really=_plain(misread.really), taken=_plain(misread.taken))
     versions = f"version {misread.versions}" if _single(misread.versions) else f"versions {misread.versions}"
-    said = f"{profile.title} takes {versions} of {one.message.name} to have {misread.taken}, not {misread.really}"
+    text = f"{profile.title} takes {versions} of {message.name} to have {misread.taken}, not {misread.really}"
     return ReadingElement(
-        profile.name, "misreads", _plain(said), one.file, one.message.name, misread.pointer,
+        profile.name, "misreads", _plain(text), message.file, message.name, misread.pointer,
         what=misread.what, versions=str(misread.versions), really=misread.really, taken=misread.taken,
     )  # fmt: skip
 
@@ -129,11 +133,11 @@ def _single(versions: VersionRange) -> bool:
 
 
 PACK = "readers"
-"""The pack whose rules are called like the readers that they are about."""
+"""The pack whose rules have the names of the readers that they are about."""
 
 
 def readings_of(*rules: Rule) -> Readings | None:
-    """What befalls the readers that rules are about; None where none is about any."""
+    """A function that returns the readings that rules are about; None without such rules."""
     about = [rule for rule in rules if rule.each == "reading"]
     if not about:
         return None

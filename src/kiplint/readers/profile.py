@@ -1,4 +1,4 @@
-"""The profile of a reader: what it takes from a definition file and how, as data. Each is JSON5 in `profiles/`."""
+"""The profile of a reader, as data: what it reads from a definition and how. Each is a JSON5 file in `profiles/`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _ProfileStruct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
 
 
 class Evidence(_ProfileStruct, frozen=True, kw_only=True):
-    """Where something that the profile says is to be seen."""
+    """A place in the reader's code that proves something in the profile."""
 
     file: str
     commit: Annotated[str, Meta(description="The commit, or the release of the package.")]
@@ -26,7 +26,7 @@ class Evidence(_ProfileStruct, frozen=True, kw_only=True):
 
 
 class Reads(_ProfileStruct, frozen=True, kw_only=True):
-    """The definitions that the reader reads; what is left out does not restrict them."""
+    """The definitions that the reader reads; properties that are left out do not restrict them."""
 
     types: Annotated[list[str], Meta(description="Only these types of messages.")] = []
     names: Annotated[list[str], Meta(description="Only messages of these names.")] = []
@@ -37,7 +37,7 @@ class Reads(_ProfileStruct, frozen=True, kw_only=True):
 
 
 class StripStep(_ProfileStruct, frozen=True, kw_only=True):
-    """One step of how the reader strips the text; each step names one thing that it does."""
+    """One step by which the reader strips the text; each step sets one property."""
 
     cut: Annotated[str, Meta(description="Each line ends before the first of these, in strings too.")] = ""
     ended: Annotated[bool, Meta(description="With `cut`: only of lines that a line end follows.")] = False
@@ -58,7 +58,7 @@ Nullable = Annotated[str, Meta(pattern="^[a-zA-Z0-9]+[?]?$")]
 
 
 class Parts(_ProfileStruct, frozen=True, kw_only=True):
-    """The properties of an object: what kind of value each takes (with `?` also null), and which there must be."""
+    """The properties of an object: the kind of value that each takes (with `?` also null), and which are required."""
 
     properties: dict[str, Nullable]
     required: list[str] = []
@@ -92,7 +92,7 @@ class Tags(_ProfileStruct, frozen=True, kw_only=True):
 
 
 class Defaults(_ProfileStruct, frozen=True, kw_only=True):
-    """What defaults the reader takes."""
+    """The defaults that the reader accepts."""
 
     refused: Annotated[list[str], Meta(description="Types of fields that take none, or only null.")] = []
     needed: Annotated[
@@ -161,12 +161,12 @@ def _all() -> tuple[Profile, ...]:
 
 
 def profiles(names: Collection[str] | None = None) -> list[Profile]:
-    """The profiles, in the order of their names; only those of these `names`, if given."""
-    return [one for one in _all() if names is None or one.name in names]
+    """The profiles in the order of their names, restricted to `names` if set."""
+    return [profile for profile in _all() if names is None or profile.name in names]
 
 
 def read_profile(file: str) -> Profile:
-    """A profile out of its file; raises ValueError where it is none."""
+    """Read a profile from its file; raises ValueError for an invalid profile."""
     import json5
 
     try:

@@ -1,4 +1,4 @@
-"""A replay of how a reader takes in one definition: does it get through, and if not, where does it fail and why."""
+"""The replay of a reader on one definition: whether it reads it, and if not, where it fails and why."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _comments(marks: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _lines(step: StripStep) -> re.Pattern[str] | None:
-    """What a step that goes by lines takes out of them."""
+    """The pattern of what a step removes from lines; None for a step of another kind."""
     if step.cut:
         return re.compile(re.escape(step.cut) + r"[^\n]*+")
     if step.drop_beginning:
@@ -59,7 +59,7 @@ def _blank(text: str) -> str:
 
 
 _IS_JSON5: Final = frozenset(("json5-only", "trailing-comma", "block-comment", "duplicate-key", "byte-order-mark"))
-"""What kiplint's reader notes about JSON5."""
+"""The problems that kiplint's reader reports for valid JSON5."""
 
 
 class Failure(NamedTuple):
@@ -81,15 +81,15 @@ def _strict(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        return Failure(_said(error.msg), offset=min(error.pos, len(text)))
+        return Failure(_explain_json(error.msg), offset=min(error.pos, len(text)))
     except RecursionError:
         return Failure("the definition is nested too deeply")
     except ValueError:
         return Failure("a number is too long")
 
 
-def _said(message: str) -> str:
-    """What Python's parser says, as a part of a sentence."""
+def _explain_json(message: str) -> str:
+    """A message of Python's parser as a part of a sentence."""
     known = {
         "Extra data": "text follows the definition",
         "Invalid control character at": "a string goes on over the end of its line, or has a control character",
@@ -99,15 +99,15 @@ def _said(message: str) -> str:
 
 
 def _json5(text: str) -> Any:
-    """JSON5 as far as definitions go: kiplint's own reader knows it, and tells what is none."""
+    """The value of JSON5, by kiplint's own reader."""
     from kiplint.text.diagnose import MISSING, diagnose
 
-    found = diagnose(text.encode("utf-8", "replace"))
-    wrong = next((one for one in found.problems if one.kind not in _IS_JSON5), None)
+    diagnosis = diagnose(text.encode("utf-8", "replace"))
+    wrong = next((problem for problem in diagnosis.problems if problem.kind not in _IS_JSON5), None)
     if wrong:
-        said = "text follows the definition" if wrong.kind == "trailing-content" else "it is no JSON5"
-        return Failure(said, offset=max(wrong.start, 0))
-    return {} if found.value is MISSING else found.value
+        why = "text follows the definition" if wrong.kind == "trailing-content" else "it is no JSON5"
+        return Failure(why, offset=max(wrong.start, 0))
+    return {} if diagnosis.value is MISSING else diagnosis.value
 
 
 _RANGE: Final = re.compile(r"[0-9]{1,9}(?:\+|-[0-9]{1,9})?")
@@ -129,7 +129,11 @@ def _loose_boolean(value: Any) -> bool:
 
 
 def _objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 CHECKS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
@@ -147,16 +151,19 @@ CHECKS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "looseText": ("text", lambda value: isinstance(value, (str, int, float))),
     "versions": ("a range of versions", lambda value: isinstance(value, str)),
     "type": ("a type", lambda value: isinstance(value, str)),
-    "texts": ("a list of texts", lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value)),
+    "texts": (
+        "a list of texts",
+        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+    ),
     "list": ("a list", lambda value: isinstance(value, list)),
     "fields": ("a list of fields", _objects),
     "structs": ("a list of structs", _objects),
 }
-"""By kind: what it is called, and whether a value is of it."""
+"""By kind: its name in messages, and a test of values."""
 
 
-def amiss(name: str, value: Any, parts: Parts, profile: Profile) -> str:
-    """What the reader has against the value of a property that it knows, or empty."""
+def value_problem(name: str, value: Any, parts: Parts, profile: Profile) -> str:
+    """Why the reader refuses the value of a property that it knows, or empty."""
     kind = parts.properties[name]
     if value is None and kind.endswith("?"):
         return ""
@@ -164,9 +171,9 @@ def amiss(name: str, value: Any, parts: Parts, profile: Profile) -> str:
     if not check(value):
         return f"{name} has to be {called} for it"
     words = parts.words.get(name)
-    for one in value if isinstance(value, list) and words else (value,):
-        if words and one not in words:
-            return f"it knows no {name} {one}"
+    for word in value if isinstance(value, list) and words else (value,):
+        if words and word not in words:
+            return f"it knows no {name} {word}"
     return _range(name, value, profile) if kind.startswith("versions") else ""
 
 
@@ -189,7 +196,7 @@ _WHOLE = VersionRange.parse("0+")
 
 
 class FieldWalk:
-    """The fields of one definition, one after the other; `known` are the common structs that they may use so far."""
+    """The checks of a definition's fields, in their order; `known` are the common structs that they may use so far."""
 
     def __init__(self, value: Object, profile: Profile) -> None:
         self.message = str(value.get("name", ""))
@@ -197,7 +204,7 @@ class FieldWalk:
         self.known: dict[str, Object] = {}
         if profile.types and profile.types.references == "any" and profile.struct is not None:
             common = value.get("commonStructs")
-            self.known |= {str(one.get("name")): one for one in common or [] if isinstance(one, dict)}
+            self.known |= {str(struct.get("name")): struct for struct in common or [] if isinstance(struct, dict)}
 
     def failures(self, field: Object, where: str, owner: Object, struct: str) -> Iterator[Failure]:
         """What fails at one field, which stands in `owner`, a message or struct of the name `struct`."""
@@ -250,7 +257,7 @@ class FieldWalk:
 
 
 def _version_range(value: Object, *names: str) -> VersionRange:
-    """The range that the first of these properties gives; nothing where there is none to be read."""
+    """The range in the first of these properties that is present; all versions where it cannot be read."""
     text = next((value[name] for name in names if isinstance(value.get(name), str)), "none")
     try:
         return VersionRange.parse(text)
@@ -259,17 +266,14 @@ def _version_range(value: Object, *names: str) -> VersionRange:
 
 
 class Taken(NamedTuple):
-    """A definition that a reader gets through: the object that it has then, and where properties are that it ignores.
-
-    The latter are JSON pointers, in order.
-    """
+    """A definition that a reader accepts: the parsed object, and the JSON pointers of ignored properties, in order."""
 
     value: Object
     ignored: tuple[str, ...] = ()
 
 
 def replay(text: str, profile: Profile) -> Taken | Failure | None:
-    """What becomes of a definition; None for one that the reader passes over because of its API key."""
+    """The outcome for one definition; None for a definition that the reader skips because of its API key."""
     stripped = strip(text, profile)
     value = parse(stripped, profile.syntax)
     if isinstance(value, Failure):
@@ -286,7 +290,7 @@ def replay(text: str, profile: Profile) -> Taken | Failure | None:
 
 
 def _explained(failure: Failure, text: str, stripped: str) -> Failure:
-    """A failure of the parser in terms of what is written: comments that it does not know, strings that were cut."""
+    """A failure of the parser, explained by the text: comments that the reader does not know, strings that it cut."""
     at = failure.offset
     if at < 0:
         return failure
@@ -322,25 +326,25 @@ def _of_fields(owner: Object, profile: Profile, where: str, walk: FieldWalk, str
     fields = owner.get("fields") or []
     if profile.field is None or not isinstance(fields, list):
         return
-    for n, one in enumerate(fields):
+    for n, field in enumerate(fields):
         place = f"{where}/fields/{n}"
-        if profile.tags.fields == "skipped" and one.get("tag") is not None:
+        if profile.tags.fields == "skipped" and field.get("tag") is not None:
             continue
-        yield from _of_parts(one, profile.field, profile, place, common=where.startswith("/commonStructs"))
-        yield from walk.failures(one, place, owner, struct)
-        yield from _of_fields(one, profile, place, walk, str(one.get("type", "")).removeprefix("[]"))
+        yield from _of_parts(field, profile.field, profile, place, common=where.startswith("/commonStructs"))
+        yield from walk.failures(field, place, owner, struct)
+        yield from _of_fields(field, profile, place, walk, str(field.get("type", "")).removeprefix("[]"))
 
 
 def _of_parts(value: Object, parts: Parts, profile: Profile, where: str, *, common: bool = False) -> Iterator[Failure]:
     """What fails in the properties of one object."""
-    for name, given in value.items():
+    for name, item in value.items():
         pointer = f"{where}/{_escaped(name)}"
         if name not in parts.properties:
             if profile.unknown == "refused":
                 yield Failure(f"it knows no property {name}", pointer)
-        elif name == "tag" and isinstance(given, str):
-            yield from _quoted_tag(given, pointer, profile, common)
-        elif problem := amiss(name, given, parts, profile):
+        elif name == "tag" and isinstance(item, str):
+            yield from _quoted_tag(item, pointer, profile, common)
+        elif problem := value_problem(name, item, parts, profile):
             yield Failure(problem, pointer)
     for name in parts.required:
         fallback = name == "versions" and profile.versions_fallback and "taggedVersions" in value
@@ -372,20 +376,20 @@ def _flexible(value: Object, profile: Profile) -> Iterator[Failure]:
 
 
 def _ignored(value: Object, profile: Profile) -> Iterator[str]:
-    """The pointers of the properties that the reader does not know, and passes over."""
+    """The pointers of the properties that the reader does not know, and ignores."""
     if not profile.layouts:  # then it looks at nothing else than the properties that it knows
         return
     yield from (f"/{_escaped(name)}" for name in value if name not in profile.message.properties)
     waiting = [
-        (n, one, profile.struct, f"/commonStructs/{n}") for n, one in enumerate(value.get("commonStructs") or [])
+        (n, struct, profile.struct, f"/commonStructs/{n}") for n, struct in enumerate(value.get("commonStructs") or [])
     ]
-    waiting += [(n, one, profile.field, f"/fields/{n}") for n, one in enumerate(value.get("fields") or [])]
+    waiting += [(n, field, profile.field, f"/fields/{n}") for n, field in enumerate(value.get("fields") or [])]
     while waiting:
-        _, one, parts, where = waiting.pop(0)
-        if parts is None or not isinstance(one, Mapping):
+        _, item, parts, where = waiting.pop(0)
+        if parts is None or not isinstance(item, Mapping):
             continue
-        yield from (f"{where}/{_escaped(name)}" for name in one if name not in parts.properties)
-        inner = one.get("fields") or []
+        yield from (f"{where}/{_escaped(name)}" for name in item if name not in parts.properties)
+        inner = item.get("fields") or []
         waiting += [(n, field, profile.field, f"{where}/fields/{n}") for n, field in enumerate(inner)]
 
 

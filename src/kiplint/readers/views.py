@@ -1,4 +1,4 @@
-"""What a reader makes of a definition that it gets through, beside what Kafka makes of it: layouts and headers."""
+"""Misreadings: the layouts and headers of a definition as a reader derives them, compared with Kafka's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Object = dict[str, Any]
 
 
 class Misreading(NamedTuple):
-    """Versions that a reader takes for something else: what they are, what it takes them for, and where that is said.
+    """Versions that a reader misreads: what they really have, what the reader takes them to have, and the pointer.
 
     `what` is `header` or `layout`.
     """
@@ -30,11 +30,11 @@ class Misreading(NamedTuple):
 
 
 def misreadings(message: Message, value: Object, profile: Profile) -> Iterator[Misreading]:
-    """How a reader takes a message for something else, given the object that it has."""
+    """The misreadings of a message by a reader, from the object that it parsed."""
     if not profile.layouts:
         return
     try:
-        written = json.dumps(_seen(value, profile))  # which escapes halves of surrogate pairs, and takes any number
+        written = json.dumps(_view(value, profile))  # which escapes halves of surrogate pairs, and takes any number
     except RecursionError:
         return
     view = load(message.file, written.encode()).message
@@ -49,101 +49,97 @@ def _headers(message: Message, view: Message) -> Iterator[Misreading]:
     if not message.declares_headers:
         return
     ranges = [view.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
-    found: list[Misreading] = []
+    misread: list[Misreading] = []
     for piece in boundaries(ranges, message.valid):
         really, taken = header_of(message, piece.lowest), header_of(view, piece.lowest)
         if really in (taken, -1):
             continue
-        told = (f"{message.type} header {really}", f"{message.type} header {taken}")
-        if found and found[-1][2:4] == told:
-            found[-1] = found[-1]._replace(versions=found[-1].versions | piece)
+        texts = (f"{message.type} header {really}", f"{message.type} header {taken}")
+        if misread and misread[-1][2:4] == texts:
+            misread[-1] = misread[-1]._replace(versions=misread[-1].versions | piece)
         else:
-            found.append(Misreading("header", piece, *told, "/headerVersions"))
-    yield from found
+            misread.append(Misreading("header", piece, *texts, "/headerVersions"))
+    yield from misread
 
 
 def _layouts(message: Message, view: Message, profile: Profile) -> Iterator[Misreading]:
     """The ranges of versions that have other bytes for the reader, each with the first difference."""
     sides = (message, view)
-    ranges = [one for side in sides for part in (side, *side.structs) for one in ranges_of(part)]
+    ranges = [versions for side in sides for part in (side, *side.structs) for versions in ranges_of(part)]
     ranges += [message.flexible, view.flexible]
-    found: list[Misreading] = []
+    misread: list[Misreading] = []
     for piece in boundaries(ranges, message.valid & view.valid):
         bodies = [layout(side, piece.lowest) for side in sides]
         if _same(bodies[0], bodies[1], profile):
             continue
-        told = _difference(bodies[0], bodies[1])
-        if found and (found[-1].really, found[-1].taken) == told[:2]:
-            found[-1] = found[-1]._replace(versions=found[-1].versions | piece)
+        really, taken, name = _difference(bodies[0], bodies[1])
+        if misread and (misread[-1].really, misread[-1].taken) == (really, taken):
+            misread[-1] = misread[-1]._replace(versions=misread[-1].versions | piece)
         else:
-            found.append(Misreading("layout", piece, *told[:2], _pointer(message, told[2])))
-    yield from found
+            misread.append(Misreading("layout", piece, really, taken, _pointer(message, name)))
+    yield from misread
 
 
-def _same(one: Layout, other: Layout, profile: Profile) -> bool:
-    if tokens(one) != tokens(other):
+def _same(real: Layout, view: Layout, profile: Profile) -> bool:
+    if tokens(real) != tokens(view):
         return False
-    if profile.tags.fields == "skipped" or one.tags is None or other.tags is None:
+    if profile.tags.fields == "skipped" or real.tags is None or view.tags is None:
         return True
-    return _drawn(one) == _drawn(other)
+    return list(lines(real)) == list(lines(view))
 
 
-def _drawn(body: Layout) -> list[tuple[int, str, str, str]]:
-    return list(lines(body))
-
-
-def _difference(one: Layout, other: Layout) -> tuple[str, str, str]:
-    """The first difference in words, and the field that it is at."""
-    really, taken = _drawn(one), _drawn(other)
+def _difference(real: Layout, view: Layout) -> tuple[str, str, str]:
+    """The first difference in words, on both sides, and the name of its field."""
+    really, taken = list(lines(real)), list(lines(view))
     at = next((n for n, (a, b) in enumerate(zip(really, taken, strict=False)) if a != b), min(len(really), len(taken)))
     names = [rows[at][1] if at < len(rows) else "" for rows in (really, taken)]
-    told = [f"{rows[at][1]} {rows[at][2]}" if at < len(rows) else "the end" for rows in (really, taken)]
-    return told[0], told[1], names[0].rpartition(" ")[2] or names[1].rpartition(" ")[2]
+    texts = [f"{rows[at][1]} {rows[at][2]}" if at < len(rows) else "the end" for rows in (really, taken)]
+    return texts[0], texts[1], names[0].rpartition(" ")[2] or names[1].rpartition(" ")[2]
 
 
 def _pointer(message: Message, name: str) -> str:
     return next((field.pointer for field in message.all_fields if field.name == name), "/fields")
 
 
-def _seen(value: Object, profile: Profile) -> Object:
-    """The definition as Kafka would have to have it to do what the reader does."""
-    seen = {name: one for name, one in value.items() if name in profile.message.properties}
-    seen |= {name: value[name] for name in ("name", "type", "validVersions") if name in value}
+def _view(value: Object, profile: Profile) -> Object:
+    """The definition from which Kafka would derive what the reader derives."""
+    view = {name: item for name, item in value.items() if name in profile.message.properties}
+    view |= {name: value[name] for name in ("name", "type", "validVersions") if name in value}
     if profile.headers == "derived":
-        seen.pop("headerVersions", None)
-    if profile.first_flexible and isinstance(seen.get("flexibleVersions"), str) and seen["flexibleVersions"] != "none":
-        seen["flexibleVersions"] = seen["flexibleVersions"].partition("-")[0].rstrip("+") + "+"
+        view.pop("headerVersions", None)
+    if profile.first_flexible and isinstance(view.get("flexibleVersions"), str) and view["flexibleVersions"] != "none":
+        view["flexibleVersions"] = view["flexibleVersions"].partition("-")[0].rstrip("+") + "+"
     if "fields" in value:
-        seen["fields"] = _fields(value["fields"], profile)
-    if seen.get("commonStructs"):
-        structs = seen["commonStructs"]
-        seen["commonStructs"] = [{**one, "fields": _fields(one.get("fields"), profile)} for one in structs]
-    return seen
+        view["fields"] = _fields(value["fields"], profile)
+    if view.get("commonStructs"):
+        structs = view["commonStructs"]
+        view["commonStructs"] = [{**struct, "fields": _fields(struct.get("fields"), profile)} for struct in structs]
+    return view
 
 
 def _fields(fields: Any, profile: Profile) -> list[Object]:
-    found = []
-    for one in fields or []:
-        tag = one.get("tag")
+    kept = []
+    for field in fields or []:
+        tag = field.get("tag")
         lost = isinstance(tag, str) and profile.tags.as_text == "field-lost"
         if not lost and (tag is None or profile.tags.fields == "read"):
-            found.append(_field(one, profile))
-    return found
+            kept.append(_field(field, profile))
+    return kept
 
 
-def _field(one: Object, profile: Profile) -> Object:
+def _field(field: Object, profile: Profile) -> Object:
     assert profile.field is not None
-    seen = {name: value for name, value in one.items() if name in profile.field.properties}
-    if "versions" not in seen and "taggedVersions" in seen:
-        seen["versions"] = seen["taggedVersions"]
-    if isinstance(seen.get("tag"), str) and profile.tags.as_text == "tag-lost":
-        del seen["tag"]
-        seen.pop("taggedVersions", None)
+    view = {name: value for name, value in field.items() if name in profile.field.properties}
+    if "versions" not in view and "taggedVersions" in view:
+        view["versions"] = view["taggedVersions"]
+    if isinstance(view.get("tag"), str) and profile.tags.as_text == "tag-lost":
+        del view["tag"]
+        view.pop("taggedVersions", None)
     if profile.overrides == "ignored":
-        seen.pop("flexibleVersions", None)
-    alone = isinstance(one.get("type"), str) and one["type"][:1].isupper()
-    if profile.nullable == "always" and alone and seen.get("nullableVersions", "none") != "none":
-        seen["nullableVersions"] = seen.get("versions", "0+")
-    if "fields" in one:
-        seen["fields"] = _fields(one["fields"], profile)
-    return seen
+        view.pop("flexibleVersions", None)
+    alone = isinstance(field.get("type"), str) and field["type"][:1].isupper()
+    if profile.nullable == "always" and alone and view.get("nullableVersions", "none") != "none":
+        view["nullableVersions"] = view.get("versions", "0+")
+    if "fields" in field:
+        view["fields"] = _fields(field["fields"], profile)
+    return view
