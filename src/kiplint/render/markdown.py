@@ -1,4 +1,4 @@
-"""What goes into Markdown: rows of tables, and text that means nothing to it."""
+"""Markdown: rows of tables, and escaped text."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ def write_row(cells: Iterable[str], out: TextIO) -> None:
 def inline(text: str) -> str:
     """Text that stays in its line and its cell, means nothing to Markdown or HTML, and calls and links nobody."""
     plain = _LINKED.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
-    return _COMMIT.sub(lambda found: _BREAK.join(wrap(found[0], 6)), plain)
+    return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), plain)

@@ -1,4 +1,4 @@
-"""Versions side by side: a cell for each, or for a whole range where there would be too many."""
+"""Pages of HTML: templates, the content security policy, and strips of versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 MOST_CELLS = 48
-"""How many versions of one row are told one by one; Kafka's longest RPC has some twenty."""
+"""How many versions of a row have a cell each; Kafka's longest RPC has some twenty."""
 
 
 class Cell(NamedTuple):
@@ -46,20 +46,20 @@ def strip(
     *,
     from_zero: bool = True,
 ) -> Strip:
-    """The versions `within`, on which the `ranges` decide how they look; `tell` says look and meaning of one.
+    """The versions `within`, divided by the `ranges`; `tell` gives the look and the meaning of a version.
 
     With `from_zero` empty cells stand for the versions before the lowest, so that rows stand below one another.
     """
     pieces = list(boundaries(ranges, within))
-    single = sum(one.highest - one.lowest + 1 for one in pieces) <= MOST_CELLS
+    single = sum(piece.highest - piece.lowest + 1 for piece in pieces) <= MOST_CELLS
     cells: list[Cell] = []
     words: list[str] = []
     if from_zero and within and within.lowest <= MOST_CELLS // 2:
         cells += [Cell(str(version), "gap", "") for version in range(within.lowest)]
-    for one in pieces:
-        look, meaning = tell(one.lowest)
-        words.append(f"{one} {meaning}".strip())
-        texts = [str(version) for version in range(one.lowest, one.highest + 1)] if single else [str(one)]
+    for piece in pieces:
+        look, meaning = tell(piece.lowest)
+        words.append(f"{piece} {meaning}".strip())
+        texts = [str(version) for version in range(piece.lowest, piece.highest + 1)] if single else [str(piece)]
         cells += [Cell(text, look, f"version {text}: {meaning}" if meaning else "") for text in texts]
     return Strip(tuple(cells), "versions " + "; ".join(words) if words else "no versions")
 
@@ -72,7 +72,7 @@ _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 class Tally(NamedTuple):
-    """How many there are of one kind: what a filter calls it, its title, and its mark."""
+    """A count: the value that a filter has, its title, and its mark."""
 
     value: str
     title: str
@@ -123,14 +123,14 @@ def set_title(name: str) -> str:
 
 
 def anchors(names: Sequence[str]) -> list[str]:
-    """For each name something that can stand in an address; no two are the same."""
-    found: list[str] = []
+    """An anchor for each name, all different."""
+    anchors: list[str] = []
     taken: dict[str, int] = {}
     for name in names:
         plain = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in name)
         taken[plain] = taken.get(plain, 0) + 1
-        found.append(plain if taken[plain] == 1 else f"{plain}~{taken[plain]}")
-    return found
+        anchors.append(plain if taken[plain] == 1 else f"{plain}~{taken[plain]}")
+    return anchors
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Where a rule is documented."""
+"""The results of runs, which every format takes, and the rules of their findings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES_PAGE: Final = "https://github.com/kiplint/kiplint/blob/main/docs/reference
 
 
 def url_of(rule: Rule) -> str:
-    """The address of what is written about a rule; empty for one that does not come with kiplint."""
+    """The address of a rule's documentation; empty for a user's own rule."""
     return f"{RULES_PAGE}#{re.sub(r'[^a-z0-9-]', '', rule.id)}" if rule.stamp else ""
 
 
@@ -109,7 +109,7 @@ class Report(RunResult, frozen=True):
     unread = "not compared"
 
     tells_nothing: ClassVar[bool] = True
-    """Whether a job summary has a section for it also where nothing was found."""
+    """Whether a job summary has a section for a report without findings."""
 
     @property
     def counts(self) -> Counter[str]:
@@ -136,13 +136,13 @@ class Report(RunResult, frozen=True):
         older = f"; {plural(self.older, 'older finding')} not shown" if self.older else ""
         if not self.left_out:
             return older
-        names = ", ".join(printable(one) for one in self.left_out[:3])
+        names = ", ".join(printable(name) for name in self.left_out[:3])
         more = f" and {len(self.left_out) - 3} more" if len(self.left_out) > 3 else ""
         verb = "is no definition" if len(self.left_out) == 1 else "are no definitions"
         return f"; {plural(len(self.left_out), 'file')} that {verb}: {names}{more}{older}"
 
     @property
-    def told(self) -> str:
+    def headline(self) -> str:
         """The numbers in words: `1 error and 2 warnings in 3 files`, or `nothing found in 3 files`."""
         return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}{self.others}"
 
@@ -153,14 +153,15 @@ class Report(RunResult, frozen=True):
         return in_repository(path, self.sets)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.told}>"
+        return f"<{type(self).__name__}: {self.headline}>"
 
     def __str__(self) -> str:
         lines = (
-            f"{printable(one.path)}:{one.span.line}:{one.span.column}: {one.severity} {one.rule} {one.message}"
-            for one in self.findings
+            f"{printable(finding.path)}:{finding.span.line}:{finding.span.column}: "
+            f"{finding.severity} {finding.rule} {finding.message}"
+            for finding in self.findings
         )
-        return "\n".join((*lines, self.told))
+        return "\n".join((*lines, self.headline))
 
 
 IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--ignore RULE` everywhere."
@@ -172,8 +173,8 @@ def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) 
 
     `ignore` tells how to be rid of them, with RULE for the rule.
     """
-    wanted = {one.rule for one in findings}
-    return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in wanted}
+    violated = {finding.rule for finding in findings}
+    return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in violated}
 
 
 def _info(rule: Rule, ignore: str) -> RuleInfo:
@@ -189,12 +190,12 @@ def _info(rule: Rule, ignore: str) -> RuleInfo:
 
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
-    """The fingerprint of each finding; the second that has one in common with an earlier gets `:2` after it."""
-    seen: Counter[str] = Counter()
-    for one in findings:
-        found = one.fingerprint
-        seen[found] += 1
-        yield found if seen[found] == 1 else f"{found}:{seen[found]}"
+    """The fingerprint of each finding; a second finding with the same one gets `:2` after it."""
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        fingerprint = finding.fingerprint
+        counts[fingerprint] += 1
+        yield fingerprint if counts[fingerprint] == 1 else f"{fingerprint}:{counts[fingerprint]}"
 
 
 def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:

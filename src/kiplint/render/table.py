@@ -1,4 +1,4 @@
-"""The few colours of kiplint's text, as ANSI escape sequences."""
+"""Text in columns and colours, fitted to the width of the terminal."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def table(
     cells = [[(printable(text), paint_with) for text, paint_with in row] for row in rows]
     if not cells:
         return []
-    titled = [[(printable(one), code) for one in head], *cells] if head else cells
+    titled = [[(printable(label), code) for label in head], *cells] if head else cells
     room = None if width is None else width - len(indent)
     columns = list(zip(*titled, strict=True))
     widths = [max(len(text) for text, _ in column) for column in columns]
@@ -79,7 +79,7 @@ def table(
     for row in titled:
         lines += [f"{indent}{line}".rstrip() for line in _row(row[:beside], fitted, color)]
         for text, paint_with in row[beside:]:
-            lines += [f"{indent}    {paint(one, paint_with, color)}" for one in _folded(text, (room or 0) - 4)]
+            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in _folded(text, (room or 0) - 4)]
     return lines
 
 
@@ -99,13 +99,13 @@ def _beside(least: Sequence[int], width: int | None) -> int:
 
 def _fitted(widths: Sequence[int], least: Sequence[int], width: int | None) -> list[int]:
     """The widths of columns that fit, the widest made narrower first."""
-    found = list(widths)
-    while width is not None and sum(found) + 2 * (len(found) - 1) > width:
-        loose = [n for n, one in enumerate(found) if one > least[n]]
+    fitted = list(widths)
+    while width is not None and sum(fitted) + 2 * (len(fitted) - 1) > width:
+        loose = [n for n, width_of_column in enumerate(fitted) if width_of_column > least[n]]
         if not loose:
             break
-        found[max(loose, key=lambda n: found[n])] -= 1
-    return found
+        fitted[max(loose, key=lambda n: fitted[n])] -= 1
+    return fitted
 
 
 def _row(row: Sequence[Cell], widths: Sequence[int], color: bool) -> list[str]:
@@ -127,7 +127,7 @@ def _folded(text: str, width: int) -> list[str]:
 
 
 def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
-    """A text in lines that fit, the later ones set in, each in the colour; no word is broken."""
+    """A text in lines that fit, each in the colour; continuation lines are indented, no word is broken."""
     plain = printable(text)
     lines = [plain]
     if width is not None and len(plain) > width:
@@ -137,12 +137,12 @@ def fold(text: str, width: int | None, color: bool = False, code: str = "") -> l
 
 
 def led(label: Cell, text: Cell, width: int | None, color: bool) -> list[str]:
-    """A label and the text behind it, each in its colour, in lines that fit; the later ones are set in."""
+    """A label and the text behind it, each in its colour, in lines that fit; continuation lines are indented."""
     shown = printable(label[0])
     first, *others = fold(f"{shown}{text[0]}", width)
     if not first.startswith(shown):  # the label alone is too long
         shown = ""
-    rest = [" " * (len(one) - len(one.lstrip())) + paint(one.lstrip(), text[1], color) for one in others]
+    rest = [" " * (len(line) - len(line.lstrip())) + paint(line.lstrip(), text[1], color) for line in others]
     return [paint(shown, label[1], color and bool(label[1])) + paint(first[len(shown) :], text[1], color), *rest]
 
 

@@ -10,13 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.compat.since import BaseState, brought_about
-from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
+    from kiplint.engine.place import FixFunction
     from kiplint.fixes.write import FileChanges
 
 
@@ -73,7 +74,9 @@ class Fixes(msgspec.Struct, frozen=True):
         return ", ".join(parts)
 
 
-def fix_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, kept: KeptFindings | None = None) -> Fixes:
+def fix_sets(
+    sets: Iterable[SchemaFiles], rules: RuleSet, fixer: FixFunction, *, unsafe: bool, kept: KeptFindings | None = None
+) -> Fixes:
     """Fix the files of the sets in memory, but not those that are only context. `kept` findings lose their fix."""
     from kiplint.fixes.write import FileChanges
 
@@ -83,7 +86,7 @@ def fix_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, kept:
     fixed: list[Finding] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
-        check = _Check(schemas, rules, kept)
+        check = _Check(schemas, rules, fixer, kept)
         if not any(finding.fix for finding in check(files)):
             results.append(check.last(files))
             continue
@@ -97,19 +100,13 @@ def fix_sets(sets: Iterable[SchemaFiles], rules: RuleSet, *, unsafe: bool, kept:
     return Fixes(tuple(results), FileChanges(before, after), tuple(fixed))
 
 
-def fixer(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
-    """The fix of a violation. The fixers are imported with the first violation that has one."""
-    from kiplint.fixes.fixers import make_fix
-
-    return make_fix(violation, pointer, files)
-
-
 class _Check:
     """Checks a set in one state after the other, and remembers the results."""
 
-    def __init__(self, schemas: SchemaFiles, rules: RuleSet, kept: KeptFindings | None) -> None:
+    def __init__(self, schemas: SchemaFiles, rules: RuleSet, fixer: FixFunction, kept: KeptFindings | None) -> None:
         self._set = schemas
         self._rules = rules
+        self._fixer = fixer
         self._kept = kept
         self._done: list[tuple[Mapping[str, bytes], Result]] = []
 
@@ -122,7 +119,9 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.reported) for file in self._set.files)
-        result = check_set(inputs, self._rules, directory=self._set.directory, partial=self._set.lone, fixer=fixer)
+        result = check_set(
+            inputs, self._rules, directory=self._set.directory, partial=self._set.lone, fixer=self._fixer
+        )
         if self._kept is not None:
             chosen = {id(finding) for finding in self._kept.chosen(result.findings, result.sources)}
             result.findings = [

@@ -11,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
-from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.finding import Finding, Fix
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from kiplint.commands.check.fix import Fixes
     from kiplint.commands.check.result import CheckDocument, StaleObject
     from kiplint.compat.since import BaseState
-    from kiplint.engine.place import FixFunction
 
 MISSING: Final = frozenset({"rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing"})
 """The rules about a missing half."""
@@ -271,7 +270,7 @@ class _Run:
 
         base, recorded = self.base, self._recorded()
         kept = KeptFindings(base, recorded) if base or recorded else None
-        fixes = fix_sets(self._read(), self.rules, unsafe=self.options.unsafe_fixes, kept=kept)
+        fixes = fix_sets(self._read(), self.rules, _fix, unsafe=self.options.unsafe_fixes, kept=kept)
         return fixes.results, fixes
 
     def _recorded(self) -> Mapping[str, int]:
@@ -308,15 +307,17 @@ def _joined(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     return tuple(joined)
 
 
-def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
-    fixer: FixFunction | None = None
-    if fixes:
-        from kiplint.commands.check import fix
+def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+    """The fix of a violation. The fixers are imported with the first violation that has one."""
+    from kiplint.fixes.fixers import make_fix
 
-        fixer = fix.fixer
+    return make_fix(violation, pointer, files)
+
+
+def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
     for schemas in sets:
         files = (Input(file.path, file.data, file.reported) for file in schemas.files)
-        yield check_set(files, rules, directory=schemas.directory, partial=schemas.lone, fixer=fixer)
+        yield check_set(files, rules, directory=schemas.directory, partial=schemas.lone, fixer=_fix if fixes else None)
 
 
 def located(findings: tuple[Finding, ...], paths: Iterable[str]) -> tuple[Finding, ...]:

@@ -13,7 +13,7 @@ ABOUT = "One line for each finding: path:line:column: severity rule message."
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity rule message` for each finding."""
-    for one in report.findings:
-        place = f"{printable(one.path)}:{one.span.line}:{one.span.column}"
-        severity = paint(one.severity, SEVERITY[one.severity], color)
-        out.write(f"{place}: {severity} {one.rule} {printable(one.summary)}\n")
+    for finding in report.findings:
+        place = f"{printable(finding.path)}:{finding.span.line}:{finding.span.column}"
+        severity = paint(finding.severity, SEVERITY[finding.severity], color)
+        out.write(f"{place}: {severity} {finding.rule} {printable(finding.summary)}\n")

@@ -1,4 +1,4 @@
-"""Who gets one of a few places: no rule a third before every other one had two."""
+"""GitHub Actions: annotations, the job summary as Markdown, and the outputs of the step."""
 
 from __future__ import annotations
 
@@ -25,76 +25,77 @@ SHOWS_FIXES = True
 Item = TypeVar("Item")
 
 EACH = 2
-"""How many of a rule come before those of others."""
+"""How many items of a rule come before the further ones of any rule."""
 
 
 def fair(items: Iterable[Item], rule_of: Callable[[Item], str], room: int) -> Sequence[Item]:
-    """As many of the items as there is room for; all in their order when they fit."""
+    """As many items as there is room for, two of each rule before others; all in their order when they fit."""
     waiting = list(items)
     if len(waiting) <= room:
         return waiting
-    had: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     first: list[Item] = []
     rest: list[Item] = []
-    for one in waiting:
-        rule = rule_of(one)
-        had[rule] += 1
-        (first if had[rule] <= EACH else rest).append(one)
+    for item in waiting:
+        rule = rule_of(item)
+        counts[rule] += 1
+        (first if counts[rule] <= EACH else rest).append(item)
     return [*first, *rest][:room]
 
 
 LIMIT = 10
+"""How many annotations of a level GitHub shows."""
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write an annotation for each finding, errors first, as far as GitHub shows them; then how many are missing."""
+    """Write an annotation for each finding that GitHub shows, errors first; then how many are not shown."""
     counts = report.counts
     shown = {severity: min(counts[severity], LIMIT) for severity in SEVERITIES}
     if shown != {severity: counts[severity] for severity in SEVERITIES}:
         shown["info"] = min(counts["info"], LIMIT - 1)  # the last notice is the one about the rest
     for severity in SEVERITIES:
-        same = (one for one in report.findings if one.severity == severity)
-        for one in fair(same, lambda one: one.rule, shown[severity]):
-            out.write(annotation(one, report.in_repository(one.path)) + "\n")
+        same = (finding for finding in report.findings if finding.severity == severity)
+        for finding in fair(same, lambda finding: finding.rule, shown[severity]):
+            out.write(annotation(finding, report.in_repository(finding.path)) + "\n")
     hidden = tally({severity: counts[severity] - shown[severity] for severity in SEVERITIES}, "more ")
     if hidden:
-        said = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
-        out.write(f"::notice title=kiplint::{escape(f'{hidden} not shown: {said}')}\n")
+        reason = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
+        out.write(f"::notice title=kiplint::{escape(f'{hidden} not shown: {reason}')}\n")
 
 
-def annotation(one: Finding, path: str) -> str:
+def annotation(finding: Finding, path: str) -> str:
     """The workflow command for a finding in the file with that path, which may be empty."""
-    span = one.span
+    span = finding.span
     properties: dict[str, object] = {}
     if path:
         properties = {"file": path, "line": span.line, "endLine": span.end_line}
         if span.line == span.end_line:
             properties |= {"col": span.column, "endColumn": span.end_column}
-    properties["title"] = one.rule
-    told = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
-    return f"::{LEVELS[one.severity]} {told}::{escape(one.summary)}"
+    properties["title"] = finding.rule
+    text = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
+    return f"::{LEVELS[finding.severity]} {text}::{escape(finding.summary)}"
 
 
 def escape(text: str) -> str:
-    """Text as the data of a workflow command: on one line, and without anything that acts on a terminal."""
+    """Text as the data of a workflow command: on one line, with everything escaped that could act on a terminal."""
     return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def escape_property(text: str) -> str:
-    """Text as the value of a property of a workflow command, where colons and commas mean something too."""
+    """Text as a property's value of a workflow command, where colons and commas are escaped too."""
     return escape(text).replace(":", "%3A").replace(",", "%2C")
 
 
 SUMMARY_LIMIT = 1 << 20
-"""How many bytes GitHub takes as the summary of one step."""
+"""How many bytes GitHub accepts as the summary of one step."""
 
 CLOSING = 200
-"""How many of them are kept for saying that something was left out."""
+"""How many of them are reserved for the note about left-out lines."""
 
 
 class _Cut(io.TextIOBase):
-    """Passes on what is written as long as it fits; counts the lines that come after that."""
+    """Passes text on as long as it fits; counts the lines after that."""
 
     def __init__(self, out: TextIO, room: int) -> None:
         self._out, self._room = out, room
@@ -111,12 +112,12 @@ class _Cut(io.TextIOBase):
 
 
 def write_summary(report: Report, out: TextIO, room: int = SUMMARY_LIMIT) -> None:
-    """Write the counts and the whole table as Markdown: what fits into `room` bytes, and how much did not."""
+    """Write the counts and the table as Markdown, as far as they fit into `room` bytes, and how much is left out."""
     if room < CLOSING:
         return
     cut = _Cut(out, room - CLOSING)
     broken = "; something could not be read" if report.status == "error" else ""
-    cut.write(f"## kiplint {report.command}\n\n{report.told}{broken}.\n\n{_mending(report)}")
+    cut.write(f"## kiplint {report.command}\n\n{report.headline}{broken}.\n\n{_fixable(report)}")
     write_in("markdown", report, cast("TextIO", cut))
     if cut.left_out:
         out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
@@ -124,10 +125,10 @@ def write_summary(report: Report, out: TextIO, room: int = SUMMARY_LIMIT) -> Non
         cut.write("\n")
 
 
-def _mending(report: Report) -> str:
-    """How many findings kiplint can put right, and how; empty when there are none."""
-    safe = sum(one.fix is not None and one.fix.applicability == "safe" for one in report.findings)
-    unsafe = sum(one.fix is not None for one in report.findings) - safe
+def _fixable(report: Report) -> str:
+    """How many findings kiplint can fix, and how; empty when there are none."""
+    safe = sum(finding.fix is not None and finding.fix.applicability == "safe" for finding in report.findings)
+    unsafe = sum(finding.fix is not None for finding in report.findings) - safe
     parts = [f"`kiplint check --fix` fixes {safe:,} of them"] if safe else []
     parts += [f"`--fix --unsafe-fixes` {unsafe:,} more"] if unsafe else []
     return f"{', '.join(parts)}.\n\n" if parts else ""
@@ -160,10 +161,10 @@ def record(report: Report) -> None:
 
 
 def record_failure(command: str, message: str, *, annotate: bool) -> None:
-    """Say in the same places, and as an annotation if that is wanted, why there is no report."""
+    """Write the error to the same files, and as an annotation if `annotate`."""
     if annotate:
         sys.stdout.write(f"::error title=kiplint {command}::{escape(message)}\n")
-    with suppress(OSError):  # what is to be told matters more than that it cannot be told everywhere
+    with suppress(OSError):  # the error itself matters more than where it could not be written
         _append(SUMMARY, lambda out: write_failure(command, message, out))
         _append(OUTPUT, lambda out: out.write("status=error\n"))
 

@@ -1,7 +1,6 @@
 """A code quality report of GitLab: one JSON array, an object for each finding.
 
-GitLab's five severities are used as far as ours go: an error is major, a warning minor, and info is info. Critical and
-blocker stay free for what people decide to call so.
+Of GitLab's five severities an error is major, a warning minor, and info is info; no finding is critical or a blocker.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info":
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the array, one finding a line."""
     before = "[\n"
-    for one, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
+    for finding, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
         row = {
-            "description": f"{one.rule}: {printable(one.summary)}",
-            "check_name": one.rule,
+            "description": f"{finding.rule}: {printable(finding.summary)}",
+            "check_name": finding.rule,
             "fingerprint": fingerprint,
-            "severity": SEVERITIES[one.severity],
+            "severity": SEVERITIES[finding.severity],
             "location": {
-                "path": printable(report.in_repository(one.path)) or ".",
-                "lines": {"begin": one.span.line, "end": one.span.end_line},
+                "path": printable(report.in_repository(finding.path)) or ".",
+                "lines": {"begin": finding.span.line, "end": finding.span.end_line},
             },
         }
         out.write(before + encoded(row))

@@ -1,6 +1,6 @@
 """JUnit XML: one suite for each file, with a failure for each finding, or one passing case when there is none.
 
-Findings that a command only tells, such as what a release adds, are passing cases too.
+Findings without consequences, such as the additions of a release, are passing cases too.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ ABOUT = "JUnit XML: a suite for each file, a failure for each finding; what a di
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write a suite for each file that was looked at, as far as they are known, and that has findings."""
+    """Write a suite for each file that was checked or has findings."""
     by_file: dict[str, list[Finding]] = {path: [] for path in report.paths}
-    for one in report.findings:
-        by_file.setdefault(one.path, []).append(one)
+    for finding in report.findings:
+        by_file.setdefault(finding.path, []).append(finding)
     name = f"kiplint {report.command}"
     suites = by_file or {name: []}
-    tests = sum(max(1, len(found)) for found in suites.values())
-    failures = sum(_fails(report, one) for one in report.findings)
+    tests = sum(max(1, len(findings)) for findings in suites.values())
+    failures = sum(_fails(report, finding) for finding in report.findings)
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
     out.write(f'<testsuites name="{escape(name)}" tests="{tests}" failures="{failures}" errors="0">\n')
-    for path, found in suites.items():
-        _write_suite(path or name, found, report, out)
+    for path, findings in suites.items():
+        _write_suite(path or name, findings, report, out)
     out.write("</testsuites>\n")
 
 
-def _fails(report: Report, one: Finding) -> bool:
-    return one.severity not in report.harmless
+def _fails(report: Report, finding: Finding) -> bool:
+    return finding.severity not in report.harmless
 
 
-def _write_suite(path: str, found: Sequence[Finding], report: Report, out: TextIO) -> None:
+def _write_suite(path: str, findings: Sequence[Finding], report: Report, out: TextIO) -> None:
     suite = escape(path)
-    tests = max(1, len(found))
-    failures = sum(_fails(report, one) for one in found)
+    tests = max(1, len(findings))
+    failures = sum(_fails(report, finding) for finding in findings)
     out.write(f'  <testsuite name="{suite}" tests="{tests}" failures="{failures}" errors="0" skipped="0">\n')
-    if not found:
+    if not findings:
         out.write(f'    <testcase name="{escape(f"kiplint {report.command}")}" classname="{suite}"/>\n')
-    for one in found:
-        place = f"{path}:{one.span.line}:{one.span.column}"
-        source = f" ({one.source})" if one.source else ""
-        text = escape(f"{place}: {one.severity} {one.rule} {one.summary}{source}")
-        told = f'<failure type="{one.severity}" message="{escape(one.summary)}">{text}</failure>'
+    for finding in findings:
+        place = f"{path}:{finding.span.line}:{finding.span.column}"
+        source = f" ({finding.source})" if finding.source else ""
+        text = escape(f"{place}: {finding.severity} {finding.rule} {finding.summary}{source}")
+        failure = f'<failure type="{finding.severity}" message="{escape(finding.summary)}">{text}</failure>'
         out.write(
-            f'    <testcase name="{escape(f"{one.rule}: {one.summary}")}" classname="{suite}">\n'
-            f"      {told if _fails(report, one) else f'<system-out>{text}</system-out>'}\n"
+            f'    <testcase name="{escape(f"{finding.rule}: {finding.summary}")}" classname="{suite}">\n'
+            f"      {failure if _fails(report, finding) else f'<system-out>{text}</system-out>'}\n"
             "    </testcase>\n"
         )
     out.write("  </testsuite>\n")
 
 
 def escape(text: str) -> str:
-    """Text for XML 1.0, between tags or in double quotes: what is not printable, and so perhaps no XML, as escapes."""
+    """Text for XML 1.0, between tags or in double quotes; unprintable characters are escaped as text."""
     safe = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return safe.replace('"', "&quot;")

@@ -17,5 +17,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         return
     write_row(("severity", "rule", "place", "what"), out)
     write_row(["---"] * 4, out)
-    for one in sorted(report.findings, key=lambda one: SEVERITIES.index(one.severity)):
-        write_row(map(inline, (one.severity, one.rule, f"{one.path}:{one.span.line}", one.summary)), out)
+    for finding in sorted(report.findings, key=lambda finding: SEVERITIES.index(finding.severity)):
+        write_row(
+            map(inline, (finding.severity, finding.rule, f"{finding.path}:{finding.span.line}", finding.summary)), out
+        )

@@ -24,45 +24,45 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     places = Places(report.sources)
     out.write('{"source":{"name":"kiplint"},"diagnostics":[')
     before = "\n"
-    for one in report.findings:
-        out.write(before + encoded(_diagnostic(one, report, places)))
+    for finding in report.findings:
+        out.write(before + encoded(_diagnostic(finding, report, places)))
         before = ",\n"
     out.write("\n]}\n" if report.findings else "]}\n")
 
 
-def _diagnostic(one: Finding, report: Report, places: Places) -> dict[str, Any]:
-    span = one.span
-    start = {"line": span.line, "column": places.byte_column(one.path, span.line, span.column)}
-    end = {"line": span.end_line, "column": places.byte_column(one.path, span.end_line, span.end_column)}
-    suggestion = _suggestion(one, places) if one.fix else None
-    rule = report.rules.get(one.rule)
+def _diagnostic(finding: Finding, report: Report, places: Places) -> dict[str, Any]:
+    span = finding.span
+    start = {"line": span.line, "column": places.byte_column(finding.path, span.line, span.column)}
+    end = {"line": span.end_line, "column": places.byte_column(finding.path, span.end_line, span.end_column)}
+    suggestion = _suggestion(finding, places) if finding.fix else None
+    rule = report.rules.get(finding.rule)
     return {
-        "message": printable(one.summary),
-        "location": {"path": printable(report.in_repository(one.path)), "range": {"start": start, "end": end}},
-        "severity": SEVERITIES[one.severity],
-        "code": {"value": one.rule, **({"url": rule.url} if rule and rule.url else {})},
+        "message": printable(finding.summary),
+        "location": {"path": printable(report.in_repository(finding.path)), "range": {"start": start, "end": end}},
+        "severity": SEVERITIES[finding.severity],
+        "code": {"value": finding.rule, **({"url": rule.url} if rule and rule.url else {})},
         **({"suggestions": [suggestion]} if suggestion else {}),
     }
 
 
-def _suggestion(one: Finding, places: Places) -> dict[str, Any] | None:
-    """All edits of a fix as one change, with what stands between them.
+def _suggestion(finding: Finding, places: Places) -> dict[str, Any] | None:
+    """All edits of a fix as one change, with the text between them.
 
-    None when it reaches into other files, or to where there is no column.
+    None when the fix changes other files, or a place without a column.
     """
-    fix: Fix | None = one.fix
-    if fix is None or not places.knows(one.path) or any(edit.path != one.path for edit in fix.edits):
+    fix: Fix | None = finding.fix
+    if fix is None or not places.knows(finding.path) or any(edit.path != finding.path for edit in fix.edits):
         return None
     edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
-    if not places.shows(one.path, edits[0].start):
+    if not places.shows(finding.path, edits[0].start):
         return None
     parts: list[str] = []
     done = edits[0].start
     for edit in edits:
-        parts += (places.bytes_between(one.path, done, edit.start).decode("utf-8", "replace"), edit.text)
+        parts += (places.bytes_between(finding.path, done, edit.start).decode("utf-8", "replace"), edit.text)
         done = edit.end
     ends = {}
     for name, offset in (("start", edits[0].start), ("end", done)):
-        line, column = places.position(one.path, offset)
-        ends[name] = {"line": line, "column": places.byte_column(one.path, line, column)}
+        line, column = places.position(finding.path, offset)
+        ends[name] = {"line": line, "column": places.byte_column(finding.path, line, column)}
     return {"range": ends, "text": "".join(parts)}

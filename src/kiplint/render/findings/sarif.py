@@ -1,4 +1,4 @@
-"""The fixes of a SARIF result: replacements of regions, file by file."""
+"""SARIF 2.1.0: one log with one run, its rules, and a result for each finding, with fixes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from kiplint.text.words import plural
 ABOUT = "SARIF 2.1.0, for code scanning and editors."
 SHOWS_FIXES = True
 
-_SAID = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
+DESCRIPTIONS = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
+"""The descriptions of fixes, by their applicability."""
 
 
 def fixes(fix: Fix, places: Places, uri: Callable[[str], str]) -> list[dict[str, Any]]:
-    """The `fixes` of a result; none when the text of a file is not at hand, or a place has no column."""
+    """The `fixes` of a result; none when the text of a file is not known, or a place has no column."""
     by_file: dict[str, list[FileEdit]] = {}
     for edit in fix.edits:
         by_file.setdefault(edit.path, []).append(edit)
@@ -33,7 +34,7 @@ def fixes(fix: Fix, places: Places, uri: Callable[[str], str]) -> list[dict[str,
         {"artifactLocation": {"uri": uri(path)}, "replacements": [_replacement(edit, places) for edit in edits]}
         for path, edits in by_file.items()
     ]
-    return [{"description": {"text": _SAID[fix.applicability]}, "artifactChanges": changes}]
+    return [{"description": {"text": DESCRIPTIONS[fix.applicability]}, "artifactChanges": changes}]
 
 
 def _replacement(edit: FileEdit, places: Places) -> dict[str, Any]:
@@ -50,23 +51,23 @@ LONGEST = 1024
 
 
 def descriptor(rule: str, info: RuleInfo | None, severity: Severity) -> dict[str, Any]:
-    """The `reportingDescriptor` of a rule; of one that is not described, as good as its id and a finding allow."""
+    """The `reportingDescriptor` of a rule; of a rule without a description, made from its id and the severity."""
     pack, _, name = rule.partition("/")
     info = info or RuleInfo(name.replace("-", " ").capitalize(), "", "", severity, "")
     title = _lines(info.title) or rule
     why = _lines(info.why) or title
     source = [f"Source: {info.source}"] if info.source else []
-    told = [why, *map(_lines, source)]
-    marked = [f"**{_marked(title)}**", *map(_marked, (why, *source))]
-    helped = [info.help] if info.help else []
+    text = [why, *map(_lines, source)]
+    markdown = [f"**{_markdown(title)}**", *map(_markdown, (why, *source))]
+    advice = [info.help] if info.help else []
     return {
         "id": rule,
         "shortDescription": {"text": _cut(title)},
         "fullDescription": {"text": _cut(why)},
         **({"helpUri": info.url} if info.url else {}),
         "help": {
-            "text": "\n\n".join([*told, *(text.replace("`", "") for text in helped)]),
-            "markdown": "\n\n".join([*marked, *helped]),
+            "text": "\n\n".join([*text, *(part.replace("`", "") for part in advice)]),
+            "markdown": "\n\n".join([*markdown, *advice]),
         },
         "defaultConfiguration": {"level": LEVELS[info.severity]},
         "properties": {
@@ -85,7 +86,7 @@ def _lines(text: str) -> str:
     return "\n".join(map(printable, text.splitlines())).strip()
 
 
-def _marked(text: str) -> str:
+def _markdown(text: str) -> str:
     return "\n".join(map(inline, text.splitlines())).strip()
 
 
@@ -99,8 +100,8 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one log with one run."""
     items = _kept(report)
     known: dict[str, Severity] = {}
-    for one, _ in items:
-        known.setdefault(one.rule, one.severity)
+    for finding, _ in items:
+        known.setdefault(finding.rule, finding.severity)
     rules = {rule: number for number, rule in enumerate(sorted(known))}
     head = {
         "tool": {
@@ -132,41 +133,38 @@ def _kept(report: Report) -> Sequence[Item]:
 
 def _invocation(report: Report, kept: int) -> dict[str, Any]:
     left_out = len(report.findings) - kept
-    said = f"{plural(left_out, 'result')} of {len(report.findings):,} left out, the least severe: a run holds {LIMIT:,}"
+    text = f"{plural(left_out, 'result')} of {len(report.findings):,} left out, the least severe: a run holds {LIMIT:,}"
     return {
         "executionSuccessful": report.status != "error",
-        **({"toolExecutionNotifications": [{"level": "warning", "message": {"text": said}}]} if left_out else {}),
+        **({"toolExecutionNotifications": [{"level": "warning", "message": {"text": text}}]} if left_out else {}),
     }
 
 
 def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    marks = fingerprints(one for one, _ in items)
+    marks = fingerprints(finding for finding, _ in items)
     places = Places(report.sources)
-    for (one, old), mark in zip(items, marks, strict=True):
-        related = old if old and old != (one.path, one.span) else None
+    for (finding, old), mark in zip(items, marks, strict=True):
+        related = old if old and old != (finding.path, finding.span) else None
         yield {
-            "ruleId": one.rule,
-            "ruleIndex": rules[one.rule],
-            "level": LEVELS[one.severity],
-            "message": {"text": message_text(one.summary)},
-            **({"locations": [_location(report, one.path, one.span)]} if one.path else {}),
+            "ruleId": finding.rule,
+            "ruleIndex": rules[finding.rule],
+            "level": LEVELS[finding.severity],
+            "message": {"text": message_text(finding.summary)},
+            **({"locations": [_location(report, finding.path, finding.span)]} if finding.path else {}),
             **({"relatedLocations": [_related(report, *related)]} if related else {}),
             "partialFingerprints": {"primaryLocationLineHash": mark},
-            **_fixes(report, one, places),
+            **_fixes(report, finding, places),
         }
 
 
-def _fixes(report: Report, one: Finding, places: Places) -> dict[str, Any]:
-    if one.fix is None:
-        return {}
-
-    found = fixes(one.fix, places, lambda path: uri(report.in_repository(path)))
+def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
+    found = fixes(finding.fix, places, lambda path: uri(report.in_repository(path))) if finding.fix else []
     return {"fixes": found} if found else {}
 
 
 def _related(report: Report, path: str, span: Span) -> dict[str, Any]:
-    said = message_text(f"before the change: {path}:{span.line}:{span.column}")
-    return {"id": 1, **_location(report, path, span), "message": {"text": said}}
+    text = message_text(f"before the change: {path}:{span.line}:{span.column}")
+    return {"id": 1, **_location(report, path, span), "message": {"text": text}}
 
 
 def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
