@@ -1,4 +1,4 @@
-"""Comments, and the mark in front of a text. No comment is touched unasked, so that all of this is unsafe."""
+"""The fixers: each turns the violation of a rule into edits. Edits of comments are never safe."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def block_comment(case: FixerCase) -> Fix | None:
     if not whole or not document.begins_line(noted.start) or not _ends_line(document, noted.end):
         return None
     indent = document.indent(noted.start)
-    lines = [f"// {line}".rstrip() for line in _said(written[2:-2])]
+    lines = [f"// {line}".rstrip() for line in _comment_lines(written[2:-2])]
     return case.unsafe([document.edit(noted.start, noted.end, f"\n{indent}".join(lines))])
 
 
 def unused_ignore(case: FixerCase) -> Fix | None:
-    """Take an ignore comment out when there is nothing to ignore; not one whose rule may only be misspelt."""
+    """Take an ignore comment out when there is nothing to ignore, unless its rule may only be misspelt."""
     document, noted = case.document, case.problem.noted
     if not noted.removable:
         return None
@@ -71,7 +71,7 @@ def unused_ignore(case: FixerCase) -> Fix | None:
     return case.unsafe([document.edit(len(document.text[:start].rstrip(" \t")), end, "")])
 
 
-def _said(body: str) -> list[str]:
+def _comment_lines(body: str) -> list[str]:
     """The lines of a block comment without its frame: the stars that lines begin with, or their common indentation."""
     first, *others = _LINE_END.split(body)
     if all(_STAR.match(line) for line in others if line.strip()):
@@ -92,7 +92,7 @@ def header_map(case: FixerCase) -> Fix | None:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     element = case.violation.element
     messages = element.schemas.headerless if isinstance(element, Message) else ()
-    return fix("safe", ((one.file, edit) for one in messages for edit in _declared(case, one)))
+    return fix("safe", ((message.file, edit) for message in messages for edit in _declared(case, message)))
 
 
 def header_start(case: FixerCase) -> Fix | None:
@@ -123,7 +123,7 @@ def header_order(case: FixerCase) -> Fix | None:
         return None
     trades = derived_header(before.message, before.versions.lowest) <= entry.header
     wanted = [(entry, before.header), *([(before, entry.header)] if trades else [])]
-    nodes = [(case.document.find(one.pointer), header) for one, header in wanted]
+    nodes = [(case.document.find(entry.pointer), header) for entry, header in wanted]
     return case.unsafe(
         replace_value(case.document, node, as_json(str(header))) for node, header in nodes if node is not None
     )
@@ -155,7 +155,7 @@ def lagging_half(case: FixerCase) -> Fix | None:
     half = rpc.lagging if isinstance(rpc, Rpc) and rpc.rpc_name not in FROZEN else None
     if half is None or node is None or node.key != "validVersions" or half.file != case.file or not half.valid:
         return None
-    highest = max(one.valid.highest for one in (rpc.request, rpc.response) if one)
+    highest = max(half.valid.highest for half in (rpc.request, rpc.response) if half)
     if highest <= half.valid.highest or len(half.valid.parts) > 1:
         return None
     edits = [replace_value(case.document, node, as_json(str(VersionRange.of(half.valid.lowest, highest))))]
@@ -190,7 +190,7 @@ def next_api_key(case: FixerCase) -> Fix | None:
     if not isinstance(message, Message) or node is None or node.key != "apiKey":
         return None
     halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
-    keys = [one.api_key for one in message.schemas.messages if one.type in halves and one.api_key is not None]
+    keys = [other.api_key for other in message.schemas.messages if other.type in halves and other.api_key is not None]
     return case.unsafe([replace_value(case.document, node, str(max(keys) + 1))])
 
 
@@ -218,7 +218,7 @@ def json5(case: FixerCase) -> Fix | None:
 def _meant(case: FixerCase, written: str, start: int, end: int) -> str | None:
     if written.startswith("'"):
         value, issues = read_string(case.document.text, start, end)
-        broken = any(one.kind == "invalid-json" for one in issues)
+        broken = any(issue.kind == "invalid-json" for issue in issues)
         return None if broken else json.dumps(value, ensure_ascii=False)
     if written.startswith("\\"):
         return _escape(written)
@@ -323,7 +323,7 @@ def misspelt_property(case: FixerCase) -> Fix | None:
     spec: type[MessageSpec | FieldSpec | StructSpec] = MessageSpec if container is case.document.root else FieldSpec
     if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
         spec = StructSpec
-    known = [name for name in spec.__struct_encode_fields__ if name not in {one.key for one in container.children}]
+    known = [name for name in spec.__struct_encode_fields__ if name not in {child.key for child in container.children}]
     meant = nearest(node.key or "", known)
     return case.unsafe([rename_key(case.document, node, meant)]) if meant else None
 

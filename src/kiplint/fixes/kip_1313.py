@@ -1,4 +1,4 @@
-"""The client instance id in the request header (KIP-1313, Request Header)."""
+"""The migration of a set to KIP-1313: header versions, request header 3, and the client instance id in it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def migrate(
         header, row = add_instance_id(schemas.request_header, HEADER, tagged=tagged)
         files += header
         rows.append(row)
-    for rpc in sorted(rpcs, key=lambda one: one.name):
+    for rpc in sorted(rpcs, key=lambda rpc: rpc.name):
         found, row = _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate(rpc)
         files += found
         rows.append(row)
@@ -119,8 +119,8 @@ def _lead_on(draft: Draft, version: int, header: int | None, done: list[str], lo
         dropped = _drop_id(draft, version)
         done += [f"version {version} is the first flexible one"] if flexed else []
         done += [f"{INSTANCE_ID} leaves {message.name}"] if dropped else []
-        said = _note(message, version, header, flexed=flexed, dropped=dropped)
-        look += [f"{message.name}: {one}" for one in add_version(draft, version, said)]
+        comment = _note(message, version, header, flexed=flexed, dropped=dropped)
+        look += [f"{message.name}: {item}" for item in add_version(draft, version, comment)]
     entries = declared_map(message) if message.declares_headers and message.header_ranges else None
     before = entries or derived_map(message)
     if header is None and version not in message.flexible:
@@ -176,7 +176,7 @@ def _obstacle(rpc: Rpc) -> str:
         return problem
     for half in filter(None, (rpc.request, rpc.response)):
         if half.header_ranges and declared_map(half) is None:
-            return f"headerVersions of {half.name} have gaps or mistakes: mend them first"
+            return f"headerVersions of {half.name} have gaps or mistakes: fix them first"
         if problem := _flexible_problem(half):
             return problem
     return ""

@@ -73,7 +73,7 @@ def _free(name: str, api_key: int | None, schemas: SchemaSet) -> int:
     """The API key of the new RPC, by default the next one. Raises BadName where name or key cannot be taken."""
     if not _NAME.fullmatch(name):
         raise BadName(f"{name!r} is no name for an RPC: letters and digits, the first a capital letter")
-    if taken := next((one for one in (f"{name}Request", f"{name}Response") if one in schemas.by_name), None):
+    if taken := next((other for other in (f"{name}Request", f"{name}Response") if other in schemas.by_name), None):
         raise BadName(f"there is {taken} already")
     keys = {rpc.api_key: rpc.name for rpc in schemas.rpcs if not rpc.is_coordinator}
     if api_key in keys:
@@ -92,8 +92,8 @@ def _definition(properties: dict[str, Any], header: int | None, fields: Sequence
     if header is not None:
         flexible = list(properties).index("flexibleVersions") + 1
         lines.insert(flexible, f'"headerVersions": {map_text(((ALL, header),), _UNIT)}')
-    inner = [field_text(one) for one in fields]
-    lines.append('"fields": [' + ",".join(f"\n{_UNIT}" + one.replace("\n", f"\n{_UNIT}") for one in inner) + "\n]")
+    inner = [field_text(field) for field in fields]
+    lines.append('"fields": [' + ",".join(f"\n{_UNIT}" + text.replace("\n", f"\n{_UNIT}") for text in inner) + "\n]")
     body = ",\n".join(lines).replace("\n", f"\n{_UNIT}")
     return f"{{\n{_UNIT}{body}\n}}\n"
 
@@ -102,7 +102,7 @@ def _header(schemas: SchemaSet, kind: str) -> int | None:
     """The newest header that messages of the kind use, in a set that declares headers."""
     if not schemas.declares_headers:
         return None
-    used = [header for one in schemas.messages if one.type == kind for _, header in header_map(one)]
+    used = [header for message in schemas.messages if message.type == kind for _, header in header_map(message)]
     return max(used, default=2 if kind == "request" else 1)
 
 
@@ -112,5 +112,5 @@ def _manners(schemas: SchemaSet) -> tuple[str, str]:
         if message.is_rpc and has_licence(message.data):
             document = Document(message.data)
             return document.text[: document.root.start].removeprefix("\ufeff"), document.newline
-    first = next((one.data for one in schemas.messages), b"")
+    first = next((message.data for message in schemas.messages), b"")
     return "", "\r\n" if b"\r\n" in first[:4096] else "\n"

@@ -1,4 +1,4 @@
-"""A new version that carries what the latest one carries: whether there can be one; ranges, flag and note."""
+"""What a new version needs in a definition: valid versions, header map, comment, and new fields."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def led_on(entries: HeaderMap, version: int, header: int) -> HeaderMap:
 def declared_map(message: Message) -> HeaderMap | None:
     """The map as declared; None when it is not whole: unreadable, with gaps, overlaps or a closed end."""
     entries = message.header_ranges
-    whole = entries and all(one.header >= 0 and len(one.versions.parts) == 1 for one in entries)
+    whole = entries and all(entry.header >= 0 and len(entry.versions.parts) == 1 for entry in entries)
     if not whole or entries[0].versions.lowest != 0 or not entries[-1].versions.open:
         return None
-    if any(two.versions.lowest != one.versions.highest + 1 for one, two in pairwise(entries)):
+    if any(after.versions.lowest != before.versions.highest + 1 for before, after in pairwise(entries)):
         return None
-    return tuple((one.versions, one.header) for one in entries)
+    return tuple((entry.versions, entry.header) for entry in entries)
 
 
 def map_text(entries: HeaderMap, unit: str = "  ") -> str:
@@ -54,7 +54,7 @@ def declare(draft: Draft, entries: HeaderMap) -> None:
         draft.put("headerVersions", map_text(entries, draft.document.indent_unit))
         return
     wanted = dict(_starts(entries))
-    there = {one.versions.lowest: one for one in before}
+    there = {entry.versions.lowest: entry for entry in before}
     for lowest, (versions, header) in wanted.items():
         entry = there.get(lowest)
         if entry is None:
@@ -164,11 +164,11 @@ class FieldToAdd(msgspec.Struct, frozen=True):
 
         Raises BadField when it is not of that form.
         """
-        parts = [one.strip() for one in text.split(":", 2)]
+        parts = [part.strip() for part in text.split(":", 2)]
         if len(parts) < 3 or not all(parts):
             raise BadField(f"{text!r} is not Name:type:about, such as 'ErrorMessage:string:Why it failed, or empty.'")
         names = parts[0].split(".")
-        if wrong := next((one for one in names if not _NAME.fullmatch(one)), None):
+        if wrong := next((name for name in names if not _NAME.fullmatch(name)), None):
             hint = did_you_mean(wrong, [wrong[:1].upper() + wrong[1:]]) if wrong.isalnum() else ""
             raise BadField(f"{wrong!r} cannot be the name of a field: letters and digits, the first a capital{hint}")
         first = names[0] if len(names) > 1 and names[0].endswith(("Request", "Response")) else ""
@@ -181,9 +181,9 @@ def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str
     `entities` are entity types by names of fields. Raises BadField when the message has no place for it.
     """
     owner, pointer = _place(draft.message, new)
-    if any(one.name.lower() == new.name.lower() for one in owner.fields):
+    if any(field.name.lower() == new.name.lower() for field in owner.fields):
         raise BadField(f"{owner.name} has a field {new.name} already")
-    known = PRIMITIVES | {one.name for one in draft.message.common_structs}
+    known = PRIMITIVES | {struct.name for struct in draft.message.common_structs}
     element = new.type.removeprefix("[]")
     if element in draft.message.structs_by_name and element not in known:
         raise BadField(f"{element} belongs to one field of {draft.message.name}; move it to commonStructs to share it")
@@ -227,8 +227,8 @@ def field_text(properties: Mapping[str, Any], about: str = "\n  ") -> str:
     """The text of a field in the order of Kafka's; `about` is what stands before the description."""
     ordered = sorted(properties, key=FIELD.index)
     written = [f'"{key}": {json.dumps(properties[key], ensure_ascii=False)}' for key in ordered]
-    first = ", ".join(one for one in written if not one.startswith('"about"'))
-    return "{ " + first + "".join(f",{about or ' '}{one}" for one in written if one.startswith('"about"')) + " }"
+    first = ", ".join(part for part in written if not part.startswith('"about"'))
+    return "{ " + first + "".join(f",{about or ' '}{part}" for part in written if part.startswith('"about"')) + " }"
 
 
 def _place(message: Message, new: FieldToAdd) -> tuple[Container, str]:

@@ -1,4 +1,4 @@
-"""Putting new bytes into files: all of the new or all of the old ones, whatever happens on the way."""
+"""Write changed files: either all of them or none, whatever fails on the way; and print them as a patch."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
     Raises NotWritten for a file that is read-only, has changed since it was read, is gone or no regular file, and
     when there is no room for it.
     """
-    targets = [_target(one.path, within) for one in replacements]
+    targets = [_target(replacement.path, within) for replacement in replacements]
     for directory in {target.parent for target in targets}:
         _tidy(directory)
     fresh: list[Path] = []
     try:
-        for number, (one, target) in enumerate(zip(replacements, targets, strict=True)):
+        for number, (replacement, target) in enumerate(zip(replacements, targets, strict=True)):
             fresh.append(target.parent / f".{os.getpid()}-{number}{_SUFFIX}")
-            with _explained(one.path):
-                _write(fresh[-1], one.after, target)
-        for one, target in zip(replacements, targets, strict=True):
-            _is_unchanged(one, target)
-        for number, (one, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
-            with _explained(one.path, f"; files written before it: {number}" if number else ""):
+            with _explained(replacement.path):
+                _write(fresh[-1], replacement.after, target)
+        for replacement, target in zip(replacements, targets, strict=True):
+            _is_unchanged(replacement, target)
+        for number, (replacement, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
+            with _explained(replacement.path, f"; files written before it: {number}" if number else ""):
                 new.replace(target)
     finally:
         for new in fresh:
@@ -79,7 +79,9 @@ def _target(path: Path, within: Sequence[Path]) -> Path:
     with _explained(path):
         target = Path(os.path.realpath(path, strict=True))
         found = target.stat()
-    if path.is_symlink() and not any(target.is_relative_to(os.path.realpath(one)) for one in (path.parent, *within)):
+    if path.is_symlink() and not any(
+        target.is_relative_to(os.path.realpath(directory)) for directory in (path.parent, *within)
+    ):
         raise NotWritten(f"{path} is a link to {target}, outside of the directory; change that file itself")
     if not stat.S_ISREG(found.st_mode):
         raise NotWritten(f"{path} is no regular file")
@@ -102,11 +104,11 @@ def _write(new: Path, data: bytes, target: Path) -> None:
         os.fsync(descriptor)
 
 
-def _is_unchanged(one: Replacement, target: Path) -> None:
-    with _explained(one.path):
+def _is_unchanged(replacement: Replacement, target: Path) -> None:
+    with _explained(replacement.path):
         now = target.read_bytes()
-    if now != one.before:
-        raise NotWritten(f"{one.path} has changed since it was read; nothing was written")
+    if now != replacement.before:
+        raise NotWritten(f"{replacement.path} has changed since it was read; nothing was written")
 
 
 def _tidy(directory: Path) -> None:
@@ -202,7 +204,7 @@ class FileChanges(msgspec.Struct, frozen=True):
         within = [Path(name) if os.path.isdir(name) else Path(name).parent for name in names]
         made = [Replacement(Path(path), self.before[path], data) for path, data in self.after.items()]
         try:
-            replace_files([one for one in made if one.before != one.after], within)
+            replace_files([replacement for replacement in made if replacement.before != replacement.after], within)
         except NotWritten as error:
             raise UsageError(str(error)) from None
 
