@@ -60,7 +60,7 @@ def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> N
         write_diff(kip.changes, kip.current, result.sources, out, color=color)
         out.write("\n")
     if result.against:
-        out.write(f"{title(f'What {result.against} has otherwise', color)}\n")
+        out.write(f"{title(f'How {result.against} differs', color)}\n")
         differences = [_difference_cells(difference) for difference in kip.differences]
         _write_lines([*(table((), differences, color, width) or ["  nothing"]), ""], out)
     if kip.layouts:
@@ -98,7 +98,7 @@ def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
             write_changes(kip.changes, kip.current, out)
             out.write("\n")
         if kip.differences:
-            out.write(f"What {inline(result.against)} has otherwise:\n\n")
+            out.write(f"How {inline(result.against)} differs:\n\n")
             write_changes(kip.differences, kip.current, out)
             out.write("\n")
 

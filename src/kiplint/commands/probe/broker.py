@@ -241,7 +241,7 @@ def _api(offer: Offered, known: tuple[str, VersionRange], agreed: Agreement) -> 
 
 def answer_problems(answer: ApiVersionsAnswer) -> Iterator[ByteProblem]:
     """Contradictions in an answer to ApiVersions."""
-    seen: set[int] = set()
+    known: set[int] = set()
     rows = (answer.frame.value or {}).get("apiKeys") or []
     for number, row in enumerate(rows):
         if "maxVersion" not in row:
@@ -250,10 +250,10 @@ def answer_problems(answer: ApiVersionsAnswer) -> Iterator[ByteProblem]:
         if low > high or low < 0:
             text = f"the versions of API key {key} are {low} to {high}"
             yield _problem(answer, "versions-inverted", text, f"apiKeys[{number}].minVersion")
-        if key in seen:
+        if key in known:
             text = f"API key {key} is offered twice; a client takes one of the two"
             yield _problem(answer, "api-key-twice", text, f"apiKeys[{number}].apiKey")
-        seen.add(key)
+        known.add(key)
     own = [_versions(row) for row in _rows(answer) if row["apiKey"] == API_VERSIONS]
     if not own or not own[0][0] <= answer.version <= own[0][1]:
         offered = f"offers versions {own[0][0]} to {own[0][1]} of it" if own else "does not offer it"

@@ -36,7 +36,7 @@ def write(result: ReadersResult, out: TextIO, *, color: bool) -> None:
 
 
 def _write_row(row: ReaderRow, out: TextIO, color: bool) -> None:
-    for readings, head in ((row.fails, f"fails, {row.profile.fails}"), (row.misreads, "takes for something else")):
+    for readings, head in ((row.fails, f"fails, {row.profile.fails}"), (row.misreads, "reads otherwise than Kafka")):
         if not readings:
             continue
         out.write(f"{paint(f'{row.profile.title} {head}', BOLD, color)}\n")
