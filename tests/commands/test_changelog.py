@@ -58,7 +58,7 @@ Released versions have other bytes, or bytes with another meaning.
 
 ## Breaks storage
 
-Records on disk have other bytes, or can be read no more.
+Records on disk have other bytes, or can no longer be read.
 
 - **CRecord**: B is new in a released version in version 0-5.
 
@@ -77,7 +77,7 @@ Records on disk have other bytes, or can be read no more.
 
 ## Defaults and markers
 
-The bytes are the same, and are taken differently.
+The bytes are the same, but have another meaning.
 
 - **ARequest**: the default of Text was "x" and is "y".
 

@@ -11,7 +11,7 @@ from kiplint.cli.process import warn
 
 EPILOG = (
     "Example:  kiplint lsp --stdio.  "
-    "An editor starts it; docs/guide/editors.md says how for VS Code, IntelliJ, Neovim, Helix and Zed."
+    "An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."
 )
 SECTION = "Check and review"
 
@@ -19,13 +19,11 @@ SECTION = "Check and review"
 class Options(Group, frozen=True):
     """What it takes."""
 
-    stdio: Annotated[bool, Option("Talk over standard input and output, as it does anyway: some editors say so.")] = (
-        False
-    )
+    stdio: Annotated[bool, Option("Use standard input and output, which is the default.")] = False
 
 
 def run(options: Options) -> int:
-    """Be the language server of an editor: findings as you type, fixes, completion, and what a field means."""
+    """Run the language server for editors: findings as you type, fixes, completion, and what a field means."""
     import gc
     import io
     import os
@@ -46,27 +44,27 @@ def run(options: Options) -> int:
 
 
 LONGEST = 200
-"""Characters of what is told of one record: it may quote what has come in, of any size."""
+"""The most characters of a log record that are printed: it may quote input of any size."""
 
 
-class Lines(logging.Handler):
-    """Tells each record from a warning on."""
+class LogLines(logging.Handler):
+    """Prints each record from warnings on, as one line."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line; none where stderr cannot be written."""
-        said, *_ = record.getMessage().splitlines() or [""]
+        text, *_ = record.getMessage().splitlines() or [""]
         error = record.exc_info[1] if record.exc_info else None
-        line = said[:LONGEST] + (f": {type(error).__name__}: {str(error)[:LONGEST]}" if error else "")
+        line = text[:LONGEST] + (f": {type(error).__name__}: {str(error)[:LONGEST]}" if error else "")
         try:
             warn(f"warning: {line}")
-        except OSError:  # whoever started it does not listen
+        except OSError:  # nobody reads stderr
             return
 
 
 def log_in_lines() -> None:
-    """Tell what libraries log in lines, unless somebody looks for a mistake and wants it all."""
+    """Print the logs of libraries as lines; with KIPLINT_DEBUG they are complete."""
     if not os.environ.get("KIPLINT_DEBUG"):
-        logging.getLogger().addHandler(Lines())
+        logging.getLogger().addHandler(LogLines())

@@ -23,7 +23,7 @@ SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
     ),
     (
         "Breaks storage",
-        "Records on disk have other bytes, or can be read no more.",
+        "Records on disk have other bytes, or can no longer be read.",
         lambda change: change.breaks == "storage",
     ),
     ("No longer served", "", lambda change: change.breaks == "support"),
@@ -31,7 +31,7 @@ SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
     ("New versions and fields", "", lambda change: change.breaks == "none"),
     (
         "Defaults and markers",
-        "The bytes are the same, and are taken differently.",
+        "The bytes are the same, but have another meaning.",
         lambda change: change.breaks == "semantics",
     ),
     ("Generated code", "Names and types in code change; the bytes do not.", lambda change: change.breaks == "source"),

@@ -54,7 +54,7 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Say what changed between two releases, and what that breaks.
+    """Report the changes between two releases, and what they break.
 
     A change breaks `wire` when a released version has other bytes, `storage` when records on disk have, `support`
     when something is no longer served, `semantics` when the same bytes are taken differently, `source` when only

@@ -16,7 +16,7 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Explain a rule: what it asks for, why, where it comes from, an example of each kind, and how to ignore it."""
+    """Explain a rule: what it requires, why, its source, examples, and how to ignore it."""
     import sys
 
     from kiplint.cli.process import CLEAN, use_color

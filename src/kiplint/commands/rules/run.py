@@ -1,4 +1,4 @@
-"""The rules there are, for those who ask about them."""
+"""The rules of kiplint and of the configuration's packs, by id and selector."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from kiplint.engine.verify import verify
 from kiplint.readers.outcome import readings
 
 OF_BYTES = "codec"
-"""What the rules about bytes have in place of a pack: they are no data, and no configuration changes them."""
+"""The pack of the rules about bytes, which are code: no configuration changes them."""
 
 
 def rules_of_bytes() -> list[Rule]:
-    """What `decode` and `probe` find in bytes, and `encode` in values, as rules to be told of."""
+    """The rules of the problems that `decode` and `probe` report in bytes, and `encode` in values."""
     return [
         Rule(
             pack=OF_BYTES,
-            spec=RuleSpec(id=name.removeprefix(f"{OF_BYTES}/"), title=one.title, why=one.why),
-            severity=one.severity,
-            source=one.source,
+            spec=RuleSpec(id=name.removeprefix(f"{OF_BYTES}/"), title=problem.title, why=problem.why),
+            severity=problem.severity,
+            source=problem.source,
             params={},
             origin="",
         )
-        for name, one in RULES.items()
+        for name, problem in RULES.items()
     ]
 
 
@@ -39,23 +39,23 @@ def _all() -> list[Rule]:
 
 
 def named(name: str) -> Rule:
-    """The rule with that id, or the only one whose id ends so. Raises UsageError where there is none, or several."""
+    """The rule with that id, or the only rule whose id ends so. Raises UsageError for none or several."""
     known = _all()
-    found = [rule for rule in known if name in (rule.id, rule.spec.id)]
-    if len(found) != 1:
-        if not found:
+    rules = [rule for rule in known if name in (rule.id, rule.spec.id)]
+    if len(rules) != 1:
+        if not rules:
             check_selector(name, known)
-        several = [rule.id for rule in known if rule in found or matches(name, rule.id)]
+        several = [rule.id for rule in known if rule in rules or matches(name, rule.id)]
         raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
-    return found[0]
+    return rules[0]
 
 
 def selected(selectors: Sequence[str]) -> list[Rule]:
-    """The rules that selectors mean, all of them when there are none. Raises UsageError for one that means none."""
+    """The selected rules, all of them without selectors. Raises UsageError for a selector that fits no rule."""
     known = _all()
     for selector in selectors:
         check_selector(selector, known)
-    return [rule for rule in known if not selectors or any(matches(one, rule.id) for one in selectors)]
+    return [rule for rule in known if not selectors or any(matches(selector, rule.id) for selector in selectors)]
 
 
 def verify_pack(pack: str, fixtures: str) -> tuple[int, list[str]]:
