@@ -47,9 +47,8 @@ def shows_fixes(name: str) -> bool:
 
 def writer(name: str, result: RunResult) -> Writer:
     """The function that writes the result in a format: that of the command's room, else that for findings."""
-    own = result.renderers.get(name) if name != "json" else None  # rooms without a typed document name a module there
-    module, _, function = (own or f"{FINDINGS}.{name}").partition(":")
-    write: Writer = getattr(import_module(module), function or "write")
+    module, _, function = result.renderers.get(name, f"{FINDINGS}.{name}:write").partition(":")
+    write: Writer = getattr(import_module(module), function)
     return write
 
 

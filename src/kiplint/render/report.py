@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
 from typing import Any, ClassVar, Final, Literal, get_args
 
 import msgspec
@@ -77,7 +76,13 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def document(self) -> Any:
         """The result as a frozen Struct, which is what JSON has."""
-        return import_module(self.renderers["json"]).document(self)
+        raise NotImplementedError(type(self).__name__)
+
+    @property
+    def items(self) -> Iterable[object]:
+        """The items that JSON Lines has, an item a line."""
+        items: Iterable[object] = getattr(self.document, self.listing)
+        return items
 
 
 class Report(RunResult, frozen=True):

@@ -14,7 +14,7 @@ from kiplint.pipeline.answers.report import report
 from kiplint.pipeline.tables.contents import Blobs, Files, Sets, Trees
 from kiplint.pipeline.tables.findings import Findings
 from kiplint.pipeline.tables.matrix import Offers
-from kiplint.render.findings.json import as_json
+from kiplint.render.findings.json import FindingObject, finding_object
 from kiplint.render.report import Report
 
 
@@ -27,10 +27,14 @@ class LakeReport(Report, frozen=True, kw_only=True):
     command = "pipeline report"
     renderers: ClassVar[Mapping[str, str]] = {
         "text": "kiplint.commands.pipeline.report_result:write_report",
-        "json": "kiplint.commands.pipeline.report_result",
         "markdown": "kiplint.commands.pipeline.report_result:write_report_markdown",
         "html": "kiplint.commands.pipeline.report_page:write",
     }
+
+    @property
+    def items(self) -> Iterator[FindingObject]:
+        """The findings in the newest set of each line."""
+        return map(finding_object, self.findings)
 
 
 def lake_report(reader: Reader, severity: str = "error") -> LakeReport:
@@ -99,16 +103,6 @@ def _by(rows: list[Row], column: str) -> defaultdict[str, list[Row]]:
     for row in rows:
         groups[row[column]].append(row)
     return groups
-
-
-def document(result: LakeReport) -> Mapping[str, Any]:
-    """The report as JSON has it; fields are only ever added."""
-    return result.document
-
-
-def rows(result: LakeReport) -> Iterator[dict[str, Any]]:
-    """The findings in the newest set of each line, an object each."""
-    return map(as_json, result.findings)
 
 
 def write_report(result: LakeReport, out: TextIO, *, color: bool) -> None:

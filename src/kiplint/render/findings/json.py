@@ -107,9 +107,3 @@ def encoded(value: object) -> str:
 def pretty(value: object) -> str:
     """The same, indented by two blanks."""
     return msgspec.json.format(encoded(value), indent=2)
-
-
-def as_json(finding: Finding, rule: RuleInfo | None = None) -> dict[str, object]:
-    """A finding as a dict; for the rooms whose documents are not Structs yet."""
-    found: dict[str, object] = msgspec.to_builtins(finding_object(finding, rule))
-    return found
