@@ -31,6 +31,7 @@ Functions with `**chosen` also take the arguments that choose rules:
 - `severity`: the severity by rule, pack or glob.
 - `config`: the path of a configuration file, or a mapping with its keys. Without it, kiplint reads the nearest
   configuration in the directory of the set or above it; with `config={}` it reads none.
+- `generator`: the edition of Kafka's generator, "4.3" or "4.4".
 """
 INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
 ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "set_fact"})
@@ -217,4 +218,6 @@ def _mentioned(kind: type) -> Iterator[type]:
                     yield value
 
 
-assert Chosen.__optional_keys__ == {"select", "ignore", "severity", "config"}, "RULES describes these arguments"
+assert Chosen.__optional_keys__ == {"select", "ignore", "severity", "config", "generator"}, (
+    "RULES describes these arguments"
+)
