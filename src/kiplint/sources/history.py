@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from hashlib import sha1
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -113,6 +112,8 @@ class Folder(NamedTuple):
     @classmethod
     def of(cls, path: str, files: tuple[tuple[str, str], ...]) -> Folder:
         """A folder without a usable id in git; its id is a hash of its files."""
+        from hashlib import sha1  # takes milliseconds, and a diff of directories needs none
+
         return cls(path, sha1(repr(files).encode(), usedforsecurity=False).hexdigest(), files)
 
 
