@@ -1,1 +1,1 @@
-"""The language server: what kiplint knows, said while a definition is typed (extra `lsp`)."""
+"""The language server: findings, fixes, completion and hover texts while a definition is typed (extra `lsp`)."""

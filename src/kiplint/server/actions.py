@@ -26,28 +26,28 @@ _Uri = Callable[[str], str]
 
 
 def quick_fixes(
-    workspace: Workspace, buffer: Buffer, asked: types.Range, findings: Iterable[Finding], uri: _Uri
+    workspace: Workspace, buffer: Buffer, selection: types.Range, findings: Iterable[Finding], uri: _Uri
 ) -> Iterator[types.CodeAction]:
     """The fixes of the findings that a range touches; those that are certain are preferred."""
-    for one in findings:
-        shown = diagnostic(one, buffer)
-        if one.fix is None or not _touch(shown.range, asked):
+    for finding in findings:
+        shown = diagnostic(finding, buffer)
+        if finding.fix is None or not _touch(shown.range, selection):
             continue
-        safe = one.fix.applicability == "safe"
+        safe = finding.fix.applicability == "safe"
         yield types.CodeAction(
-            title=_title(one) if safe else f"{_title(one)} (have a look)",
+            title=_title(finding) if safe else f"{_title(finding)} (have a look)",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[shown],
             is_preferred=safe or None,
-            edit=edit_of(workspace, one.fix.edits, uri),
+            edit=edit_of(workspace, finding.fix.edits, uri),
         )
 
 
 def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> types.CodeAction | None:
     """All fixes of one file that are certain and do not collide, as one."""
     taken: list[FileEdit] = []
-    for one in findings:
-        edits = one.fix.edits if one.fix and one.fix.applicability == "safe" else ()
+    for finding in findings:
+        edits = finding.fix.edits if finding.fix and finding.fix.applicability == "safe" else ()
         if not any(_collide(new, old) for new in edits for old in taken):
             taken += edits
     if not taken:
@@ -62,7 +62,7 @@ def refactorings(
     place = cursor.at(buffer, offset)
     if place is not None and place.depth:
         return
-    rpc = next((one for one in neighbours.schemas.rpcs if buffer.path in _files(one)), None)
+    rpc = next((rpc for rpc in neighbours.schemas.rpcs if buffer.path in _files(rpc)), None)
     if rpc is None:
         return
     made: Sequence[tuple[str, Callable[[], Migration]]] = (
@@ -76,9 +76,9 @@ def refactorings(
     for title, make in made:
         try:
             files = make().files
-        except (BadField, LookupError, ValueError, UsageError):  # what is broken is told as findings
+        except (BadField, LookupError, ValueError, UsageError):  # findings report what is broken
             continue
-        edits = [FileEdit(one.path, edit.start, edit.end, edit.text) for one in files for edit in one.edits]
+        edits = [FileEdit(file.path, edit.start, edit.end, edit.text) for file in files for edit in file.edits]
         if edits:
             kind = types.CodeActionKind.RefactorRewrite
             yield types.CodeAction(title, kind, edit=edit_of(workspace, edits, uri))
@@ -88,9 +88,10 @@ def edit_of(workspace: Workspace, edits: Iterable[FileEdit], uri: _Uri) -> types
     """Edits of files, which count bytes, as edits of the texts that the editor has of them."""
     plain: dict[str, list[types.TextEdit]] = {}
     versioned: list[types.TextDocumentEdit] = []
-    for path, group in groupby(sorted(edits, key=lambda one: (one.path, one.start, one.end)), key=lambda one: one.path):
+    ordered = sorted(edits, key=lambda edit: (edit.path, edit.start, edit.end))
+    for path, group in groupby(ordered, key=lambda edit: edit.path):
         buffer = workspace.buffer(path)
-        texts = [types.TextEdit(buffer.range_of_bytes(one.start, one.end), one.text) for one in group]
+        texts = [types.TextEdit(buffer.range_of_bytes(edit.start, edit.end), edit.text) for edit in group]
         name = types.OptionalVersionedTextDocumentIdentifier(uri=uri(path), version=buffer.version)
         versioned.append(types.TextDocumentEdit(name, [*texts]))
         plain[uri(path)] = texts
@@ -105,12 +106,12 @@ def _files(rpc: Rpc) -> list[str]:
     return [half.file for half in (rpc.request, rpc.response) if half]
 
 
-def _touch(one: types.Range, other: types.Range) -> bool:
-    first, last, start, end = ((p.line, p.character) for p in (one.start, one.end, other.start, other.end))
+def _touch(place: types.Range, other: types.Range) -> bool:
+    first, last, start, end = ((p.line, p.character) for p in (place.start, place.end, other.start, other.end))
     return first <= end and start <= last
 
 
-def _collide(one: FileEdit, other: FileEdit) -> bool:
-    if one.path != other.path:
+def _collide(edit: FileEdit, other: FileEdit) -> bool:
+    if edit.path != other.path:
         return False
-    return collide(Edit(one.start, one.end, one.text), Edit(other.start, other.end, other.text))
+    return collide(Edit(edit.start, edit.end, edit.text), Edit(other.start, other.end, other.text))

@@ -1,4 +1,4 @@
-"""The server: what editors ask for, each answered by one module."""
+"""The server: the requests of editors, each answered by a module."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def _listen(server: Session) -> None:
         server.known.versioned = bool(edits and edits.document_changes)
         watch = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
         if watch and watch.dynamic_registration:
-            watchers = [types.FileSystemWatcher(one) for one in WATCHED]
+            watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-            wanted = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            server.client_register_capability(types.RegistrationParams([wanted]))
+            registration = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            server.client_register_capability(types.RegistrationParams([registration]))
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
-        one = params.text_document
-        server.open(one.uri, one.text, one.version)
+        document = params.text_document
+        server.open(document.uri, document.text, document.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
@@ -76,9 +76,9 @@ def _explain(server: Session) -> None:
         buffer = server.text(params.text_document.uri)
         if buffer is None:
             return None
-        found, rules = server.found(buffer.path), server.rules(buffer.path)
+        findings, rules = server.findings_of(buffer.path), server.rules(buffer.path)
         neighbours = server.neighbours(buffer)
-        return hover.hover(buffer, buffer.offset(params.position), neighbours, found, rules)
+        return hover.hover(buffer, buffer.offset(params.position), neighbours, findings, rules)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def on_hints(params: types.InlayHintParams) -> Sequence[types.InlayHint]:
@@ -103,11 +103,11 @@ def _outline(server: Session) -> None:
 def _link(server: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def on_definition(params: types.DefinitionParams) -> Sequence[types.Location]:
-        return [*_linked(server, params, lambda one: one.defines)]
+        return [*_linked(server, params, lambda reference: reference.defines)]
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def on_references(params: types.ReferenceParams) -> Sequence[types.Location]:
-        return [*_linked(server, params, lambda one: params.context.include_declaration or not one.defines)]
+        return [*_linked(server, params, lambda reference: params.context.include_declaration or not reference.defines)]
 
 
 def _change(server: Session) -> None:
@@ -130,10 +130,10 @@ def _change(server: Session) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def on_prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         buffer = server.text(params.text_document.uri)
-        found = symbols.struct_at(buffer, buffer.offset(params.position)) if buffer else None
-        if buffer is None or found is None:
+        struct = symbols.struct_at(buffer, buffer.offset(params.position)) if buffer else None
+        if buffer is None or struct is None:
             return None
-        return types.PrepareRenamePlaceholder(buffer.range(found[1].start, found[1].end), found[0])
+        return types.PrepareRenamePlaceholder(buffer.range(struct[1].start, struct[1].end), struct[0])
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
@@ -144,17 +144,17 @@ def _change(server: Session) -> None:
             words = symbols.rename(buffer, buffer.offset(params.position), params.new_name)
         except symbols.NotRenamed as error:
             raise JsonRpcInvalidParams(str(error)) from None
-        edits = [types.TextEdit(buffer.range(one.start, one.end), params.new_name) for one in words]
+        edits = [types.TextEdit(buffer.range(word.start, word.end), params.new_name) for word in words]
         return types.WorkspaceEdit(changes={params.text_document.uri: edits})
 
 
 def _actions(server: Session, buffer: Buffer, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
     only = params.context.only
-    found = server.found(buffer.path)
+    findings = server.findings_of(buffer.path)
     if _is_asked(types.CodeActionKind.QuickFix, only):
-        yield from actions.quick_fixes(server.known, buffer, params.range, found, server.uri)
+        yield from actions.quick_fixes(server.known, buffer, params.range, findings, server.uri)
     if only and _is_asked(actions.FIX_ALL, only):  # editors ask for it by name, as on saving
-        every = actions.fix_all(server.known, found, server.uri)
+        every = actions.fix_all(server.known, findings, server.uri)
         if every:
             yield every
     if _is_asked(types.CodeActionKind.RefactorRewrite, only):
@@ -164,26 +164,26 @@ def _actions(server: Session, buffer: Buffer, params: types.CodeActionParams) ->
 
 
 def _is_asked(kind: str, only: Sequence[str] | None) -> bool:
-    return not only or any(kind == one or kind.startswith(f"{one}.") for one in only)
+    return not only or any(kind == name or kind.startswith(f"{name}.") for name in only)
 
 
 def _linked(
     server: Session,
     params: types.DefinitionParams | types.ReferenceParams,
-    wanted: Callable[[symbols.Word], bool],
+    selects: Callable[[symbols.StructName], bool],
 ) -> Iterator[types.Location]:
-    """Where the struct at a position is named, as far as wanted; anywhere else the other half of the RPC."""
+    """The names of the struct at a position that `selects` picks; elsewhere the other half of the RPC."""
     buffer = server.text(params.text_document.uri)
     if buffer is None:
         return
     offset = buffer.offset(params.position)
-    found = symbols.struct_at(buffer, offset)
-    if found is None:
+    struct = symbols.struct_at(buffer, offset)
+    if struct is None:
         yield from _other_half(server, buffer, offset)
         return
-    for one in symbols.structs(buffer)[found[0]]:
-        if wanted(one):
-            yield types.Location(server.uri(buffer.path), buffer.range(one.start, one.end))
+    for reference in symbols.structs(buffer)[struct[0]]:
+        if selects(reference):
+            yield types.Location(server.uri(buffer.path), buffer.range(reference.start, reference.end))
 
 
 def _other_half(server: Session, buffer: Buffer, offset: int) -> Iterator[types.Location]:

@@ -29,8 +29,8 @@ class Units:
 
     def __init__(self, text: str, encoding: str) -> None:
         wide = () if text.isascii() or encoding not in _WIDE else [*_WIDE[encoding].finditer(text)]
-        self._behind = [one.end() for one in wide]
-        self._more = [0, *accumulate(_units(one[0], encoding) - 1 for one in wide)]
+        self._behind = [match.end() for match in wide]
+        self._more = [0, *accumulate(_units(match[0], encoding) - 1 for match in wide)]
 
     def before(self, offset: int) -> int:
         """The units before a character."""
@@ -88,12 +88,12 @@ class Buffer:
     def changed(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> Buffer:
         """The text after the changes, one after the other."""
         now = self
-        for one in changes:
-            if isinstance(one, types.TextDocumentContentChangePartial):
-                start, end = now.offset(one.range.start), now.offset(one.range.end)
-                text = now.text[:start] + one.text + now.text[max(start, end) :]
+        for change in changes:
+            if isinstance(change, types.TextDocumentContentChangePartial):
+                start, end = now.offset(change.range.start), now.offset(change.range.end)
+                text = now.text[:start] + change.text + now.text[max(start, end) :]
             else:
-                text = one.text
+                text = change.text
             now = Buffer(self.path, text, version, self.encoding)
         return now
 
@@ -121,7 +121,7 @@ class Buffer:
 
     def range_of_bytes(self, start: int, end: int) -> types.Range:
         """The range of an edit, which counts bytes."""
-        return self.range(*(self._bytes.offset(one, 0, len(self.text)) for one in (start, end)))
+        return self.range(*(self._bytes.offset(at, 0, len(self.text)) for at in (start, end)))
 
     def whole(self) -> types.Range:
         """The range of all there is."""

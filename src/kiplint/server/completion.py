@@ -59,22 +59,22 @@ class _Open:
 
 def typing_at(text: str, offset: int) -> Typing | None:
     """What can be typed at an offset; None outside of all objects and in comments."""
-    if any(one.start < offset <= one.end - one.block for one in comments(text)):
+    if any(comment.start < offset <= comment.end - comment.block for comment in comments(text)):
         return None
     stack: list[_Open] = []
-    found = [token for token in tokens(text) if token.kind not in NOISE]
-    before = list(takewhile(lambda token: not _is_at(token, offset) and token.start < offset, found))
+    known = [token for token in tokens(text) if token.kind not in NOISE]
+    before = list(takewhile(lambda token: not _is_at(token, offset) and token.start < offset, known))
     for token in before:
         _take(stack, token)
     if not stack:
         return None
-    behind = found[len(before) :]
+    behind = known[len(before) :]
     around = stack[-1]
     start, end = offset, offset
     if behind and _is_at(behind[0], offset):
         start, end = behind[0].start, offset if behind[0].kind == UNCLOSED else behind[0].end
         behind = behind[1:]
-    way = tuple(one.name for one in stack[1:])
+    way = tuple(level.name for level in stack[1:])
     role: Role = "value" if around.wants_value else "key"
     key = around.key if around.is_object else around.name
     keys = frozenset(around.keys | _keys(behind)) if around.is_object else frozenset[str]()
@@ -108,7 +108,7 @@ def _take(stack: list[_Open], token: Token) -> None:
 
 def _keys(behind: Iterable[Token]) -> set[str]:
     """The keys that follow in the same object, up to where it is closed."""
-    found: set[str] = set()
+    keys: set[str] = set()
     depth, last = 0, ""
     for token in behind:
         if token.kind != PUNCTUATION:
@@ -120,8 +120,8 @@ def _keys(behind: Iterable[Token]) -> set[str]:
             if depth < 0:
                 break
         elif token.text == ":" and depth == 0:
-            found.add(last)
-    return found
+            keys.add(last)
+    return keys
 
 
 def _word(token: Token) -> str:
@@ -158,19 +158,24 @@ def completion(
     if place.role == "key":
         choices = list(_key_items(place, buffer.text[place.end :]))
     else:
-        choices = list(_values(place, neighbours.message(buffer.path), neighbours, {one.id: one for one in rules}))
+        choices = list(_values(place, neighbours.message(buffer.path), neighbours, {rule.id: rule for rule in rules}))
     there = buffer.range(place.start, place.end)
     return [
         types.CompletionItem(
-            label=one.text.partition(":")[0].strip('"') if place.role == "key" else one.text.strip('"') or one.text,
-            kind=one.kind,
-            detail=one.detail or None,
+            label=_label(choice.text, place),
+            kind=choice.kind,
+            detail=choice.detail or None,
             sort_text=f"{number:04}",
-            filter_text=one.text.partition(":")[0] if place.role == "key" else one.text,
-            text_edit=types.TextEdit(there, one.text),
+            filter_text=choice.text.partition(":")[0] if place.role == "key" else choice.text,
+            text_edit=types.TextEdit(there, choice.text),
         )
-        for number, one in enumerate(choices)
+        for number, choice in enumerate(choices)
     ]
+
+
+def _label(text: str, place: Typing) -> str:
+    """The label of a choice: a key or value without its quotes."""
+    return text.partition(":")[0].strip('"') if place.role == "key" else text.strip('"') or text
 
 
 def _key_items(place: Typing, behind: str) -> Iterator[Choice]:
@@ -190,7 +195,7 @@ def _key_items(place: Typing, behind: str) -> Iterator[Choice]:
 def _descriptions() -> Mapping[str, Mapping[str, str]]:
     shapes: Mapping[str, Any] = message_schema()["$defs"]
     return {
-        name: {key: one.get("description", "") for key, one in shape["properties"].items()}
+        name: {key: value.get("description", "") for key, value in shape["properties"].items()}
         for name, shape in shapes.items()
     }
 
@@ -201,26 +206,26 @@ def _values(
     key = place.key
     top = not place.tokens
     if key == "type" and top:
-        yield from (_quoted(one, Kind.EnumMember) for one in get_args(MessageType))
+        yield from (_quoted(name, Kind.EnumMember) for name in get_args(MessageType))
     elif key == "type":
         yield from _types(message)
     elif key == "entityType":
         known = _params(rules, "fields/entity-type-mismatch", "types") or {}
-        yield from (_quoted(one, Kind.EnumMember, f"a {type_}" if type_ else "") for one, type_ in known.items())
+        yield from (_quoted(name, Kind.EnumMember, f"a {type_}" if type_ else "") for name, type_ in known.items())
     elif key == "listeners":
-        yield from (_quoted(one, Kind.EnumMember) for one in _params(rules, "rpc/listeners-unknown", "known") or ())
+        yield from (_quoted(name, Kind.EnumMember) for name in _params(rules, "rpc/listeners-unknown", "known") or ())
     elif key in _FLAGS:
-        yield from (Choice(one, Kind.Keyword) for one in ("true", "false"))
+        yield from (Choice(word, Kind.Keyword) for word in ("true", "false"))
     elif key == "apiKey" and message:
         yield Choice(str(message.free_api_key), Kind.Value, "free, or that of the other half")
     elif key == "tag" and message:
         yield Choice(str(_next_tag(_owner(place, message))), Kind.Value, "the next free tag")
     elif key == "validVersions" and message:
-        yield from (_quoted(*one) for one in _valid(message, neighbours))
+        yield from (_quoted(*choice) for choice in _valid(message, neighbours))
     elif key in _RANGES and message:
-        yield from (_quoted(*one) for one in _ranges(place, message))
+        yield from (_quoted(*choice) for choice in _ranges(place, message))
     elif key == "default":
-        yield from (_quoted(one, Kind.Value) for one in ("null", "true", "false", "-1"))
+        yield from (_quoted(word, Kind.Value) for word in ("null", "true", "false", "-1"))
 
 
 def _quoted(text: str, kind: types.CompletionItemKind = Kind.Value, detail: str = "") -> Choice:
@@ -232,52 +237,52 @@ def _params(rules: Mapping[str, Rule], rule: str, name: str) -> Any:
 
 
 def _types(message: Message | None) -> Iterator[Choice]:
-    structs = [*dict.fromkeys(one.name for one in message.structs)] if message else []
-    yield from (_quoted(one, Kind.TypeParameter) for one in sorted(PRIMITIVES))
-    yield from (_quoted(one, Kind.Struct, "a struct of this message") for one in structs)
-    yield from (_quoted(f"[]{one}", Kind.TypeParameter) for one in sorted(PRIMITIVES - {"records"}))
-    yield from (_quoted(f"[]{one}", Kind.Struct, "an array of a struct of this message") for one in structs)
+    structs = [*dict.fromkeys(struct.name for struct in message.structs)] if message else []
+    yield from (_quoted(name, Kind.TypeParameter) for name in sorted(PRIMITIVES))
+    yield from (_quoted(name, Kind.Struct, "a struct of this message") for name in structs)
+    yield from (_quoted(f"[]{name}", Kind.TypeParameter) for name in sorted(PRIMITIVES - {"records"}))
+    yield from (_quoted(f"[]{name}", Kind.Struct, "an array of a struct of this message") for name in structs)
 
 
 def _owner(place: Typing, message: Message) -> Message | Struct:
     """What the fields belong to of which one is being typed."""
-    pointer = "".join(f"/{one}" for one in place.tokens[:-2])
-    return next((one for one in message.structs if one.pointer == pointer), message)
+    pointer = "".join(f"/{token}" for token in place.tokens[:-2])
+    return next((struct for struct in message.structs if struct.pointer == pointer), message)
 
 
 def _next_tag(owner: Message | Struct) -> int:
-    taken = [one.tag for one in owner.fields if one.tag is not None and one.tag >= 0]
+    taken = [field.tag for field in owner.fields if field.tag is not None and field.tag >= 0]
     return max(taken, default=-1) + 1
 
 
 def _ranges(place: Typing, message: Message) -> Iterator[tuple[str, types.CompletionItemKind, str]]:
     """The ranges that a field may have: those of what it belongs to, and from the versions on that matter."""
     owner = _owner(place, message)
-    seen: dict[str, str] = {}
+    ranges: dict[str, str] = {}
     if place.key != "versions":
         field = _field(place, message)
         if field is not None:
-            seen[str(field.versions)] = "the versions of the field"
+            ranges[str(field.versions)] = "the versions of the field"
     if message.valid:
-        seen.setdefault(f"{message.valid.highest}+", "from the newest version on")
+        ranges.setdefault(f"{message.valid.highest}+", "from the newest version on")
     if place.key == "flexibleVersions":
-        seen.setdefault("none", "never compact")
-    seen.setdefault(str(owner.versions if isinstance(owner, Struct) else "0+"), "as long as what it belongs to")
+        ranges.setdefault("none", "never compact")
+    ranges.setdefault(str(owner.versions if isinstance(owner, Struct) else "0+"), "as long as what it belongs to")
     if message.flexible and place.key != "versions":
-        seen.setdefault(str(message.flexible), "the flexible versions of the message")
-    for version in sorted({one.versions.lowest for one in message.all_fields if one.versions}):
-        seen.setdefault(f"{version}+", "")
-    for text, detail in seen.items():
+        ranges.setdefault(str(message.flexible), "the flexible versions of the message")
+    for version in sorted({field.versions.lowest for field in message.all_fields if field.versions}):
+        ranges.setdefault(f"{version}+", "")
+    for text, detail in ranges.items():
         yield text, Kind.Value, detail
 
 
 def _field(place: Typing, message: Message) -> Field | None:
-    return next((one for one in message.all_fields if one.pointer == place.pointer), None)
+    return next((field for field in message.all_fields if field.pointer == place.pointer), None)
 
 
 def _valid(message: Message, neighbours: Neighbours) -> Iterator[tuple[str, types.CompletionItemKind, str]]:
-    others = (one for one in neighbours.schemas.messages if one.api_key == message.api_key and one.file != message.file)
-    half = next((one for one in others if message.is_rpc and one.is_rpc), None)
+    others = (other for other in neighbours.schemas.messages if other.file != message.file and other.is_rpc)
+    half = next((other for other in others if message.is_rpc and other.api_key == message.api_key), None)
     if half and half.valid:
         yield str(half.valid), Kind.Value, f"as {half.name} has it"
     if message.valid and not message.valid.open:

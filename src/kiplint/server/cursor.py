@@ -29,7 +29,7 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def key(self) -> str:
         """The property that the value is of, or is inside of as an element of a list of words; else empty."""
-        return next((one for one in reversed(self.tokens) if not one.isdigit()), "")
+        return next((token for token in reversed(self.tokens) if not token.isdigit()), "")
 
     @property
     def pointer(self) -> str:
@@ -59,34 +59,34 @@ def at(buffer: Buffer, offset: int) -> Place | None:
 
 
 def _child(node: Node, offset: int) -> tuple[int, Node] | None:
-    for number, one in enumerate(node.children):
-        if (one.start if one.key is None else one.key_start) <= offset <= one.end:
-            return number, one
+    for number, inner in enumerate(node.children):
+        if (inner.start if inner.key is None else inner.key_start) <= offset <= inner.end:
+            return number, inner
     return None
 
 
 def element_at(message: Message, place: Place) -> Element:
     """The message, struct or field that a place belongs to."""
-    wanted = pointer_of(place.tokens[: place.depth])
-    known: dict[str, Element] = {one.pointer: one for one in message.structs if one.is_common}
-    known |= {one.pointer: one for one in message.all_fields}
-    return known.get(wanted, message)
+    pointer = pointer_of(place.tokens[: place.depth])
+    known: dict[str, Element] = {struct.pointer: struct for struct in message.structs if struct.is_common}
+    known |= {field.pointer: field for field in message.all_fields}
+    return known.get(pointer, message)
 
 
 def pointer_of(tokens: tuple[str, ...]) -> str:
     """The JSON pointer (RFC 6901) of tokens."""
-    return "".join(f"/{escape(one)}" for one in tokens)
+    return "".join(f"/{escape(token)}" for token in tokens)
 
 
 def child(node: Node, key: str) -> Node | None:
     """A property of an object; of several the last."""
-    return next((one for one in reversed(node.children) if one.key == key), None)
+    return next((member for member in reversed(node.children) if member.key == key), None)
 
 
 def objects(node: Node | None, key: str = "fields") -> Iterator[Node]:
     """Every object under `fields` or `commonStructs`, at every depth, the outer ones first."""
     container = child(node, key) if node else None
-    for one in container.children if container and container.kind == "array" else ():
-        if one.kind == "object":
-            yield one
-            yield from objects(one)
+    for element in container.children if container and container.kind == "array" else ():
+        if element.kind == "object":
+            yield element
+            yield from objects(element)

@@ -17,7 +17,7 @@ NAME = b"content-length"
 
 
 class Frames(io.BufferedReader):
-    """Standard input as pygls reads it: by lines up to an empty one, then the bytes that the header told.
+    """Standard input as pygls reads it: by lines up to an empty line, then as many bytes as the header states.
 
     Its lines are the two that pygls understands, whatever else a header has. Where the bytes are no messages nothing
     says where the next one begins: UsageError is raised.
@@ -45,7 +45,7 @@ class Frames(io.BufferedReader):
 
     def _length(self) -> int | None:
         """How many bytes the message behind the next header has; None where the input ends before it."""
-        left, told = MOST_HEADER, None
+        left, length = MOST_HEADER, None
         while line := super().readline(left + 1):
             left -= len(line)
             if left < 0:
@@ -54,23 +54,23 @@ class Frames(io.BufferedReader):
                 break
             name, _, value = line.strip().partition(b":")
             if name.strip().lower() == NAME:
-                told = value.strip()
+                length = value.strip()
             elif not name:
-                return _number(told)
+                return _number(length)
         if left == MOST_HEADER:
             return None
         raise UsageError("standard input ends in the header of a message")
 
 
-def _number(told: bytes | None) -> int:
-    if told is None:
+def _number(length: bytes | None) -> int:
+    if length is None:
         raise UsageError("standard input is no language client: a message has no Content-Length")
-    if not told.isdigit() or not int(told[:20]):
+    if not length.isdigit() or not int(length[:20]):
         raise UsageError(
-            f"standard input: a Content-Length is {show_raw(told.decode('latin-1'))}, and no number of bytes"
+            f"standard input: a Content-Length is {show_raw(length.decode('latin-1'))}, and no number of bytes"
         )
-    if len(told.lstrip(b"0")) > len(str(MOST_BYTES)) or int(told) > MOST_BYTES:
+    if len(length.lstrip(b"0")) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
         raise UsageError(
             f"standard input: a message has more than {MOST_BYTES >> 20} MiB, which is all that is read of one"
         )
-    return int(told)
+    return int(length)

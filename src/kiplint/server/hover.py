@@ -1,4 +1,4 @@
-"""What is told about the thing under the pointer."""
+"""Hover texts, and the versions that fields are really in, as inlay hints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kiplint.versions import VersionRange, boundaries
 _MOST_LINES = 60
 
 
-def told(element: Message | Struct | Field) -> str:
+def description(element: Message | Struct | Field) -> str:
     """What it is, the versions that have it, and what it puts on the wire."""
     if isinstance(element, Field):
         return "\n\n".join(_field(element))
@@ -43,8 +43,8 @@ def _field(field: Field) -> Iterator[str]:
         "ignorable" if field.ignorable else "",
     ]
     if any(facts):
-        said = ", ".join(filter(None, facts))
-        yield f"{said[:1].upper()}{said[1:]}."
+        text = ", ".join(filter(None, facts))
+        yield f"{text[:1].upper()}{text[1:]}."
     rows = [(str(piece), *_encoding(field, piece.lowest)) for piece in _pieces(field)]
     if rows:
         yield "\n".join(_table(("versions", "on the wire", "bytes"), rows))
@@ -64,15 +64,15 @@ def _pieces(field: Field) -> list[VersionRange]:
 
 
 def _encoding(field: Field, version: int) -> tuple[str, str]:
-    one = slot(field, version, version in field.message.flexible)
+    encoded = slot(field, version, version in field.message.flexible)
     tagged = f" as tag {field.tag}" if version in field.tagged and version in field.message.flexible else ""
-    return describe(one) + tagged, width(one)
+    return describe(encoded) + tagged, width(encoded)
 
 
 def _struct(struct: Struct) -> Iterator[str]:
     yield f"**{_code(struct.name)}** of {_code(struct.message.name)}"
     yield f"In versions {struct.present}." if struct.present else "In no valid version of the message."
-    users = [one.path for one in struct.message.all_fields if one.kind.element == struct.name]
+    users = [field.path for field in struct.message.all_fields if field.kind.element == struct.name]
     if users:
         yield f"The type of {', '.join(map(_code, users[:8]))}{' and more' if users[8:] else ''}."
 
@@ -84,8 +84,8 @@ def _message(message: Message) -> Iterator[str]:
         yield "It has no valid version."
         return
     flexible = message.flexible & message.valid
-    said = f"Versions {message.valid}, " + (f"flexible in {flexible}." if flexible else "none of them flexible.")
-    yield said + (f" Version {message.valid.highest} may still change." if message.unstable else "")
+    text = f"Versions {message.valid}, " + (f"flexible in {flexible}." if flexible else "none of them flexible.")
+    yield text + (f" Version {message.valid.highest} may still change." if message.unstable else "")
     if message.is_rpc:
         rows = [(str(versions), str(header)) for versions, header in header_map(message)]
         yield "\n".join(_table(("versions", f"{message.type} header"), rows))
@@ -101,7 +101,7 @@ def _message(message: Message) -> Iterator[str]:
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    return [f"| {' | '.join(one)} |" for one in (head, ("---",) * len(head), *rows)]
+    return [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
 
 
 def _code(text: str) -> str:
@@ -121,9 +121,9 @@ def hints(buffer: Buffer, within: types.Range, neighbours: Neighbours) -> Iterat
         versions = child(node, "versions") if node else None
         if versions is None or not start <= versions.end <= end or str(field.present) == written:
             continue
-        said = str(field.present) if field.present else "never"
-        why = f"{field.path} is in versions {said} of {message.name} ({message.valid})"
-        yield types.InlayHint(buffer.position(versions.end), said, tooltip=why, padding_left=True)
+        versions_text = str(field.present) if field.present else "never"
+        why = f"{field.path} is in versions {versions_text} of {message.name} ({message.valid})"
+        yield types.InlayHint(buffer.position(versions.end), versions_text, tooltip=why, padding_left=True)
 
 
 def hover(
@@ -137,13 +137,13 @@ def hover(
     message = neighbours.message(buffer.path)
     node = place.node
     if message and (place.tokens[place.depth :] or node.kind != "object"):
-        parts.append(told(cursor.element_at(message, place)))
-    why = {one.id: one for one in rules}
+        parts.append(description(cursor.element_at(message, place)))
+    why = {rule.id: rule for rule in rules}
     here = buffer.position(offset)
-    for one in findings:
-        span = buffer.range_of_span(one.span)
-        if one.rule in why and _before(span.start, here) and _before(here, span.end):
-            parts.append(f"**{one.rule}**: {printable(why[one.rule].spec.why)}")
+    for finding in findings:
+        span = buffer.range_of_span(finding.span)
+        if finding.rule in why and _before(span.start, here) and _before(here, span.end):
+            parts.append(f"**{finding.rule}**: {printable(why[finding.rule].spec.why)}")
     if not parts:
         return None
     start = node.start if node.key is None else node.key_start
@@ -151,5 +151,5 @@ def hover(
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), buffer.range(start, node.end))
 
 
-def _before(one: types.Position, other: types.Position) -> bool:
-    return (one.line, one.character) <= (other.line, other.character)
+def _before(position: types.Position, other: types.Position) -> bool:
+    return (position.line, position.character) <= (other.line, other.character)

@@ -1,4 +1,4 @@
-"""One editor's session: the texts that it has open, and what was found in each."""
+"""The session of an editor: its open texts, and the findings in each."""
 
 from __future__ import annotations
 
@@ -47,15 +47,17 @@ def published(
     buffer: Buffer, uri: str, findings: Iterable[Finding], rules: Iterable[Rule]
 ) -> types.PublishDiagnosticsParams:
     """All that is to be shown in a text, which takes the place of what was shown before."""
-    urls = {one.id: url_of(one) for one in rules}
-    shown = [diagnostic(one, buffer, urls.get(one.rule, "")) for one in findings if one.path == buffer.path]
+    urls = {rule.id: url_of(rule) for rule in rules}
+    shown = [
+        diagnostic(finding, buffer, urls.get(finding.rule, "")) for finding in findings if finding.path == buffer.path
+    ]
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=shown, version=buffer.version)
 
 
 def refused(buffer: Buffer, uri: str, reason: str) -> types.PublishDiagnosticsParams:
     """The one thing to say where nothing can be checked, as for a configuration that cannot be read."""
-    one = types.Diagnostic(buffer.range(0, 1), reason, severity=types.DiagnosticSeverity.Error, source=SOURCE)
-    return types.PublishDiagnosticsParams(uri=uri, diagnostics=[one], version=buffer.version)
+    problem = types.Diagnostic(buffer.range(0, 1), reason, severity=types.DiagnosticSeverity.Error, source=SOURCE)
+    return types.PublishDiagnosticsParams(uri=uri, diagnostics=[problem], version=buffer.version)
 
 
 DELAY = 0.01
@@ -146,7 +148,7 @@ class Session(LanguageServer):
         self._waiting.clear()
 
     def check(self, directory: str) -> None:
-        """Check the open texts of a directory, and tell the editor what is found in each."""
+        """Check the open texts of a directory, and publish the findings of each."""
         waiting = self._waiting.pop(directory, None)
         if waiting:
             waiting[0].cancel()
@@ -154,19 +156,19 @@ class Session(LanguageServer):
         if not texts:
             return
         try:
-            found = self.known.check(directory).findings
+            findings = self.known.check(directory).findings
         except UsageError as error:
-            for one in texts:
-                self.findings[one.path] = []
-                self.text_document_publish_diagnostics(refused(one, self.uri(one.path), str(error)))
+            for buffer in texts:
+                self.findings[buffer.path] = []
+                self.text_document_publish_diagnostics(refused(buffer, self.uri(buffer.path), str(error)))
             return
-        for one in texts:
-            self.findings[one.path] = [finding for finding in found if finding.path == one.path]
-            told = published(one, self.uri(one.path), self.findings[one.path], self.rules(one.path))
-            self.text_document_publish_diagnostics(told)
+        for buffer in texts:
+            self.findings[buffer.path] = [finding for finding in findings if finding.path == buffer.path]
+            diagnostics = published(buffer, self.uri(buffer.path), self.findings[buffer.path], self.rules(buffer.path))
+            self.text_document_publish_diagnostics(diagnostics)
 
-    def found(self, path: str) -> list[Finding]:
-        """What is found in a text as it is now."""
+    def findings_of(self, path: str) -> list[Finding]:
+        """The findings in a text as it is now."""
         if os.path.dirname(path) in self._waiting:
             self.check(os.path.dirname(path))
         return self.findings.get(path, [])

@@ -29,21 +29,21 @@ def symbols(buffer: Buffer) -> list[types.DocumentSymbol]:
 
 
 def _symbol(buffer: Buffer, node: Node, kind: types.SymbolKind, depth: int) -> types.DocumentSymbol:
-    name, said = child(node, "name"), " ".join(filter(None, (_text(buffer, node, "type"), _versions(buffer, node))))
+    name, detail = child(node, "name"), " ".join(filter(None, (_text(buffer, node, "type"), _versions(buffer, node))))
     chosen = buffer.range(name.start, name.end) if name else buffer.range(node.start, node.start + 1)
     inner = list(_children(buffer, node, depth)) if depth < _DEEPEST else []
     called = printable((name.string(buffer.text) if name else None) or "?")
     return types.DocumentSymbol(
-        called, kind, buffer.range(node.start, node.end), chosen, printable(said), children=inner
+        called, kind, buffer.range(node.start, node.end), chosen, printable(detail), children=inner
     )
 
 
 def _children(buffer: Buffer, node: Node, depth: int) -> Iterator[types.DocumentSymbol]:
     for key, kind in (("fields", types.SymbolKind.Field), ("commonStructs", types.SymbolKind.Struct)):
         container = child(node, key)
-        for one in container.children if container and container.kind == "array" else ():
-            if one.kind == "object":
-                yield _symbol(buffer, one, kind, depth + 1)
+        for element in container.children if container and container.kind == "array" else ():
+            if element.kind == "object":
+                yield _symbol(buffer, element, kind, depth + 1)
 
 
 def _versions(buffer: Buffer, node: Node) -> str:
@@ -51,8 +51,8 @@ def _versions(buffer: Buffer, node: Node) -> str:
 
 
 def _text(buffer: Buffer, node: Node, key: str) -> str:
-    found = child(node, key)
-    return (found.string(buffer.text) if found else None) or ""
+    member = child(node, key)
+    return (member.string(buffer.text) if member else None) or ""
 
 
 def folds(buffer: Buffer) -> list[types.FoldingRange]:
@@ -65,16 +65,16 @@ def _brackets(buffer: Buffer) -> Iterator[types.FoldingRange]:
     while waiting:
         node = waiting.pop()
         waiting += reversed(node.children)
-        first, last = (buffer.lines.line_of(one) - 1 for one in (node.start, node.end))
+        first, last = (buffer.lines.line_of(at) - 1 for at in (node.start, node.end))
         if node.kind in ("object", "array") and last > first + 1:
             yield types.FoldingRange(first, last - 1)
 
 
 def _comments(buffer: Buffer) -> Iterator[types.FoldingRange]:
     first = last = -2
-    for one in comments(buffer.text):
-        begins, ends = (buffer.lines.line_of(at) - 1 for at in (one.start, one.end))
-        alone = not buffer.text[buffer.lines.starts[begins] : one.start].strip()
+    for comment in comments(buffer.text):
+        begins, ends = (buffer.lines.line_of(at) - 1 for at in (comment.start, comment.end))
+        alone = not buffer.text[buffer.lines.starts[begins] : comment.start].strip()
         if alone and begins == last + 1:
             last = ends
             continue
@@ -93,7 +93,7 @@ class NotRenamed(ValueError):  # noqa: N818
     """A name that a struct cannot have; the message says why."""
 
 
-class Word(NamedTuple):
+class StructName(NamedTuple):
     """The name of a struct where it stands in a text, without quotes and brackets: half-open offsets."""
 
     start: int
@@ -101,7 +101,7 @@ class Word(NamedTuple):
     defines: bool
 
 
-def struct_at(buffer: Buffer, offset: int) -> tuple[str, Word] | None:
+def struct_at(buffer: Buffer, offset: int) -> tuple[str, StructName] | None:
     """The name of the struct that is defined or used at an offset."""
     place = cursor.at(buffer, offset)
     if place is None or not place.depth or len(place.tokens) != place.depth + 1:
@@ -113,18 +113,18 @@ def struct_at(buffer: Buffer, offset: int) -> tuple[str, Word] | None:
     return None
 
 
-def structs(buffer: Buffer) -> dict[str, list[Word]]:
+def structs(buffer: Buffer) -> dict[str, list[StructName]]:
     """The structs of a text by name, each with all places of its name, those that define it first."""
-    found: dict[str, list[Word]] = {}
+    names: dict[str, list[StructName]] = {}
     root = buffer.root
     common = [*_direct(root, "commonStructs")]
-    for one in common:
-        _note(buffer, found, child(one, "name"), defines=True)
-    for one in [*cursor.objects(root), *cursor.objects(root, "commonStructs")]:
-        if one not in common:
-            has_fields = bool((inner := child(one, "fields")) and inner.children)
-            _note(buffer, found, child(one, "type"), defines=has_fields)
-    return {name: sorted(words, key=lambda word: not word.defines) for name, words in found.items()}
+    for struct in common:
+        _note(buffer, names, child(struct, "name"), defines=True)
+    for struct in [*cursor.objects(root), *cursor.objects(root, "commonStructs")]:
+        if struct not in common:
+            has_fields = bool((inner := child(struct, "fields")) and inner.children)
+            _note(buffer, names, child(struct, "type"), defines=has_fields)
+    return {name: sorted(words, key=lambda word: not word.defines) for name, words in names.items()}
 
 
 def other_half(buffer: Buffer, place: Place, neighbours: Neighbours) -> str | None:
@@ -133,35 +133,35 @@ def other_half(buffer: Buffer, place: Place, neighbours: Neighbours) -> str | No
     if message is None or len(place.tokens) > 2 or place.key not in _OF_THE_MESSAGE or message.api_key is None:
         return None
     for rpc in neighbours.schemas.rpcs:
-        halves = [one for one in (rpc.request, rpc.response) if one]
+        halves = [half for half in (rpc.request, rpc.response) if half]
         if message in halves:
-            return next((one.file for one in halves if one is not message), None)
+            return next((half.file for half in halves if half is not message), None)
     return None
 
 
-def rename(buffer: Buffer, offset: int, name: str) -> list[Word]:
+def rename(buffer: Buffer, offset: int, name: str) -> list[StructName]:
     """The places where a struct's name has to be written anew; raises NotRenamed for a name that it cannot have."""
-    found = struct_at(buffer, offset)
-    if found is None:
+    struct = struct_at(buffer, offset)
+    if struct is None:
         raise NotRenamed("only structs can be renamed here")
     if not re.fullmatch(_NAME, name):
         raise NotRenamed(f"{name!r} is no name of a struct: it begins with a capital letter, then letters and digits")
     known = structs(buffer)
-    if name in known and name != found[0]:
+    if name in known and name != struct[0]:
         raise NotRenamed(f"there is a struct {name} in this message already")
-    return known[found[0]]
+    return known[struct[0]]
 
 
 def _direct(root: Node | None, key: str) -> Iterator[Node]:
     container = child(root, key) if root else None
-    yield from (one for one in (container.children if container else ()) if one.kind == "object")
+    yield from (element for element in (container.children if container else ()) if element.kind == "object")
 
 
-def _note(buffer: Buffer, found: dict[str, list[Word]], node: Node | None, *, defines: bool) -> None:
-    said = node.string(buffer.text) if node else None
-    if node is None or not said:
+def _note(buffer: Buffer, names: dict[str, list[StructName]], node: Node | None, *, defines: bool) -> None:
+    name = node.string(buffer.text) if node else None
+    if node is None or not name:
         return
-    element = parse_type(said).element
+    element = parse_type(name).element
     at = buffer.text.find(element, node.start, node.end)
     if element and element not in PRIMITIVES and at >= 0:
-        found.setdefault(element, []).append(Word(at, at + len(element), defines))
+        names.setdefault(element, []).append(StructName(at, at + len(element), defines))

@@ -31,7 +31,7 @@ class Neighbours(msgspec.Struct, frozen=True):
 
     def message(self, path: str) -> Message | None:
         """The message of a file; None when there is none to be had of it."""
-        return next((one for one in self.schemas.messages if one.file == path), None)
+        return next((message for message in self.schemas.messages if message.file == path), None)
 
 
 class Workspace:
@@ -66,7 +66,7 @@ class Workspace:
 
     def opened(self, directory: str) -> list[Buffer]:
         """The texts of a directory that the editor has open."""
-        return [one for path, one in self.buffers.items() if os.path.dirname(path) == directory]
+        return [buffer for path, buffer in self.buffers.items() if os.path.dirname(path) == directory]
 
     def buffer(self, path: str) -> Buffer:
         """A text as the editor has it, else the file on disk; raises SourceError when that cannot be read."""
@@ -78,13 +78,13 @@ class Workspace:
         known = self._neighbours.get(directory)
         if known is None:
             files = self._files(directory)
-            messages = tuple(one for path, data in files.items() if (one := load(path, data).message))
+            messages = tuple(message for path, data in files.items() if (message := load(path, data).message))
             known = Neighbours(directory, files, SchemaSet(messages, directory))
             self._neighbours[directory] = known
         return known
 
     def check(self, directory: str) -> Result:
-        """What is found in the open texts of a directory, with fixes; raises UsageError for its configuration."""
+        """The findings in the open texts of a directory, with fixes; raises UsageError for its configuration."""
         files = self._files(directory)
         inputs = [Input(path, data, path in self.buffers) for path, data in files.items()]
         rules = self._configuration(directory)[1]
@@ -102,8 +102,8 @@ class Workspace:
     def _configuration(self, directory: str) -> tuple[Configuration, RuleSet]:
         if directory not in self._configured:
             try:
-                found = configure(directory)
-                self._configured[directory] = (found, found.rules())
+                configuration = configure(directory)
+                self._configured[directory] = (configuration, configuration.rules())
             except UsageError as error:
                 self._configured[directory] = error
         known = self._configured[directory]
@@ -114,23 +114,23 @@ class Workspace:
     def _keeps(self, directory: str, path: str) -> bool:
         try:
             return self._configuration(directory)[0].keeps(path)
-        except UsageError:  # whoever checks says so
+        except UsageError:  # the check reports it
             return True
 
     def _files(self, directory: str) -> dict[str, bytes]:
         """The bytes of the definitions of a directory, by path; open texts that are not saved yet among them."""
-        found = {one.path: one.data for one in self.opened(directory) if one.path.endswith(".json")}
-        if all(kind_of(data, os.path.basename(path)) == "other" for path, data in found.items()):
+        texts = {buffer.path: buffer.data for buffer in self.opened(directory) if buffer.path.endswith(".json")}
+        if all(kind_of(data, os.path.basename(path)) == "other" for path, data in texts.items()):
             return {}  # nobody knows what else is there, nor how much
         try:
             entries = list(os.scandir(directory))
         except OSError:
             entries = []
         for entry in entries:
-            if entry.name.endswith(".json") and entry.path not in found and self._is_file(entry):
-                found[entry.path] = self._disk[entry.path][1]
-        files = (SchemaFile(path, found[path]) for path in sorted(found) if self._keeps(directory, path))
-        return {one.path: one.data for one in definitions(files, certain=False)}
+            if entry.name.endswith(".json") and entry.path not in texts and self._is_file(entry):
+                texts[entry.path] = self._disk[entry.path][1]
+        files = (SchemaFile(path, texts[path]) for path in sorted(texts) if self._keeps(directory, path))
+        return {file.path: file.data for file in definitions(files, certain=False)}
 
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
         """Whether an entry is a file that can be read; then its bytes are known afterwards."""
