@@ -10,6 +10,7 @@ from typing import ClassVar
 from kiplint.commands.diff.run import diff_all
 from kiplint.compat.judge import Judged
 from kiplint.engine.config import Path
+from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 
 
@@ -31,10 +32,8 @@ class ChangelogResult(RunResult, frozen=True):
         return f"<{type(self).__name__}: {len(self.changes)} changes from {self.old} to {self.new}>"
 
     def __str__(self) -> str:
-        from kiplint.commands.changelog.text import write
-
         page = StringIO()
-        write(self, page)
+        write("text", self, page)
         return page.getvalue().rstrip("\n")
 
 
