@@ -32,7 +32,10 @@ PAIRS = (
 )
 FORMATS = ("text", "json")
 LISTS = ("concise", "jsonl", "github", "sarif", "rdjson", "junit", "gitlab", "markdown", "html")
-SCHEMAS = ("message", "config", "pack", "output", "show", "migrate", "new", "negotiate", "upgrade-path")
+SCHEMAS = (
+    *("message", "config", "pack", "check", "decode", "diff", "encode", "kip", "matrix", "migrate", "negotiate", "new"),
+    *("output", "probe", "readers", "rollout", "show", "upgrade-path", "vectors"),
+)
 REVISIONS = 20
 
 Case = tuple[str, list[str]]

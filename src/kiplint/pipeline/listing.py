@@ -187,7 +187,7 @@ THREADS = 8
 MANY = 1_000
 """So many sources of Kafka's size take as long to list, on two cores, as Spark takes to start: some 9 s."""
 EVERY, PATIENCE = 0.05, 20
-"""Seconds, and how often: what threads are at is ended so long where a run is interrupted; the others are left."""
+"""On interrupt: poll interval in seconds, and maximum polls while the running git calls of threads are stopped."""
 PACKED = 500
 """From so many sources on their revisions are kept as Arrow has them."""
 A_JOB = 2_000

@@ -1,0 +1,43 @@
+"""`kiplint schema`: every command with JSON has one, and its output is valid by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from conftest import ROOT
+from kiplint.commands.schema.run import schema, schema_names
+from tools import kiplint
+
+CLIENTS = str(ROOT / "fixtures/sets/broker/clients")
+OLD, NEW = (str(ROOT / "fixtures/compat/layout-changed" / side) for side in ("old", "new"))
+GAP = str(ROOT / "fixtures/tags/gap/bad")
+
+OUTPUTS = {
+    "check": ["check", GAP],
+    "output": ["check", CLIENTS],
+    "diff": ["diff", OLD, NEW],
+    "rollout": ["rollout", CLIENTS],
+    "show": ["show", "--all", CLIENTS],
+    "negotiate": ["negotiate", CLIENTS, CLIENTS],
+    "readers": ["readers", CLIENTS],
+    "upgrade-path": ["upgrade-path", CLIENTS, CLIENTS],
+    "new": ["new", "rpc", "Sample", "--schemas", CLIENTS, "--dry-run"],
+    "migrate": ["migrate", "bump", "Metadata", "--schemas", CLIENTS, "--dry-run"],
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_the_output_is_valid_by_its_schema(tmp_path: Path, name: str) -> None:
+    ran = kiplint(*OUTPUTS[name], "--output-format", "json", cwd=tmp_path)
+    assert ran.code in (0, 1), ran.err
+    Draft202012Validator(schema(name)).validate(json.loads(ran.out))
+
+
+def test_every_schema_is_one() -> None:
+    for name in schema_names():
+        Draft202012Validator.check_schema(schema(name))
+    assert {*OUTPUTS} <= {*schema_names()}
