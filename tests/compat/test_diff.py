@@ -286,7 +286,7 @@ def test_unstable_versions_whose_bytes_changed_are_told_as_a_whole() -> None:
     gone = definition(A, field("C", "string", versions="0-4"))
     (one,) = changes(old, gone)
     assert (one.rule, one.severity, one.breaks) == ("compat/unstable-changed", "info", "none")
-    assert one.message == "XRequest: version 5, which was unstable, is written in other bytes"
+    assert one.message == "XRequest: version 5, not released yet, is written in other bytes"
     assert (one.old["layout"], one.new["layout"]) == ("A int32, C compact string", "A int32")
     tag = definition(A, C, field("B", versions="5+", tag=0, taggedVersions="5+"), latestVersionUnstable=True)
     assert "unstable-changed none 5" in told(old, tag)

@@ -109,6 +109,8 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     common = released & new.valid
     yield from _identity_changes(both)
     yield from _version_changes(both, released)
+    yield from _listener_changes(both)
+    yield from _deprecation_changes(both)
     yield from _flexible_changes(both, common)
     yield from _field_changes(both, common)
     yield from _attribute_changes(both, old, new, released, set())
@@ -180,6 +182,26 @@ def _version_changes(both: Both, released: VersionRange) -> Iterator[Change]:
         yield kinds.GapInVersions(both, skipped)
     if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest and old.valid:
         yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
+
+
+def _listener_changes(both: Both) -> Iterator[Change]:
+    """Listeners that came or went, where both sides declare listeners, as Kafka does since 2.8."""
+    old, new = both
+    if not (old.declares_listeners and new.declares_listeners and old.valid and new.valid):
+        return
+    if removed := tuple(name for name in old.listeners if name not in new.listeners):
+        yield kinds.ListenerRemoved(both, new.valid, removed)
+    if added := tuple(name for name in new.listeners if name not in old.listeners):
+        yield kinds.ListenerAdded(both, new.valid, added)
+
+
+def _deprecation_changes(both: Both) -> Iterator[Change]:
+    """Versions that both sides have and that became deprecated, or are no longer (KIP-896)."""
+    old, new = both
+    if deprecated := (new.deprecated - old.deprecated) & new.valid:
+        yield kinds.Deprecated(both, deprecated)
+    if restored := (old.deprecated - new.deprecated) & old.valid & new.valid:
+        yield kinds.Undeprecated(both, restored)
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:

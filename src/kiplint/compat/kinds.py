@@ -162,6 +162,55 @@ class ReleasedUnstable(Change, frozen=True, dict=True):
     key = "latestVersionUnstable"
 
 
+class ListenersChange(Change, frozen=True, dict=True):
+    """A change of the listeners that serve a request."""
+
+    key = "listeners"
+    listeners: Annotated[tuple[str, ...], "The listeners that the change is about."] = ()
+
+    @property
+    def old(self) -> Side:
+        """The listeners in the old set."""
+        return _listeners(self.messages[0])
+
+    @property
+    def new(self) -> Side:
+        """The listeners in the new set."""
+        return _listeners(self.messages[1])
+
+
+class ListenerRemoved(ListenersChange, frozen=True, dict=True):
+    """Listeners no longer serve a request."""
+
+
+class ListenerAdded(ListenersChange, frozen=True, dict=True):
+    """More listeners serve a request."""
+
+
+class DeprecationChange(Change, frozen=True, dict=True):
+    """A change of the deprecated versions (KIP-896)."""
+
+    key = "deprecatedVersions"
+
+    @property
+    def old(self) -> Side:
+        """The deprecated versions in the old set."""
+        return _deprecated(self.messages[0])
+
+    @property
+    def new(self) -> Side:
+        """The deprecated versions in the new set."""
+        return _deprecated(self.messages[1])
+
+
+class Deprecated(DeprecationChange, frozen=True, dict=True):
+    """Valid versions became deprecated."""
+
+
+class Undeprecated(DeprecationChange, frozen=True, dict=True):
+    """Valid versions are no longer deprecated."""
+
+
 class FrozenBumped(Change, frozen=True, dict=True):
     """A request or response got versions; its rule knows the RPCs that must not."""
 
@@ -185,7 +234,7 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
 
 
 class UnstableChanged(Change, frozen=True, dict=True):
-    """A version that was unstable has other bytes, or another header."""
+    """A version that is not released has other bytes, or another header."""
 
     @property
     def spot(self) -> Spot | None:
@@ -230,6 +279,14 @@ class HeaderChanged(Change, frozen=True, dict=True):
 def _text(message: Message | None, attribute: str) -> str:
     value = getattr(message, attribute)
     return "" if value is None else str(value)
+
+
+def _listeners(message: Message | None) -> Side:
+    return {"listeners": list(message.listeners)} if message else {}
+
+
+def _deprecated(message: Message | None) -> Side:
+    return {"deprecatedVersions": str(message.deprecated)} if message else {}
 
 
 def _valid(message: Message | None) -> Side:
