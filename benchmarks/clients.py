@@ -30,7 +30,7 @@ Entities = Callable[[str, int], Entity | None]
 
 def submodules(package: Any) -> Iterator[str]:
     """The names of all modules of a package."""
-    return (one.name for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
+    return (module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
 
 
 def kafka_python() -> Entities:
@@ -44,9 +44,13 @@ def kafka_python() -> Entities:
         if not name.startswith(("kafka.protocol.old", "kafka.protocol.generate_stubs")):
             importlib.import_module(name)
     classes = [*ApiMessage.__subclasses__()]
-    for one in classes:
-        classes += one.__subclasses__()
-    known = {one.name: one for one in reversed(classes) if one._class_version is None and isinstance(one._json, dict)}
+    for message_class in classes:
+        classes += message_class.__subclasses__()
+    known = {
+        message_class.name: message_class
+        for message_class in reversed(classes)
+        if message_class._class_version is None and isinstance(message_class._json, dict)
+    }
 
     @cache
     def entity(name: str, version: int) -> Entity | None:

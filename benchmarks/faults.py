@@ -96,17 +96,17 @@ def _moment(draw: random.Random, number: int, whole: float) -> Moment:
     )
 
 
-def _resume(one: Undisturbed, lake: Path, told: str) -> list[str]:
+def _resume(undisturbed: Undisturbed, lake: Path, told: str) -> list[str]:
     """What is wrong with the lake after it was resumed and tidied up."""
     stage = _stage_of(lake)
     inside = {place: state(plant(place)) for place in (lake / name for name in INSIDE) if (lake / RUNS).exists()}
     loose = len(_unnamed(lake))
     begun = time.monotonic()
-    pipeline(*one.words, "--out", lake, cache=one.where)
+    pipeline(*undisturbed.words, "--out", lake, cache=undisturbed.where)
     took = time.monotonic() - begun
-    wrong = [] if content(lake) == one.held else ["content"]
-    pipeline("optimize", lake, "--keep", "0", cache=one.where)
-    wrong += [] if content(lake) == one.held else ["content after optimize"]
+    wrong = [] if content(lake) == undisturbed.held else ["content"]
+    pipeline("optimize", lake, "--keep", "0", cache=undisturbed.where)
+    wrong += [] if content(lake) == undisturbed.held else ["content after optimize"]
     wrong += [f"orphans {sorted(left)[:3]}"] if (left := _unnamed(lake)) else []
     wrong += [f"canary {place.name}" for place, before in inside.items() if state(place) != before]
     print(f"{told}, before the end of {stage}, {loose} loose files: resumed in {took:.1f} s, ", end="")

@@ -60,22 +60,22 @@ def _beside(
 ) -> Iterator[Outcome]:
     """The same messages read, or written, by both; without those that the peer does not know, or writes otherwise."""
     pairs = []
-    for one in known:
-        entity = entities(one.codec.message.name, one.codec.version)
-        value = entity.read_whole(one.data) if entity else None
-        if entity and value is not None and one.codec.encode(one.value) == (one.data, ()):
-            pairs.append((one, entity, value))
+    for sample in known:
+        entity = entities(sample.codec.message.name, sample.codec.version)
+        value = entity.read_whole(sample.data) if entity else None
+        if entity and value is not None and sample.codec.encode(sample.value) == (sample.data, ()):
+            pairs.append((sample, entity, value))
 
     def ours() -> None:
-        for one, _, _ in pairs:
-            _ = one.codec.decode(one.data) if verb == "decode" else one.codec.encode(one.value)
+        for sample, _, _ in pairs:
+            _ = sample.codec.decode(sample.data) if verb == "decode" else sample.codec.encode(sample.value)
 
     def theirs() -> None:
-        for one, entity, value in pairs:
-            _ = entity.read(one.data) if verb == "decode" else entity.write(value)
+        for sample, entity, value in pairs:
+            _ = entity.read(sample.data) if verb == "decode" else entity.write(value)
 
     took = [(_cpu(ours), _cpu(theirs)) for _ in range(ROUNDS)]
-    size = sum(len(one.data) for one, _, _ in pairs)
+    size = sum(len(sample.data) for sample, _, _ in pairs)
     first, second = (statistics.median(column) for column in zip(*took, strict=True))
     ratio = statistics.median(a / b for a, b in took)
     told = [_rate(len(pairs), size, seconds) for seconds in (first, second)]
@@ -95,8 +95,8 @@ def _rate(count: int, size: int, seconds: float) -> str:
 def _growth(lab: Lab, known: list[Body]) -> Iterator[Outcome]:
     """Ten times the lines take ten times as long, start-up aside."""
     lines = [
-        json.dumps({"message": one.codec.message.name, "version": one.codec.version, "hex": one.data.hex()})
-        for one in known
+        json.dumps({"message": sample.codec.message.name, "version": sample.codec.version, "hex": sample.data.hex()})
+        for sample in known
     ]
     walls = []
     for factor in (0, 2, 20):
@@ -112,9 +112,9 @@ def _growth(lab: Lab, known: list[Body]) -> Iterator[Outcome]:
 
 
 def _one_frame(lab: Lab) -> Iterator[Outcome]:
-    one = lab.kiplint("decode", "--set", ".", FRAME, cwd=lab.corpus.clients)
+    ours = lab.kiplint("decode", "--set", ".", FRAME, cwd=lab.corpus.clients)
     other = lab.kiplint("check", "MetadataRequest.json", cwd=lab.corpus.clients)
-    comparison = compare(one, other, lab.plan.pairs)
+    comparison = compare(ours, other, lab.plan.pairs)
     yield pair_row("decode one frame / check one file", comparison, 1.5)
     yield cost_of("kiplint decode, one frame", comparison.ours)
 

@@ -50,7 +50,7 @@ def sources_of(repository: Path) -> tuple[str, ...]:
 
 def arguments(sources: Iterable[str]) -> tuple[str, ...]:
     """The options of `kiplint pipeline run` that name sources."""
-    return tuple(word for one in sources for word in ("--source", one))
+    return tuple(word for source in sources for word in ("--source", source))
 
 
 def _apply(repository: Path, step: Mapping[str, Any]) -> None:

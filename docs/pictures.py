@@ -143,16 +143,16 @@ def main() -> int:
         sandbox = [] if os.getuid() else ["--no-sandbox"]
         browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
         _make_lake(folder / "lake", folder / "history")
-        for one in pictures(folder / "history", folder / "lake"):
-            page = written(one).replace(str(folder), "")
-            likeness = _likeness(page, one._replace(words=()))
-            if known.get(one.name) == likeness:
+        for picture in pictures(folder / "history", folder / "lake"):
+            page = written(picture).replace(str(folder), "")
+            likeness = _likeness(page, picture._replace(words=()))
+            if known.get(picture.name) == likeness:
                 continue
-            for file, data in _shots(browser, page, one, folder):
+            for file, data in _shots(browser, page, picture, folder):
                 (PICTURES / file).write_bytes(data)
                 too_large += [f"{file}: {len(data)} bytes"] if len(data) > LARGEST else []
                 print(f"{file}: {len(data):,} bytes")
-            known[one.name] = likeness
+            known[picture.name] = likeness
         browser.close()
     MADE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", "utf-8")
     for said in too_large:

@@ -20,7 +20,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 
 HEAD = """# What broke between releases
 
-For each release of the repository and the one before it: how many changes break what. Made by
+For each release of the repository and the release before it: how many changes break what. Made by
 `python docs/releases.py REPOSITORY`, which compares the definitions of all consecutive tags.
 
 """
@@ -34,15 +34,15 @@ def main(repository: str) -> None:
     print(HEAD + "| from | to | " + " | ".join(BREAKS) + " |\n|" + " --- |" * (2 + len(BREAKS)))
     for old, new in pairwise(trees(repository)):
         changes = judge(compare_trees(old, new), rules, old.sources, new.sources)
-        counts = Counter(one.breaks for one in changes)
+        counts = Counter(change.breaks for change in changes)
         names = (old.name.rstrip(":"), new.name.rstrip(":"))
         print(f"| {names[0]} | {names[1]} | " + " | ".join(str(counts[what] or "") for what in BREAKS) + " |")
-        grave += [(f"{names[0]} to {names[1]}", one) for one in changes if one.breaks in ("wire", "storage")]
+        grave += [(f"{names[0]} to {names[1]}", change) for change in changes if change.breaks in ("wire", "storage")]
     for what, title in (("wire", "Breaks on the wire"), ("storage", "Breaks storage")):
         print(f"\n## {title}\n")
-        for pair, one in grave:
-            if one.breaks == what:
-                print(f"- {pair}: `{one.rule}` {one.message}")
+        for pair, change in grave:
+            if change.breaks == what:
+                print(f"- {pair}: `{change.rule}` {change.message}")
 
 
 def trees(repository: str) -> Iterator[Tree]:

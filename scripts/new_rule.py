@@ -47,7 +47,7 @@ EXAMPLE = """\
 """
 NEXT = """\
 {entry}: say what must hold, and why
-{examples}/bad, {examples}/good: one definition that breaks it, and one that does not
+{examples}/bad, {examples}/good: a definition that violates it, and one that does not
 then: make snapshots, and read tests/snapshots/{rule}.txt; make docs; a line in CHANGELOG.md"""
 
 
@@ -81,7 +81,7 @@ def begin(rule: str) -> str:
     for kind, field in (("bad", "WrongName"), ("good", "Name")):
         (examples / kind).mkdir(parents=True)
         (examples / kind / "ThingData.json").write_text(EXAMPLE.format(field=field), "utf-8")
-    shown = [one.relative_to(ROOT).as_posix() for one in (file, examples)]
+    shown = [path.relative_to(ROOT).as_posix() for path in (file, examples)]
     return NEXT.format(entry=shown[0], examples=shown[1], rule=rule)
 
 

@@ -123,15 +123,15 @@ class Checker:
             if known not in self._done:
                 inputs = [Input(name, data) for name, data in sorted(repository.contents(files).items())]
                 result = check_set(inputs, self._rules, directory=directory)
-                self._done[known] = {key_of(one): one for one in result.findings}
+                self._done[known] = {key_of(finding): finding for finding in result.findings}
             found |= self._done[known]
         return found
 
 
-def key_of(one: Finding) -> Key:
+def key_of(finding: Finding) -> Key:
     """A finding's identity; by its words where it has no place in the JSON."""
-    rule, message, place = one.identity.split("\0", 2)
-    return Key(rule, message, place or one.message)
+    rule, message, place = finding.identity.split("\0", 2)
+    return Key(rule, message, place or finding.message)
 
 
 def elements(repository: Repository, directory: FILES) -> Iterator[tuple[Element, str]]:
@@ -193,7 +193,7 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def verdict_on(key: Key, judged: list[Verdict]) -> str:
     """How a finding was judged: right, wrong, or unread; what is said of it alone counts before what is said of all."""
-    found = sorted((one for one in judged if one.is_about(key)), key=lambda one: not one.message)
+    found = sorted((verdict for verdict in judged if verdict.is_about(key)), key=lambda verdict: not verdict.message)
     return "unread" if not found else "right" if found[0].true else "wrong"
 
 
@@ -208,7 +208,7 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
     fates = {key: history.fate(key) for key in history.last}
     fates |= {key: "forks" for head in heads for key in checker.findings(forks, head) if key not in fates}
     judged = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
-    stale = [one for one in judged if not any(one.is_about(key) for key in fates)]
+    stale = [verdict for verdict in judged if not any(verdict.is_about(key) for key in fates)]
     if stale:
         raise SystemExit(f"nothing is found that {stale[0]} is about; take it out of docs/judged.json")
     records: dict[str, dict[str, int | str]] = {}
@@ -226,11 +226,11 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
 
 def complaints(rules: dict[str, dict[str, Any]]) -> Iterator[str]:
     """The warnings that are true less than four times in five, or that nobody has judged."""
-    for name, one in rules.items():
-        if one["severity"] == "warning" and 5 * one["wrong"] > one["findings"]:
+    for name, item in rules.items():
+        if item["severity"] == "warning" and 5 * item["wrong"] > item["findings"]:
             yield f"{name} is a warning, and true less than four times in five"
-        if one["severity"] == "warning" and one["unread"]:
-            yield f"{name} is a warning, and {one['unread']} of its findings are neither mended nor judged"
+        if item["severity"] == "warning" and item["unread"]:
+            yield f"{name} is a warning, and {item['unread']} of its findings are neither mended nor judged"
 
 
 def main() -> int:

@@ -53,7 +53,7 @@ def kiplint(command: str, *words: str, show: bool = True) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         text, sarif, outputs = (Path(folder, name) for name in ("text", "sarif", "outputs"))
         written = ("github" if show else f"github={os.devnull}", f"text={text}", f"sarif={sarif}")
-        formats = [*(f"--output-format={one}" for one in written), "--color", "always"]
+        formats = [*(f"--output-format={item}" for item in written), "--color", "always"]
         done = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", command, *formats, *words],
             env=environment(GITHUB_OUTPUT=str(outputs)),
@@ -101,7 +101,7 @@ def annotate(runs: Sequence[Run]) -> None:
     left_out = []
     crowded = any(_total(runs, level) > SHOWN for level in COUNTS)
     for level in COUNTS:
-        room = SHOWN - 1 if crowded and level == "notice" else SHOWN  # the last notice is the one about the rest
+        room = SHOWN - 1 if crowded and level == "notice" else SHOWN  # the last notice counts the rest
         for line in _fair(_lines(runs, level), room):
             print(line)
         if (hidden := _total(runs, level) - room) > 0:
@@ -118,7 +118,7 @@ def _fair(lines: Sequence[str], room: int) -> Sequence[str]:
         rule = line.partition("title=")[2].partition("::")[0]
         had[rule] += 1
         ranked.append((had[rule] > EACH, line))
-    return [line for _, line in sorted(ranked, key=lambda one: one[0] and len(lines) > room)][:room]
+    return [line for _, line in sorted(ranked, key=lambda item: item[0] and len(lines) > room)][:room]
 
 
 def _lines(runs: Sequence[Run], level: str) -> list[str]:
@@ -143,10 +143,10 @@ def touched(base: str, path: str) -> bool:
 
 def reports(asked: Iterable[str], suffix: str = "") -> Iterator[str]:
     """The options for the reports FORMAT=FILE that are asked for, with a suffix for the names of the files."""
-    for one in asked:
-        name, _, file = one.partition("=")
+    for item in asked:
+        name, _, file = item.partition("=")
         if not file:
-            raise ActionError(f"formats: FORMAT=FILE, not {one}")
+            raise ActionError(f"formats: FORMAT=FILE, not {item}")
         path = Path(file)
         yield f"--output-format={name}={path.with_stem(path.stem + suffix)}"
 
@@ -214,7 +214,7 @@ def _only_changed(inputs: Mapping[str, str], event: Mapping[str, Any], paths: Se
     if asked not in ("auto", "true", "false"):
         raise ActionError(f"changed-only: auto, true or false, not {asked}")
     wanted = asked == "true" or (asked == "auto" and "pull_request" in event)
-    return wanted and all(is_here(one) and (os.path.isdir(one) or one.endswith(".json")) for one in paths)
+    return wanted and all(is_here(path) and (os.path.isdir(path) or path.endswith(".json")) for path in paths)
 
 
 def write_sarif(done: Sequence[Run], file: str) -> list[Run]:

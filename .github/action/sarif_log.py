@@ -10,9 +10,9 @@ def merged(logs: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """One SARIF log out of several, with one run for each command: code scanning takes no two of the same."""
     whole: dict[str, Any] | None = None
     by_command: dict[str, Any] = {}
-    for one in logs:
-        whole = whole or {**one, "runs": []}
-        (run,) = one["runs"]
+    for log in logs:
+        whole = whole or {**log, "runs": []}
+        (run,) = log["runs"]
         known = by_command.setdefault(run["automationDetails"]["id"], run)
         if known is run:
             whole["runs"].append(run)

@@ -147,7 +147,7 @@ def main() -> int:
         before, start = _memory(), time.monotonic()
         found = fuzz(surface, options.seconds, random.Random(options.seed))
         grown, took = _memory() - before, time.monotonic() - start
-        numbers = [f"{one:,}" for one in found.counts]
+        numbers = [f"{count:,}" for count in found.counts]
         rows.append((surface.name, *numbers, f"{took:.0f}", f"{grown >> 20} MiB", str(len(found.failures))))
         for said, data in found.failures.items():
             failed = True

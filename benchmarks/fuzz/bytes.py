@@ -43,7 +43,7 @@ def main() -> int:
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
         found = codec.decode(made)
         counts[not found.problems] += 1
-        if found.problems and not all(0 <= one.offset <= len(made) for one in found.problems):
+        if found.problems and not all(0 <= item.offset <= len(made) for item in found.problems):
             raise AssertionError(f"{codec.title}: {made.hex()}: {found.problems}")
     signal.setitimer(signal.ITIMER_REAL, 0)
     took, grown = time.perf_counter() - start, _memory() - before
@@ -57,7 +57,7 @@ def main() -> int:
 def _codecs() -> list[Codec]:
     top = find_corpus().clients.parent
     sets = open_sets([str(top)], lambda path: True)
-    known = Catalog([Definitions([(file.path, file.data) for file in one.files]) for one in sets])
+    known = Catalog([Definitions([(file.path, file.data) for file in item.files]) for item in sets])
     messages = [message for name in known.names for message in known.named(name)]
     return [known.codec(message, piece.lowest) for message in messages for piece in intervals(message)]
 

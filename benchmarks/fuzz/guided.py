@@ -16,17 +16,17 @@ def main() -> None:
     name, seconds = sys.argv[1:3]
     with atheris.instrument_imports(include=["kiplint"]):
         from benchmarks.fuzz.surfaces import SURFACES
-    surface = next(one for one in SURFACES if one.name == name)
+    surface = next(surface for surface in SURFACES if surface.name == name)
     with tempfile.TemporaryDirectory() as corpus:
         for number, seed in enumerate(surface.seeds()):
             Path(corpus, str(number)).write_bytes(seed)
 
-        def one(data: bytes) -> None:
+        def read(data: bytes) -> None:
             with suppress(*surface.refusals):
                 surface.read(data)
 
         flags = [f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]
-        atheris.Setup([sys.argv[0], corpus, *flags, *sys.argv[3:]], one)
+        atheris.Setup([sys.argv[0], corpus, *flags, *sys.argv[3:]], read)
         atheris.Fuzz()
 
 

@@ -133,8 +133,8 @@ def configuration(data: bytes) -> None:
 
 def archive(data: bytes) -> None:
     """An archive, as what its first bytes say it is."""
-    for one in open_sets([_file("x.jar", data)], lambda path: True):
-        [load(file.path, file.data) for file in one.files]
+    for open_set in open_sets([_file("x.jar", data)], lambda path: True):
+        [load(file.path, file.data) for file in open_set.files]
 
 
 def compare(data: bytes) -> None:
@@ -156,8 +156,8 @@ def repository(data: bytes) -> None:
         chosen.write_bytes(
             data[1:] if len(data) > 64 else before[: len(before) // 2] + data + before[len(before) // 2 :]
         )
-        for one in open_sets(["HEAD:"], lambda path: True, repository=str(top)):
-            [load(file.path, file.data) for file in one.files]
+        for open_set in open_sets(["HEAD:"], lambda path: True, repository=str(top)):
+            [load(file.path, file.data) for file in open_set.files]
     finally:
         close()
         chosen.write_bytes(before)
@@ -193,8 +193,8 @@ def records(data: bytes) -> None:
 
 def capture(data: bytes) -> None:
     """A capture, every frame of it decoded."""
-    for one in read_capture(catalog(), data).frames:
-        one.decode(catalog())
+    for frame in read_capture(catalog(), data).frames:
+        frame.decode(catalog())
 
 
 def kip(data: bytes) -> None:
@@ -214,8 +214,8 @@ def readers(data: bytes) -> None:
 
 def _kips() -> list[bytes]:
     texts = [data.decode() for data in definitions()[:40] if data.isascii()]
-    pages = [f"<html><h1>K</h1><pre class='x'>{html.escape(one)}</pre>&nbsp;<!-- c --></html>" for one in texts]
-    return [one.encode() for one in (*(f"# K\n\n```json\n{one}\n```\n" for one in texts), *texts, *pages)]
+    pages = [f"<html><h1>K</h1><pre class='x'>{html.escape(text)}</pre>&nbsp;<!-- c --></html>" for text in texts]
+    return [one.encode() for one in (*(f"# K\n\n```json\n{text}\n```\n" for text in texts), *texts, *pages)]
 
 
 def _archives() -> list[bytes]:
@@ -238,7 +238,7 @@ def _archives() -> list[bytes]:
 
 def _expressions() -> list[bytes]:
     rows = [json.loads(_plain(file)) for file in sorted((REPOSITORY / "rules").glob("*.json"))]
-    texts = [rule.get(part) for one in rows for rule in one["rules"] for part in ("expect", "when")]
+    texts = [rule.get(part) for row in rows for rule in row["rules"] for part in ("expect", "when")]
     return [text.encode() for text in texts if text]
 
 

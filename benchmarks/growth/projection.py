@@ -35,10 +35,10 @@ def projected(done: Watched, log: Path, repositories: int) -> str:
     titles = ("stage", "tasks", "task seconds", "longest task", "s without task", "hours of tasks", "hours without")
     lines = [titles, tuple("---:" if at else "---" for at in range(len(titles)))]
     share = REPOSITORIES / repositories / 3600
-    for one in _stages(done, log):
-        hours = one.seconds * share / MACHINES / CORES, one.idle * share
-        figures = (f"{number:,.1f}" for number in (one.seconds, one.longest, one.idle, *hours))
-        lines.append((one.name, str(one.tasks), *figures))
+    for stage in _stages(done, log):
+        hours = stage.seconds * share / MACHINES / CORES, stage.idle * share
+        figures = (f"{number:,.1f}" for number in (stage.seconds, stage.longest, stage.idle, *hours))
+        lines.append((stage.name, str(stage.tasks), *figures))
     told = f"{REPOSITORIES:,} repositories on {MACHINES} machines of {CORES} cores, from a run over {repositories}:\n\n"
     return told + "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

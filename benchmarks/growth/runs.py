@@ -106,6 +106,6 @@ def _commit(checkout: Path | None) -> str:
 def _bundles() -> tuple[Path, Path]:
     root = corpus_root().resolve()
     bundles = root / "kafka-schema-history.bundle", root / "kafka-forks.bundle"
-    if not all(one.is_file() for one in bundles):
+    if not all(bundle.is_file() for bundle in bundles):
         raise CommandError(f"Kafka's own history is not at {root}: set KIPLINT_CORPUS")
     return bundles

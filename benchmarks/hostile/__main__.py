@@ -69,23 +69,23 @@ class Measured(NamedTuple):
     rounds: int
 
 
-def measure(one: Hostile) -> Measured:
+def measure(hostile: Hostile) -> Measured:
     """All runs of one input, and of the start between them."""
-    largest = _largest(one)
-    first = one.size if one.is_bounded else max(one.size, largest // TIMES[-1])
+    largest = _largest(hostile)
+    first = hostile.size if hostile.is_bounded else max(hostile.size, largest // TIMES[-1])
     sizes = [first * times for times in TIMES]
-    commands = [Command((EXECUTABLE, "--version")), *(_command(one, size) for size in sizes)]
+    commands = [Command((EXECUTABLE, "--version")), *(_command(hostile, size) for size in sizes)]
     rounds = [_round(commands) for _ in range(LEAST_ROUNDS)]
     while len(rounds) < MOST_ROUNDS and not all(_agree(runs) for runs in zip(*rounds, strict=True)):
         rounds.append(_round(commands))
     start, *runs = (reduce(_least, some) for some in zip(*rounds, strict=True))
-    most = runs[-1] if sizes[-1] == largest else run(_command(one, largest))
-    return Measured(one, start, first, tuple(runs), largest, most, len(rounds))
+    most = runs[-1] if sizes[-1] == largest else run(_command(hostile, largest))
+    return Measured(hostile, start, first, tuple(runs), largest, most, len(rounds))
 
 
-def _command(one: Hostile, size: int) -> Command:
+def _command(hostile: Hostile, size: int) -> Command:
     directory = empty_scratch("hostile", str(size))
-    return Command((EXECUTABLE, *one.write(directory, size)), directory, FINDINGS_OR_NONE | {2})
+    return Command((EXECUTABLE, *hostile.write(directory, size)), directory, FINDINGS_OR_NONE | {2})
 
 
 def _round(commands: list[Command]) -> list[Run]:
@@ -93,28 +93,28 @@ def _round(commands: list[Command]) -> list[Run]:
 
 
 def _agree(runs: tuple[Run, ...]) -> bool:
-    fastest, second, *_ = sorted(one.cpu for one in runs)
+    fastest, second, *_ = sorted(run.cpu for run in runs)
     return second - fastest <= max(AGREED * fastest, NOISE)
 
 
-def _least(one: Run, two: Run) -> Run:
-    return Run(min(one.wall, two.wall), min(one.cpu, two.cpu), min(one.peak, two.peak))
+def _least(first: Run, second: Run) -> Run:
+    return Run(min(first.wall, second.wall), min(first.cpu, second.cpu), min(first.peak, second.peak))
 
 
-def _largest(one: Hostile) -> int:
+def _largest(hostile: Hostile) -> int:
     """The largest size whose files are small enough, to a hundredth."""
-    low, high = one.size, one.size * 2
-    while _bytes(one, high) <= MAX_BYTES and high < 10_000_000:
+    low, high = hostile.size, hostile.size * 2
+    while _bytes(hostile, high) <= MAX_BYTES and high < 10_000_000:
         low, high = high, high * 2
     while high - low > max(low // 100, 1):
         middle = (low + high) // 2
-        low, high = (middle, high) if _bytes(one, middle) <= MAX_BYTES else (low, middle)
+        low, high = (middle, high) if _bytes(hostile, middle) <= MAX_BYTES else (low, middle)
     return low
 
 
-def _bytes(one: Hostile, size: int) -> int:
+def _bytes(hostile: Hostile, size: int) -> int:
     directory = empty_scratch("hostile", "size")
-    one.write(directory, size)
+    hostile.write(directory, size)
     return max(file.stat().st_size for file in directory.rglob("*.json"))
 
 
@@ -149,12 +149,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="NAME", help="inputs with this in their name; repeatable")
     only = parser.parse_args().only
-    chosen = [one for one in (*INPUTS, PACK) if not only or any(part in one.name for part in only)]
+    chosen = [hostile for hostile in (*INPUTS, PACK) if not only or any(part in hostile.name for part in only)]
     if not chosen:
-        parser.error("there are " + ", ".join(repr(one.name) for one in (*INPUTS, PACK)))
+        parser.error("there are " + ", ".join(repr(hostile.name) for hostile in (*INPUTS, PACK)))
     rows = []
-    for one in chosen:
-        found = measure(one)
+    for hostile in chosen:
+        found = measure(hostile)
         rows.append(row(found))
         print("  ".join(rows[-1]), f" ({found.rounds} rounds)", flush=True)
     if only:

@@ -32,7 +32,7 @@ def document(fields: list[Field], **others: Any) -> str:
     """The text of a request: one field a line."""
     whole = {"apiKey": 1, "type": "request", "listeners": ["broker"], "name": "XRequest", "validVersions": "0"}
     head = json.dumps({**whole, "flexibleVersions": "0+", **others})[1:-1]
-    return f'{{ {head},\n  "fields": [\n' + ",\n".join(f"    {json.dumps(one)}" for one in fields) + "\n  ]\n}\n"
+    return f'{{ {head},\n  "fields": [\n' + ",\n".join(f"    {json.dumps(field)}" for field in fields) + "\n  ]\n}\n"
 
 
 def _check(text: Callable[[int], str]) -> Callable[[Path, int], list[str]]:

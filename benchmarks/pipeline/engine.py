@@ -39,7 +39,7 @@ class Sample:
 
     @property
     def sets(self) -> Iterator[Sequence[tuple[str, bytes]]]:
-        return (files for one in self.variations for files in one.sets.values())
+        return (files for variation in self.variations for files in variation.sets.values())
 
     @property
     def definitions(self) -> int:
@@ -54,7 +54,7 @@ class Sample:
         chosen = [self.variations[(first + more) % len(self.variations)] for more in range(-1, A_TURN)]
         self._check(chosen[:1])
         wall, cpu = _timed(lambda: self._check(chosen[1:]))
-        self.turns.append((sum(len(files) for one in chosen[1:] for files in one.sets.values()), wall, cpu))
+        self.turns.append((sum(len(files) for variation in chosen[1:] for files in variation.sets.values()), wall, cpu))
 
     @property
     def rate(self) -> float:
@@ -71,33 +71,33 @@ class Sample:
         engine = Engine.of(self.rules)
         lint = sets_in_arrow(engine)
         sums: Counter[str] = Counter()
-        for one in self.variations:
-            sums.update(_measured(one, lint, engine.rules))
+        for variation in self.variations:
+            sums.update(_measured(variation, lint, engine.rules))
         each = {name: seconds / self.definitions for name, seconds in sums.items()}
         return {**each, "write": max(0.0, each["all"] - each["read"] - each["engine"])}
 
     def _check(self, chosen: Iterable[Variation]) -> None:
-        for one in chosen:
-            for files in one.sets.values():
+        for variation in chosen:
+            for files in variation.sets.values():
                 check_set([Input(name, data) for name, data in files], self.rules)
 
 
 def _measured(
-    one: Variation, lint: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], rules: Scopes
+    variation: Variation, lint: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], rules: Scopes
 ) -> dict[str, float]:
-    batches = list(_batches(one))
+    batches = list(_batches(variation))
     works: dict[str, Callable[[], object]] = {
         "read": lambda: list(sets_in(batches)),
-        "engine": lambda: [check_both(files, {name for name, _ in files}, rules) for files in one.sets.values()],
+        "engine": lambda: [check_both(files, {name for name, _ in files}, rules) for files in variation.sets.values()],
         "all": lambda: list(lint(batches)),
     }
     rounds = [{name: _timed(work)[1] for name, work in works.items()} for _ in range(ROUNDS)]
-    return {name: min(one[name] for one in rounds) for name in works}
+    return {name: min(times[name] for times in rounds) for name in works}
 
 
-def _batches(one: Variation) -> Iterator[pa.RecordBatch]:
+def _batches(variation: Variation) -> Iterator[pa.RecordBatch]:
     rows: list[tuple[object, ...]] = []
-    for number, files in enumerate(one.sets.values()):
+    for number, files in enumerate(variation.sets.values()):
         tree = f"{number:064}"
         rows += [(number // 3, f"{at:040}", data, [tree], [name], [True]) for at, (name, data) in enumerate(files)]
     for at in range(0, len(rows), A_BATCH):

@@ -36,8 +36,8 @@ def write_lake(path: Path, templates: Sequence[Template], definitions: int) -> i
     count = -(-definitions // len(templates))
     with lake.writing():
         tables = _Tables(lake)
-        for one in itertools.islice(variations(templates), count):
-            _add(tables, one)
+        for variation in itertools.islice(variations(templates), count):
+            _add(tables, variation)
         for number in range(-(-count // A_LINE)):
             size = min(A_LINE, count - number * A_LINE)
             tables.add(Sources, [(_source(number), "main", "git", "", size, None)])
@@ -45,9 +45,9 @@ def write_lake(path: Path, templates: Sequence[Template], definitions: int) -> i
     return count * len(templates)
 
 
-def _add(tables: "_Tables", one: Variation) -> None:
+def _add(tables: "_Tables", variation: Variation) -> None:
     trees = []
-    for directory, files in one.sets.items():
+    for directory, files in variation.sets.items():
         ids = [(name, _blob_id(data), data) for name, data in files]
         tree = _digest((name, blob) for name, blob, _ in ids)
         trees.append((directory, tree))
@@ -55,10 +55,10 @@ def _add(tables: "_Tables", one: Variation) -> None:
         for _, blob, data in ids:
             tables.add_blob(blob, data)
     root = _digest(trees)
-    line, position = divmod(one.number, A_LINE)
+    line, position = divmod(variation.number, A_LINE)
     tables.add(Trees, [(root, directory, tree) for directory, tree in trees])
     tables.add(Roots, [(root[:40], root)])
-    time = BEGIN + timedelta(hours=one.number)
+    time = BEGIN + timedelta(hours=variation.number)
     tables.add(Sets, [(_source(line), "main", position, root[:40], time, None, root, *[None] * 6)])
 
 

@@ -49,11 +49,11 @@ class Results:
 
     def tables(self) -> Iterator[Table]:
         """Title, head and cells of each table."""
-        yield "Throughput of the lint stage", _RATES, [_rates(one) for one in self.steps]
-        yield "The same for each second of CPU time", _CPU_RATES, [_cpu_rates(one) for one in self.steps]
+        yield "Throughput of the lint stage", _RATES, [_rates(step) for step in self.steps]
+        yield "The same for each second of CPU time", _CPU_RATES, [_cpu_rates(step) for step in self.steps]
         if len(self.steps) > 1:
             yield "Growth", _GROWTHS, [_growth(less, more) for less, more in itertools.pairwise(self.steps)]
-        yield "Peak memory, MiB", _PEAKS, [_peaks(one.lint) for one in self.steps]
+        yield "Peak memory, MiB", _PEAKS, [_peaks(step.lint) for step in self.steps]
         yield self._where_it_goes()
         yield f"Spark's stages at {self.steps[-1].lint.definitions:,}", _SPARK, _spark(self.steps[-1].lint)
         if self.ingest:
@@ -74,7 +74,7 @@ class Results:
             "driver": each[DRIVER],
         }
         whole = sum(rows.values())
-        cells = [(what, f"{one * 1e6:.1f}", f"{one / whole:.0%}") for what, one in rows.items()]
+        cells = [(what, f"{item * 1e6:.1f}", f"{item / whole:.0%}") for what, item in rows.items()]
         title = f"Where the time of a definition goes at {last.definitions:,}"
         return title, ("what", "us of CPU", "share"), [*cells, ("together", f"{whole * 1e6:.1f}", "100%")]
 

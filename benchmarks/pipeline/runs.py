@@ -82,9 +82,9 @@ def ingest(templates: Sequence[Template], definitions: int) -> Stage:
     """Reading the same definitions out of one commit of a git repository; raises CommandError when that fails."""
     repository = empty_scratch("pipeline", "repository")
     count = 0
-    for one in islice(variations(templates), max(1, definitions // len(templates))):
-        for directory, files in one.sets.items():
-            place = repository / f"project-{one.number:04}" / directory
+    for variation in islice(variations(templates), max(1, definitions // len(templates))):
+        for directory, files in variation.sets.items():
+            place = repository / f"project-{variation.number:04}" / directory
             place.mkdir(parents=True)
             count += len(files)
             for name, data in files:

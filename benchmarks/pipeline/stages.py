@@ -54,9 +54,9 @@ def read_stages(directory: Path, pauses: Pauses) -> list[SparkStage]:
             operators[info["Stage ID"]] = _operators(info["RDD Info"])
     whole = sum(one["seconds"] for one in sums.values())
     return [
-        SparkStage(operators.get(number, ""), int(one["tasks"]), [one[name] for name in FIGURES])
-        for number, one in sorted(sums.items())
-        if one["seconds"] >= WORTH_SAYING * whole
+        SparkStage(operators.get(number, ""), int(item["tasks"]), [item[name] for name in FIGURES])
+        for number, item in sorted(sums.items())
+        if item["seconds"] >= WORTH_SAYING * whole
     ]
 
 

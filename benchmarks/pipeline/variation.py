@@ -77,9 +77,9 @@ def variations(templates: Sequence[Template]) -> Iterator[Variation]:
     for number in count():
         mark, shift = word(number), KEYS * (number % KEY_SETS)
         sets: dict[str, list[tuple[str, bytes]]] = {}
-        for one in templates:
-            file = one.file[0] + (mark if one.file[1] else "") + one.file[1]
-            sets.setdefault(one.directory, []).append((file, one.text(mark, shift).encode()))
+        for template in templates:
+            file = template.file[0] + (mark if template.file[1] else "") + template.file[1]
+            sets.setdefault(template.directory, []).append((file, template.text(mark, shift).encode()))
         yield Variation(number, {directory: sorted(files) for directory, files in sets.items()})
 
 
@@ -116,7 +116,7 @@ def _cuts(schema: Schema, kept: frozenset[str], told: set[str]) -> Iterator[tupl
     for match in _TOKEN.finditer(schema.text):
         if match["comment"]:
             words = re.finditer(r"\w+", match["comment"])
-            yield from ((at, at, None) for at in (match.start() + one.end() for one in words if one[0] in told))
+            yield from ((at, at, None) for at in (match.start() + word.end() for word in words if word[0] in told))
         elif match["key"]:
             yield match.start("key"), match.end(), int(match["key"])
         elif match["what"] == "name" and match["name"] == schema.name:

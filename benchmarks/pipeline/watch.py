@@ -64,7 +64,7 @@ class Watched:
         return _less(last.cpu, first.cpu), _less(last.threads, first.threads)
 
     def _at(self, time: float) -> Moment:
-        return min(self.moments, key=lambda one: abs(one.time - time))
+        return min(self.moments, key=lambda moment: abs(moment.time - time))
 
 
 def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object] | None = None) -> Watched:
@@ -76,8 +76,8 @@ def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object] | Non
         arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:
         readers = [Thread(target=_read, args=(stream, lines)) for stream in (child.stdout, child.stderr)]
-        for one in readers:
-            one.start()
+        for reader in readers:
+            reader.start()
         samples = _Samples(child.pid)
         due = started + BETWEEN
         while child.poll() is None:
@@ -88,8 +88,8 @@ def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object] | Non
                 pauses.append(_pause(child.pid, meanwhile))
                 due = pauses[-1][1] + BETWEEN
         wall = time.perf_counter() - started - sum(end - start for start, end in pauses)
-        for one in readers:
-            one.join()
+        for reader in readers:
+            reader.join()
     if child.returncode:
         raise CommandError(
             f"`{Path(arguments[0]).name}` exited with {child.returncode}: {lines[-1][1] if lines else ''}"

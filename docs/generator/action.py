@@ -13,15 +13,15 @@ from generator.markdown import code, prose, table
 def inputs(file: Path) -> str:
     """The inputs as the guide lists them."""
     rows = (
-        [code(name), prose(one["description"]), code(one["default"]) if one["default"] else ""]
-        for name, one in _read(file)["inputs"].items()
+        [code(name), prose(item["description"]), code(item["default"]) if item["default"] else ""]
+        for name, item in _read(file)["inputs"].items()
     )
     return table(["input", "meaning", "unless given"], rows)
 
 
 def outputs(file: Path) -> str:
     """The outputs as the guide lists them."""
-    rows = ([code(name), prose(one["description"])] for name, one in _read(file)["outputs"].items())
+    rows = ([code(name), prose(item["description"])] for name, item in _read(file)["outputs"].items())
     return table(["output", "meaning"], rows)
 
 

@@ -23,8 +23,8 @@ def make() -> str:
 def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     """A command and those inside it, each with its whole name."""
     yield name, command
-    for inner, one in getattr(command, "commands", {}).items():
-        yield from _commands(f"{name} {inner}".strip(), one)
+    for inner, subcommand in getattr(command, "commands", {}).items():
+        yield from _commands(f"{name} {inner}".strip(), subcommand)
 
 
 def overview() -> str:
@@ -43,16 +43,18 @@ def _first(text: str) -> str:
 
 def _command(name: str, command: Any) -> str:
     is_group = hasattr(command, "commands")
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
-    options = [one for one in command.params if one.param_type_name == "option"]
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    options = [param for param in command.params if param.param_type_name == "option"]
     full = f"kiplint {name}".strip()
     words = ["[OPTIONS]" if options else "", *map(_usage, arguments), "COMMAND ..." if is_group else ""]
     parts = [
         f"## {full}",
         fence(" ".join([full, *filter(None, words)])),
         _reflow(prose(command.help or "")),
-        table(["argument", "meaning"], ([code(_name(one)), _meaning(one, is_group)] for one in arguments)),
-        table(["option", "meaning"], ([_option(one), _meaning(one, is_group)] for one in options)),
+        table(
+            ["argument", "meaning"], ([code(_name(argument)), _meaning(argument, is_group)] for argument in arguments)
+        ),
+        table(["option", "meaning"], ([_option(option), _meaning(option, is_group)] for option in options)),
         _epilog(command.epilog or ""),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -43,7 +43,7 @@ def _headings() -> dict[str, str]:
 def _own(made: type[Change]) -> dict[str, Fact]:
     """The facts that a kind of change has beside those of all changes."""
     common = facts(Change.__name__)
-    return {name: one for name, one in facts(made.__name__).items() if common.get(name) != one}
+    return {name: fact for name, fact in facts(made.__name__).items() if common.get(name) != fact}
 
 
 def _element(heading: str, class_name: str) -> str:
@@ -51,7 +51,7 @@ def _element(heading: str, class_name: str) -> str:
     made = CLASSES.get(class_name, object)
     mine = made in CHANGES.values()
     listed = _own(made) if mine else facts(class_name)
-    rows = [[code(one.name), _type(one.type, anchors), prose(one.about)] for one in listed.values()]
+    rows = [[code(fact.name), _type(fact.type, anchors), prose(fact.about)] for fact in listed.values()]
     if mine:
         about = f"{prose((made.__doc__ or '').strip())} Beside the facts of every change:"
         return f"## {heading}\n\n{about}\n\n{table(['fact', 'type', 'meaning'], rows)}"
@@ -75,14 +75,16 @@ def _type(written: str, anchors: dict[str, str]) -> str:
 
 
 def _functions() -> str:
-    rows = [[code(_call(name)), _returns(one.returns), prose(one.about)] for name, one in FUNCTIONS.items()]
+    rows = [
+        [code(_call(name)), _returns(function.returns), prose(function.about)] for name, function in FUNCTIONS.items()
+    ]
     return f"## Functions\n\n{table(['function', 'gives', 'meaning'], rows)}"
 
 
 def _call(name: str) -> str:
     least, most = FUNCTIONS[name].arguments
-    given = ["x", "y", "z"][:most]
-    return f"{name}({', '.join(given[:least] + [f'[{one}]' for one in given[least:]])})"
+    arguments = ["x", "y", "z"][:most]
+    return f"{name}({', '.join(arguments[:least] + [f'[{argument}]' for argument in arguments[least:]])})"
 
 
 def _returns(kind: str) -> str:

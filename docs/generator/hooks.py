@@ -56,7 +56,7 @@ def make() -> str:
 
 def overview() -> str:
     """The hooks as the guide lists them."""
-    rows = ([code(one.id), prose(one.description), code(" ".join((one.entry, *one.args)))] for one in HOOKS)
+    rows = ([code(hook.id), prose(hook.description), code(" ".join((hook.entry, *hook.args)))] for hook in HOOKS)
     return table(["hook", "what it does", "what it runs"], rows)
 
 

@@ -38,13 +38,13 @@ def data() -> dict[str, Any]:
 def make() -> str:
     """The page `reference/precision.md`."""
     rows = [
-        [f"[{name}](rules.md#{anchor(name)})", one["severity"], *(str(one[part]) for part in PARTS)]
-        for name, one in sorted(data()["rules"].items())
-        if one["findings"]
+        [f"[{name}](rules.md#{anchor(name)})", item["severity"], *(str(item[part]) for part in PARTS)]
+        for name, item in sorted(data()["rules"].items())
+        if item["findings"]
     ]
     forks = ", ".join(data()["forks"])
     about = INTRODUCTION.format(tags=data()["tags"], count=len(data()["forks"]), forks=forks)
-    judged = table(["rule", "where", "", "reason"], [verdict(one) for one in json.loads(JUDGED.read_text("utf-8"))])
+    judged = table(["rule", "where", "", "reason"], [verdict(entry) for entry in json.loads(JUDGED.read_text("utf-8"))])
     return page("Precision", about, table(["rule", "severity", "findings", *COLUMNS], rows), f"## Judged\n\n{judged}")
 
 

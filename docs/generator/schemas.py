@@ -82,8 +82,8 @@ def _schema(name: str, schema: dict[str, Any]) -> str:
 def _shape(name: str, shape: str, value: dict[str, Any], top: bool) -> str:
     required = value.get("required", [])
     rows = [
-        [code(key), _type(name, one), "yes" if key in required else "", prose(one.get("description", ""))]
-        for key, one in value["properties"].items()
+        [code(key), _type(name, item), "yes" if key in required else "", prose(item.get("description", ""))]
+        for key, item in value["properties"].items()
     ]
     about = [] if top else [f"### {_heading(name, shape)}"]
     described = [prose(value["description"])] if "description" in value else []
@@ -100,9 +100,9 @@ def _type(name: str, value: dict[str, Any]) -> str:
         shape = str(value["$ref"]).rpartition("/")[2]
         return f"[{shape}](#{anchor(_heading(name, shape))})"
     if "enum" in value:
-        return ", ".join(code(str(one)) for one in value["enum"])
+        return ", ".join(code(str(word)) for word in value["enum"])
     if "anyOf" in value:
-        return " or ".join(_type(name, one) for one in value["anyOf"])
+        return " or ".join(_type(name, option) for option in value["anyOf"])
     if value.get("type") == "array":
         return f"array of {_type(name, value['items'])}" if value.get("items") else "array"
     if isinstance(value.get("additionalProperties"), dict) and value["additionalProperties"]:
