@@ -59,7 +59,13 @@ FIXERS: Mapping[str, str] = {
     "next-api-key": "message",
 }
 """The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
-RANGE_FACTS = {"lowest": "int", "highest": "int", "open": "bool", "parts": "tuple[VersionRange, ...]"}
+
+RANGE_FACTS = {
+    "lowest": Fact("lowest", "int", "The lowest version, -1 when the range is empty."),
+    "highest": Fact("highest", "int", "The highest version, -1 when the range is empty."),
+    "open": Fact("open", "bool", VersionRange.open.__doc__ or ""),
+    "parts": Fact("parts", "tuple[VersionRange, ...]", VersionRange.parts.__doc__ or ""),
+}
 
 
 NARROWER: dict[str, dict[str, type]] = {}
@@ -97,7 +103,7 @@ def properties(class_name: str) -> tuple[str, ...]:
 def facts(class_name: str) -> dict[str, Fact]:
     """The facts of a class of elements, by name; those of a version range for `VersionRange`."""
     if class_name == "VersionRange":
-        return {name: Fact(name, kind, getattr(VersionRange, name).__doc__ or "") for name, kind in RANGE_FACTS.items()}
+        return RANGE_FACTS
     return facts_of(CLASSES[class_name]) if class_name in CLASSES else {}
 
 
