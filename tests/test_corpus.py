@@ -102,7 +102,7 @@ clients-test/SimpleExampleMessage.json /fields/7 versions/versions-missing
 clients-test/SimpleExampleMessage.json /fields/8 versions/versions-missing
 """
 
-UNLIKE_KAFKA = ("style/about-missing", "style/field-case", "conventions/closed-at-top")
+UNLIKE_KAFKA = ("style/about-missing", "style/about-punctuation", "style/field-case", "conventions/closed-at-top")
 
 NOTES = {
     "conventions/response-null-not-ignorable": 1,
@@ -117,6 +117,7 @@ NOTES = {
     "versions/child-outside-parent": 5,
     "versions/never-present": 1,
     "versions/only-one-version": 1,
+    "style/about-punctuation": 60,
 }
 
 

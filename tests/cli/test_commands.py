@@ -104,7 +104,7 @@ def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
         (["chek"], "check"),
         (["--versoin"], "--version"),
         (["schema", "x"], "message"),
-        (["schema"], "config"),
+        (["schema"], "NAME"),
         (["explain"], "RULE"),
     ],
 )
@@ -133,8 +133,8 @@ def test_every_rule_is_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("selectors", "shown"),
     [
-        (["kip-78"], ["kip-78/cluster-id"]),
-        (["tags/gap", "kip-78"], ["kip-78/cluster-id", "tags/gap"]),
+        (["kip-78"], ["kip-78/cluster-id", "kip-78/request-unchanged"]),
+        (["tags/gap", "kip-78"], ["kip-78/cluster-id", "kip-78/request-unchanged", "tags/gap"]),
         (["tags/*-versions"], ["tags/tag-without-versions", "tags/outside-versions"]),
         (["style/licence-header"], ["style/licence-header"]),
     ],
@@ -244,7 +244,7 @@ def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
         ("duplicate", "duplicate means several rules; explain one of them: structs/duplicate, tags/duplicate"),
         ("kip-78", None),
         ("zzzzz", "no rule matches zzzzz; see `kiplint rules`"),
-        ("kip-78/*", "kip-78/* means several rules; explain one of them: kip-78/cluster-id"),
+        ("kip-78/*", "kip-78/* means several rules; explain one of them: kip-78/cluster-id, kip-78/request-unchanged"),
     ],
 )
 def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None) -> None:

@@ -66,7 +66,10 @@ def offered(*words: str, cwd: Path = ROOT) -> list[str]:
         (("check", "--sel"), ["--select"]),
         (("check", "--select", "tags/g"), ["tags/gap"]),
         (("check", "--ignore", "st"), [word for word in (*PACKS, *IDS) if word.startswith("st")]),
-        (("check", "--ignore", "tags/gap,kip-7"), ["tags/gap,kip-78", "tags/gap,kip-78/cluster-id"]),
+        (
+            ("check", "--ignore", "tags/gap,kip-7"),
+            ["tags/gap,kip-78", "tags/gap,kip-78/cluster-id", "tags/gap,kip-78/request-unchanged"],
+        ),
         (("diff", "--severity", "tags/g"), ["tags/gap"]),
         (("check", "--fail-on", ""), ["error", "warning", "info", "never"]),
         (("check", "--output-format", ""), list(format_names())),

@@ -149,7 +149,7 @@ def test_without_the_rule_nobody_asks_about_unused_ignores() -> None:
 
 
 def test_a_comment_in_a_string_ignores_nothing() -> None:
-    assert found(above=f'"about": "// kiplint: ignore[{GAP}] why",') == [(GAP, 5)]
+    assert found(above=f'"about": "// kiplint: ignore[{GAP}] why.",') == [(GAP, 5)]
 
 
 def test_a_clean_file_with_an_ignore_is_looked_at() -> None:

@@ -43,6 +43,9 @@ RULE = strict(
     },
     {"helpUri": {"type": "string", "format": "uri", "pattern": "^https://"}},
 )
+REPLACEMENT = strict({"deletedRegion": REGION, "insertedContent": strict({"text": {"type": "string"}})})
+CHANGED_FILE = strict({"artifactLocation": strict({"uri": URI}), "replacements": _list(REPLACEMENT, minItems=1)})
+FIX = strict({"description": MESSAGE, "artifactChanges": _list(CHANGED_FILE, minItems=1)})
 RESULT = strict(
     {
         "ruleId": TEXT,
@@ -53,6 +56,7 @@ RESULT = strict(
     },
     {
         "locations": _list(strict(PLACE), minItems=1, maxItems=1),
+        "fixes": _list(FIX, minItems=1),
         "relatedLocations": _list(strict({**PLACE, "id": COUNT, "message": MESSAGE}), minItems=1),
     },
 )
