@@ -74,7 +74,7 @@ def annotation(finding: Finding, path: str) -> str:
             properties |= {"col": span.column, "endColumn": span.end_column}
     properties["title"] = finding.rule
     text = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
-    return f"::{LEVELS[finding.severity]} {text}::{escape(printable(finding.summary))}"
+    return f"::{LEVELS[finding.severity]} {text}::{escape(finding.summary)}"
 
 
 def escape(text: str) -> str:
