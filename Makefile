@@ -15,6 +15,10 @@ PYTEST_ARGS :=
 # They wait for servers of their own most of the time.
 CLUSTER := tests/pipeline/test_cluster.py tests/pipeline/spark/test_object_store.py
 
+# The tests of what runs in one process: no Spark, no browser, and no installed command.
+QUICK := tests/text tests/model tests/engine tests/compat tests/codec tests/fixes tests/readers tests/sources \
+  tests/test_rules.py tests/test_compat_rules.py tests/test_versions.py tests/test_imports.py
+
 # The tag that a release is made of, which its version has to match.
 TAG :=
 
@@ -48,7 +52,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
+.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,6 +62,9 @@ check: $(VENV)/installed $(VENV)/packs ## install kiplint into .venv and check t
 
 test: $(VENV)/installed-dev $(VENV)/packs ## run the tests
 	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(CLUSTER:%=--ignore %) $(PYTEST_ARGS)
+
+test-quick: $(VENV)/installed-dev $(VENV)/packs ## run the tests that need no Spark, browser or installed command, for the hand
+	@$(BIN)/pytest -n 2 $(QUICK) $(PYTEST_ARGS)
 
 test-oldest: .venv-oldest/installed-oldest ## run the tests with the oldest dependencies that pyproject.toml allows
 	@.venv-oldest/bin/pytest -W ignore::DeprecationWarning -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)

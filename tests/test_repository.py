@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 from conftest import ROOT
 
 TARGETS = {
-    "check", "test", "test-install", "test-cluster", "test-oldest", "lint", "lock", "bench",
+    "check", "test", "test-quick", "test-install", "test-cluster", "test-oldest", "lint", "lock", "bench",
     "bench-growth", "bench-hostile", "docs", "snapshots", "new-rule", "help", "clean",
     "pipeline-demo", "pipeline-faults", "bench-pipeline", "laws", "properties", "equality", "witnesses", "release-check", "editor", "precision", "fuzz",
 }  # fmt: skip
