@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kiplint.fixes.draft import Draft
 from kiplint.fixes.new_version import BadField, FieldToAdd, add_field, add_version, declared_map, obstacle
-from kiplint.fixes.result import FileEdits, Migration, MigrationRow, State, finished
+from kiplint.fixes.sets import FileEdits, Migration, MigrationRow, State, finished
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc

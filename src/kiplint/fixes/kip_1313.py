@@ -16,7 +16,7 @@ from kiplint.fixes.new_version import (
     note_edit,
     obstacle,
 )
-from kiplint.fixes.result import FileEdits, Migration, MigrationRow, State, finished
+from kiplint.fixes.sets import FileEdits, Migration, MigrationRow, State, finished
 from kiplint.model.headers import API_VERSIONS, derived_map, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet

@@ -13,7 +13,7 @@ from kiplint.engine.finding import FileEdit, Finding
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_version import BadField
-from kiplint.fixes.result import Migration
+from kiplint.fixes.sets import Migration
 from kiplint.model.schemas import Rpc
 from kiplint.server import cursor
 from kiplint.server.buffer import Buffer

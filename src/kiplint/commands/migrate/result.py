@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.engine.finding import FileEdit
-from kiplint.fixes.result import FileEdits, MigrationRow
+from kiplint.fixes.sets import FileEdits, MigrationRow
 from kiplint.fixes.write import FileChanges
 from kiplint.render.report import RunResult
 from kiplint.text.show import encodable

@@ -14,8 +14,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_version import BadField, FieldToAdd
-from kiplint.fixes.result import FileEdits, Migration, MigrationRow
-from kiplint.fixes.sets import client_rpcs, load_set, rule_parameter
+from kiplint.fixes.sets import FileEdits, Migration, MigrationRow, client_rpcs, load_set, rule_parameter
 from kiplint.fixes.write import refuse_unwritable
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import Status

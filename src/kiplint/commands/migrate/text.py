@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, TextIO, get_args
 
 from kiplint.commands.migrate.result import MigrationResult
-from kiplint.fixes.result import MigrationRow, State
+from kiplint.fixes.sets import MigrationRow, State
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of
 from kiplint.text.show import printable

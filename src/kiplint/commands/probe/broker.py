@@ -14,9 +14,8 @@ from kiplint.codec.wire import uuid_text
 from kiplint.commands.probe.connection import BrokerConnection, ClosedError, ProbeError, Sasl, Tls
 from kiplint.commands.probe.result import Api, ProbedBroker
 from kiplint.compat.negotiation.negotiate import agree
-from kiplint.compat.negotiation.probed import Offered, offered_set
 from kiplint.compat.negotiation.result import Agreement, Exchange
-from kiplint.compat.negotiation.sides import WITH_INSTANCE_ID, Side, broker_side, client_side
+from kiplint.compat.negotiation.sides import WITH_INSTANCE_ID, Offered, Side, broker_side, client_side, offered_set
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from kiplint.codec.exchange import ProblemObject
 from kiplint.codec.problems import RULES
-from kiplint.compat.negotiation.probed import Offered, offered_set
+from kiplint.compat.negotiation.sides import Offered, offered_set
 from kiplint.engine.errors import UsageError
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult

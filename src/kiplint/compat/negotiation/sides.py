@@ -5,13 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
+import msgspec
+from msgspec import UNSET
+
 from kiplint.compat.negotiation.result import BrokerMode
 from kiplint.compat.roles import TITLES, Mode, is_between_nodes, is_served, kept_by_brokers, modes_of
 from kiplint.engine.errors import UsageError
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.model.spec import MessageSpec
 from kiplint.versions import NONE, VersionRange
+
+
+class Offered(NamedTuple):
+    """One row of the answer: an RPC and its lowest and highest version; `name` may be empty."""
+
+    api_key: int
+    name: str
+    lowest: int
+    highest: int
+
+
+def offered_set(offers: Iterable[Offered], known: SchemaSet) -> SchemaSet:
+    """The set of a broker with these versions.
+
+    The layouts are those of the known set, the client's, as a broker does not announce them. The set declares no
+    listeners, so that all RPCs that are offered are served. An RPC that the known set lacks has no fields.
+    """
+    return SchemaSet(tuple(half for offer in offers for half in _halves(offer, known)))
+
+
+def _halves(offer: Offered, known: SchemaSet) -> Iterator[Message]:
+    versions = str(VersionRange.of(max(offer.lowest, 0), offer.highest))
+    if versions == "none":
+        return
+    for kind, suffix in (("request", "Request"), ("response", "Response")):
+        owner = known.key_owners.get((kind, offer.api_key))
+        if owner is None:
+            name = offer.name or f"Api{offer.api_key}"
+            spec = MessageSpec(name=f"{name}{suffix}", type=kind, valid_versions=versions, api_key=offer.api_key)  # type: ignore[arg-type]
+            yield Message(spec)
+        else:
+            spec = msgspec.structs.replace(
+                owner.spec,
+                valid_versions=versions,
+                listeners=UNSET,
+                deprecated_versions=UNSET,
+                latest_version_unstable=UNSET,
+            )
+            yield Message(spec, owner.file)
+
 
 SASL_HANDSHAKE = 17
 API_VERSIONS = 18
