@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.pipeline.variation import Template, Variation, variations
 from kiplint.pipeline.lake.lake import Lake, Part, Parts
-from kiplint.pipeline.lake.schema import Frame, arrow_schema, batch
+from kiplint.pipeline.lake.schema import TableFrame, arrow_schema, batch
 from kiplint.pipeline.tables.contents import Blobs, Files, Roots, Sets, Sources, Trees
 
 A_LINE = 100
@@ -68,7 +68,7 @@ class _Tables:
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
         self._places: dict[str, str] = {}
-        self._files: dict[tuple[type[Frame], int], tuple[pq.ParquetWriter, list[tuple[Any, ...]]]] = {}
+        self._files: dict[tuple[type[TableFrame], int], tuple[pq.ParquetWriter, list[tuple[Any, ...]]]] = {}
         self._blobs: set[str] = set()
 
     def add_blob(self, blob: str, data: bytes) -> None:
@@ -77,7 +77,7 @@ class _Tables:
             self._blobs.add(blob)
             self.add(Blobs, [(blob, "definition", len(data), data, None)], int(blob[:8], 16) % PILES)
 
-    def add(self, kind: type[Frame], rows: Iterable[tuple[Any, ...]], pile: int = 0) -> None:
+    def add(self, kind: type[TableFrame], rows: Iterable[tuple[Any, ...]], pile: int = 0) -> None:
         if (kind, pile) not in self._files:
             if kind.NAME not in self._places:
                 self._places[kind.NAME] = self._lake.stage(kind.NAME)

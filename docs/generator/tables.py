@@ -6,7 +6,7 @@ import inspect
 
 from generator.markdown import code, page, prose, table
 from kiplint.pipeline.answers.reader import VIEWS
-from kiplint.pipeline.lake.schema import Frame
+from kiplint.pipeline.lake.schema import TableFrame
 from kiplint.pipeline.tables import TABLES
 
 INTRODUCTION = """\
@@ -31,7 +31,7 @@ def _views() -> str:
     return table(["view", ""], ([code(name), prose(about)] for name, about in VIEWS.items()))
 
 
-def _section(kind: type[Frame]) -> str:
+def _section(kind: type[TableFrame]) -> str:
     rows = ([code(name), code(column)] for name, column in kind.COLUMNS.items())
     about = " ".join((inspect.getdoc(kind) or "").split())
     return f"## {kind.NAME}\n\n{prose(kind.ABOUT)} {prose(about)}\n\n{table(['column', 'type'], rows)}"

@@ -27,7 +27,7 @@ from kiplint.pipeline.lake.files import (
     write_table,
 )
 from kiplint.pipeline.lake.lake import Lake, Parts, Snapshot
-from kiplint.pipeline.lake.schema import Columns, Frame, ddl, table
+from kiplint.pipeline.lake.schema import Columns, TableFrame, ddl, table
 from kiplint.pipeline.tables.findings import Problems
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ A_CLUSTER = 8
 """The cores that a cluster is taken to have which does not tell."""
 Problem = tuple[str, str]
 """A subject, and what is wrong with it."""
-F = TypeVar("F", bound=Frame)
+F = TypeVar("F", bound=TableFrame)
 
 
 class Work:
@@ -269,7 +269,7 @@ class Work:
         """How many tasks do the work of these when it comes in pieces of unequal size."""
         return max(tasks, min(tasks * EVENLY, self.parallelism * A_CORE)) if tasks > 1 else 1
 
-    def append(self, frame: Frame) -> None:
+    def append(self, frame: TableFrame) -> None:
         """Add rows to a table."""
         self.add(frame.NAME, self.stage(frame.NAME, frame.df))
 
@@ -281,7 +281,7 @@ class Work:
         """Take all rows from tables."""
         self.written |= dict.fromkeys(names, ())
 
-    def replace(self, frame: Frame) -> None:
+    def replace(self, frame: TableFrame) -> None:
         """Give a table new rows instead of those it has."""
         self.written[frame.NAME] = self.stage(frame.NAME, frame.df)
 
@@ -290,11 +290,11 @@ class Work:
         rows: list[dict[str, Any]] = self.lake.read(parts, columns, where).to_pylist()
         return rows
 
-    def put(self, kind: type[Frame], rows: Iterable[tuple[object, ...]], *, more: bool = False) -> None:
+    def put(self, kind: type[TableFrame], rows: Iterable[tuple[object, ...]], *, more: bool = False) -> None:
         """Give a table rows of this process; `more` adds them to those it has."""
         self.put_table(kind, table(kind.COLUMNS, rows), more=more)
 
-    def put_table(self, kind: type[Frame], rows: pa.Table, *, more: bool = False) -> None:
+    def put_table(self, kind: type[TableFrame], rows: pa.Table, *, more: bool = False) -> None:
         """The same with rows that Arrow has."""
         parts = write_table(rows, self.lake.storage, self.lake.stage(kind.NAME))
         if more:

@@ -16,7 +16,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake.delta import Parts, one_line, reading, rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.lake.marker import MARK
-from kiplint.pipeline.lake.schema import Frame
+from kiplint.pipeline.lake.schema import TableFrame
 from kiplint.pipeline.tables import TABLES
 from kiplint.pipeline.tables.findings import Changes, Findings
 
@@ -81,21 +81,21 @@ class Reader:
 
         return Duck(self)
 
-    def has(self, kind: type[Frame]) -> bool:
+    def has(self, kind: type[TableFrame]) -> bool:
         """Whether a stage has written a table."""
         return kind.NAME in self.snapshot.tables
 
-    def require(self, *kinds: type[Frame]) -> None:
+    def require(self, *kinds: type[TableFrame]) -> None:
         """Raise UsageError when the stage that writes one of these has not run."""
         for kind in kinds:
             if not self.has(kind):
                 raise UsageError(f"{self.lake} has no {kind.NAME} yet: run the other stages of `kiplint pipeline run`")
 
-    def parts(self, kind: type[Frame]) -> Parts:
+    def parts(self, kind: type[TableFrame]) -> Parts:
         """The files of a table, none when it is not there."""
         return self.lake.parts(kind.NAME, self.snapshot.tables.get(kind.NAME))
 
-    def table(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
+    def table(self, kind: type[TableFrame], columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
         """A table, or some columns or rows of it.
 
         Raises UsageError when the stage that writes it has not run, or when its files are damaged.
@@ -103,12 +103,12 @@ class Reader:
         self.require(kind)
         return self.lake.read(self.parts(kind), kind.COLUMNS, where, list(columns or kind.COLUMNS))
 
-    def rows(self, kind: type[Frame], columns: Sequence[str] | None = None, where: Any = None) -> list[Row]:
+    def rows(self, kind: type[TableFrame], columns: Sequence[str] | None = None, where: Any = None) -> list[Row]:
         """The same as rows."""
         rows: list[Row] = self.table(kind, columns, where).to_pylist()
         return rows
 
-    def count(self, kind: type[Frame]) -> int:
+    def count(self, kind: type[TableFrame]) -> int:
         """How many rows a table has; none when it is not there."""
         return rows_in(self.parts(kind))
 

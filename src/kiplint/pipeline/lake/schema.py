@@ -119,7 +119,7 @@ def _parse(words: list[str]) -> pa.DataType:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TableFrame:
     """A DataFrame whose columns are what the class says, in that order; raises ValueError for any other."""
 
     df: DataFrame
@@ -141,5 +141,5 @@ class Frame:
             raise ValueError(f"not a table {self.NAME}: it {differences or 'has its columns in another order'}")
 
 
-KINDS: dict[str, type[Frame]] = {}
+KINDS: dict[str, type[TableFrame]] = {}
 """The tables by their names, as far as their modules have been imported: a stage depends on its own ones alone."""

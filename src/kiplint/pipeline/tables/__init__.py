@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiplint.pipeline.lake.schema import Frame
+from kiplint.pipeline.lake.schema import TableFrame
 from kiplint.pipeline.tables.contents import Blobs, Files, Roots, Sets, Sources, Trees
 from kiplint.pipeline.tables.drift import Drift
 from kiplint.pipeline.tables.findings import Changes, Findings, Pairs, Problems
@@ -10,7 +10,7 @@ from kiplint.pipeline.tables.matrix import Matrix, Offers
 from kiplint.pipeline.tables.messages import Fields, Layouts, Messages
 from kiplint.pipeline.tables.spans import Spans
 
-TABLES: tuple[type[Frame], ...] = (
+TABLES: tuple[type[TableFrame], ...] = (
     Sources,
     Sets,
     Trees,

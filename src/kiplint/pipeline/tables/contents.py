@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from kiplint.pipeline.functions import f, pc
-from kiplint.pipeline.lake.schema import Columns, Frame, array, table
+from kiplint.pipeline.lake.schema import Columns, TableFrame, array, table
 from kiplint.sources.schema_files import FOREIGN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-class Sources(Frame):
+class Sources(TableFrame):
     """`kind` is git or files (a directory or archive); `lineage` a branch, `tags`, or empty for what has no history.
 
     `as_of` is null where the last run has read the line, else the state that it has stayed in since.
@@ -38,7 +38,7 @@ class Sources(Frame):
 LINE = ("source", "lineage")
 
 
-class Sets(Frame):
+class Sets(TableFrame):
     """`position` counts from 0 along the lineage; `release` is the tag; `root` names the content, see `trees`.
 
     The columns from `author` on are read out of the commit: its first line, the pull request behind it, and the numbers
@@ -68,7 +68,7 @@ PLACE: Columns = dict(list(Sets.COLUMNS.items())[:7])
 """The columns without what commits say of themselves."""
 
 
-class Roots(Frame):
+class Roots(TableFrame):
     """What a revision's git tree (or a directory's state) comes to, so that it is walked once."""
 
     NAME = "roots"
@@ -127,7 +127,7 @@ WALKED: Columns = {
 """
 
 
-class Trees(Frame):
+class Trees(TableFrame):
     """A tree is a set's files: the id is made of their names and contents, and is the same wherever they lie."""
 
     NAME = "trees"
@@ -217,7 +217,7 @@ def _digest(names: list[str]) -> str:
     return sha256("\n".join(sorted(names)).encode()).hexdigest()
 
 
-class Files(Frame):
+class Files(TableFrame):
     """`name` is the file's name in its directory, `blob` its content."""
 
     NAME = "files"
@@ -225,7 +225,7 @@ class Files(Frame):
     COLUMNS: ClassVar[Columns] = {"tree": "string", "name": "string", "blob": "string"}
 
 
-class Blobs(Frame):
+class Blobs(TableFrame):
     """`blob` is git's id of the content; `kind` is definition, meant (to be one), broken (empty, or no text),
     other JSON, or unreadable.
 

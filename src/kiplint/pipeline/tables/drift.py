@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.functions import Window, f
-from kiplint.pipeline.lake.schema import Columns, Frame
+from kiplint.pipeline.lake.schema import Columns, TableFrame
 from kiplint.pipeline.tables.contents import LINE, path_in_revision
 from kiplint.pipeline.tables.matrix import RPC
 
@@ -20,7 +20,7 @@ _WON = (
 SAME, ONLY, COLLISION = "same", "only-in-fork", "collision"
 
 
-class Drift(Frame):
+class Drift(TableFrame):
     """One row for each range of versions of a message in the newest set of a fork's line of history.
 
     Requests and responses meet by the API key that they claim, others by their names, so `upstream_name` may be

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from kiplint.pipeline.lake.schema import Columns, Frame
+from kiplint.pipeline.lake.schema import Columns, TableFrame
 from kiplint.pipeline.tables.contents import path_in_revision
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class Findings(Frame):
+class Findings(TableFrame):
     """`tree` is the set that a finding was made in, null for those that a file has by itself.
 
     The columns from `rule` to `fingerprint` are the fields of `check`'s JSON output; `rule_source` is its `source`.
@@ -49,7 +49,7 @@ def found_in_sets(findings: DataFrame, files: DataFrame, trees: DataFrame, sets:
     return placed.select(*sets.columns, path_in_revision().alias("path"), *own, "tree", "blob")
 
 
-class Changes(Frame):
+class Changes(TableFrame):
     """The columns from `rule` on are the fields of `diff`'s JSON output; `old`, `new` and `proof` are JSON text."""
 
     NAME = "changes"
@@ -82,7 +82,7 @@ class Changes(Frame):
     }
 
 
-class Pairs(Frame):
+class Pairs(TableFrame):
     """The pairs of contents that were compared, changes or not."""
 
     NAME = "pairs"
@@ -97,7 +97,7 @@ def changes_in_sets(changes: DataFrame, steps: DataFrame) -> DataFrame:
     return steps.join(changes, ["old_root", "root"]).select(*taken, *own)
 
 
-class Problems(Frame):
+class Problems(TableFrame):
     """`subject` is what the stage was at: a source, a commit, a file."""
 
     NAME = "problems"

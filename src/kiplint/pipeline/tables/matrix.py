@@ -12,7 +12,7 @@ from kiplint.compat.negotiation.exchange import SOFTWARE
 from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE, WITH_INSTANCE_ID
 from kiplint.compat.roles import OF_CLIENTS, OF_KRAFT, OF_ZOOKEEPER, UPDATE_METADATA
 from kiplint.pipeline.functions import Window, f
-from kiplint.pipeline.lake.schema import Columns, Frame, array
+from kiplint.pipeline.lake.schema import Columns, TableFrame, array
 from kiplint.pipeline.tables.messages import HEADERS, RANGES
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RPC = ("request", "response")
 
 
-class Offers(Frame):
+class Offers(TableFrame):
     """One row for each content and RPC; a client uses `lowest` to `highest`, a broker offers up to `offered`.
 
     `offered` is null where a broker has the RPC but offers none of it: other listeners serve it, or its only version
@@ -135,7 +135,7 @@ def _listening(main: DataFrame, of_trees: DataFrame) -> DataFrame:
     return main.join(of_trees, "tree").groupBy("root").agg(*highest)
 
 
-class Matrix(Frame):
+class Matrix(TableFrame):
     """`lowest` to `highest` are the versions in common, `chosen` is the one used, `status` as in `negotiate`.
 
     `name` is the client's, `broker_name` the broker's: two messages may claim one API key. `mode` is that of the

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kiplint.pipeline.lake.schema import Columns, Frame, array
+from kiplint.pipeline.lake.schema import Columns, TableFrame, array
 
 RANGES: Columns = {"lowest": "int", "highest": "int"}
 HEADERS: Columns = {**RANGES, "header": "int"}
 
 
-class Messages(Frame):
+class Messages(TableFrame):
     """Version ranges are text in Kafka's notation, and numbers where they are joined on.
 
     `headers` are the header versions of the valid versions, declared (KIP-1313) or derived. `listeners` is null where
@@ -37,7 +37,7 @@ class Messages(Frame):
     }
 
 
-class Fields(Frame):
+class Fields(TableFrame):
     """`path` is the names from the message down, joined by dots; `lowest` and `highest` are those it is present in."""
 
     NAME = "fields"
@@ -63,7 +63,7 @@ class Fields(Frame):
 TAGS: Columns = {"path": "string", "tag": "int", "layout": "string"}
 
 
-class Layouts(Frame):
+class Layouts(TableFrame):
     """One row for each largest range of versions with one layout.
 
     `layout` is equal where the bytes are, tagged fields aside; `names` where the fields are called the same as well;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from kiplint.pipeline.functions import Window, f
-from kiplint.pipeline.lake.schema import Columns, Frame
+from kiplint.pipeline.lake.schema import Columns, TableFrame
 from kiplint.pipeline.tables.contents import LINE, path_in_revision
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FINDING, CHANGE = "finding", "change"
 
 
-class Spans(Frame):
+class Spans(TableFrame):
     """`what` is finding or change; `key` is the same for one finding wherever its file lies, and across renames.
 
     A finding is introduced in the first revision that has it, and fixed in the first one after that has it no more;
