@@ -25,6 +25,7 @@ def test_an_element_is_shown_on_one_line() -> None:
         "<SchemaSet clients: 1 message>",
         f"<Rpc Fetch: API key {fetch.api_key}>",
     ]
+    assert repr(SchemaSet((fetch,))) == "<SchemaSet: 1 message>"
     made = layout(fetch, 4)
     assert (repr(made), repr(made.slots[0])) == (
         "<Layout: 1 field, 0 tagged>",

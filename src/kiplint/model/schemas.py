@@ -157,7 +157,8 @@ class SchemaSet:
 
     def __repr__(self) -> str:
         directory = self.directory.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        return f"<SchemaSet {printable(directory)}: {plural(len(self._messages), 'message')}>"
+        name = f"SchemaSet {printable(directory)}".rstrip()
+        return f"<{name}: {plural(len(self._messages), 'message')}>"
 
     # Messages
 
