@@ -568,6 +568,7 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
     for one in done.log.annotations:
         assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", one.title), one
         assert one.place.startswith("schemas/"), one
+        assert "\n" not in one.text
         assert "\n" not in one.place
     assert {one.title for one in done.log.annotations} >= {"compat/layout-changed", "compat/new-message"}
     assert (done.log.groups, done.log.matchers) == (

@@ -511,7 +511,7 @@ class FieldRenamed(AttributeChanged, frozen=True, dict=True):
 
     @property
     def detail(self) -> str:
-        """Whether the field is gone, and its bytes are not."""
+        """Whether the field was removed while other fields took over its bytes."""
         return "" if self.fields[1] else "same-bytes"
 
     def _proof(self, side: int) -> dict[str, object]:

@@ -71,12 +71,12 @@ def find_releases(
     for pattern in patterns:
         if os.path.exists(pattern) or ":" in pattern:
             names.append(pattern)
-        elif is_glob := any(sign in pattern for sign in "*?["):
+        elif any(sign in pattern for sign in "*?["):
             tags = [tag for tag in version_tags(place) if fnmatchcase(tag, pattern)]
             names += [f"{tag}:" for tag in reversed(tags)]
             if not tags:
                 raise UsageError(f"{pattern}: no tag with a version number matches", kind="released")
-        elif not is_glob and is_revision(pattern, place):
+        elif is_revision(pattern, place):
             names.append(f"{pattern}:")
         else:
             raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")

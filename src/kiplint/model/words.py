@@ -287,7 +287,7 @@ def is_one_edit(first: str, second: str) -> bool:
 
 
 def edit(first: str, second: str) -> str:
-    """The edit between two words that are one edit apart."""
+    """The single edit that turns one word into the other."""
     short, long = sorted((first, second), key=len)
     start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):

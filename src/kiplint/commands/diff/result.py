@@ -16,7 +16,7 @@ from kiplint.engine.finding import Finding, Severity
 from kiplint.engine.rule import Breaks
 from kiplint.render.findings.json import Line
 from kiplint.render.report import RuleInfo
-from kiplint.text.show import encodable
+from kiplint.text.show import encodable, printable
 
 NO_RULES: Final[Mapping[str, RuleInfo]] = {}
 
@@ -138,12 +138,12 @@ def _proof(witness: Witness) -> ProofObject:
 
 
 def as_finding(change: Judged) -> Finding:
-    """A change as a finding, for the formats of findings."""
+    """A change as a finding, for the formats of findings; the message is on one line, as that of `check` is."""
     identity = "\0".join((change.rule, change.message_name, change.field, change.versions, change.kind))
     return Finding(
         rule=change.rule,
         severity=change.severity,
-        message=change.message,
+        message=printable(change.message),
         path=change.path,
         span=change.span,
         pointer="",

@@ -51,13 +51,13 @@ def require_place(uri: str) -> None:
     bucket, *folders = rest.rstrip("/").split("/")
     container, _, host = bucket.rpartition("@")
     if len(uri) > MOST:
-        raise UsageError(f"{uri[:40]}... is no place: it has more than {MOST:,} characters")
+        raise UsageError(f"{uri[:40]}... is too long: a URI has at most {MOST:,} characters")
     if not uri.isprintable():
         raise UsageError(f"{uri} is no URI: it has characters that none has")
     if not all(_BUCKET.fullmatch(part) for part in (container or host, host)):
         raise UsageError(f"{uri} names no bucket")
     if "#" in rest or any(unquote(folder) in ("", ".", "..") or "/" in unquote(folder) for folder in folders):
-        raise UsageError(f"{uri} is no place in a bucket: it has a part that leads elsewhere")
+        raise UsageError(f"invalid URI: {uri} has a part that leads out of the bucket")
 
 
 STORES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "az": "az"}
