@@ -78,6 +78,24 @@ def test_it_compares_with_the_revision_instead_of_head(repository: Path) -> None
     assert rules(hook(repository, "--changed-since", "HEAD~1")) == ["others/XRequest.json rpc/response-missing"]
 
 
+def test_what_only_the_work_tree_loses_is_not_lost(repository: Path) -> None:
+    """A commit holds what the index holds."""
+    (repository / "others/XResponse.json").unlink()
+    assert rules(hook(repository, "--changed-since", "HEAD")) == []
+    git(repository, "rm", "-q", "others/XResponse.json")
+    assert rules(hook(repository, "--changed-since", "HEAD")) == ["others/XRequest.json rpc/response-missing"]
+
+
+def test_a_change_of_the_index_alone_counts(repository: Path) -> None:
+    before = (repository / FILE).read_bytes()
+    (repository / FILE).write_bytes(before.replace(b"\n", b"\r\n"))
+    assert rules(hook(repository, FILE)) == [f"{FILE} fields/unknown-type"]  # as before, but for line ends
+    (repository / FILE).write_bytes(before + b"\n")
+    git(repository, "add", FILE)
+    (repository / FILE).write_bytes(before)
+    assert rules(hook(repository, FILE)) == []
+
+
 def test_a_baseline_is_made(repository: Path) -> None:
     words = (FILE, "--baseline", "known.json")
     assert hook(repository, *words, *MAKE) == (0, "", "known.json holds 1 finding: 1 new, 0 dropped\n")

@@ -185,9 +185,9 @@ def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> No
     started: list[list[str]] = []
     start = sources_git.start
 
-    def counted(command: list[str], env: dict[str, str]) -> object:
+    def counted(options: list[str], command: list[str], env: dict[str, str]) -> object:
         started.append(command)
-        return start(command, env)
+        return start(options, command, env)
 
     monkeypatch.setattr(sources_git, "start", counted)
     commit(kafka, {"metadata/B.json": GOOD}, "2.0.0")
@@ -365,17 +365,12 @@ def test_no_command_of_the_configuration_is_run(kafka: Path, tmp_path: Path, set
     assert not planted.exists()
 
 
-def test_git_runs_nothing_that_the_repository_names(kafka: Path, tmp_path: Path) -> None:
-    planted, hook = tmp_path / "planted", kafka / ".git/hooks/reference-transaction"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\ntouch '{planted}'\n")
-    hook.chmod(0o755)
-    git(kafka, "config", "core.fsmonitor", f"touch '{planted}'; false")
-    for command in (["status"], ["update-ref", "refs/heads/other", "HEAD"]):
-        begun = sources_git.start(["-C", str(kafka), *command], sources_git.environment(elsewhere=True))
-        begun.communicate()
-        assert begun.returncode == 0
-        assert not planted.exists()
+@pytest.mark.parametrize(
+    "command", [["status"], ["diff", "HEAD"], ["log"], ["diff-index", "HEAD"], ["cat-file", "--filters"], ["clone"]]
+)
+def test_what_may_run_a_command_is_refused(command: list[str]) -> None:
+    with pytest.raises(ValueError, match=f"^git {command[0]}.* may run commands of the configuration$"):
+        sources_git.start((), command, {})
 
 
 @pytest.mark.parametrize("name", [".", ".git", "bare.git", "linked/.git"])
@@ -428,9 +423,8 @@ def test_folders_are_counted_as_files_are(kafka: Path, monkeypatch: pytest.Monke
 def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tmp_path: Path) -> None:
     planted = tmp_path / "planted"
     git(kafka, "config", "protocol.ext.allow", "always")
-    words = ["-C", str(kafka), "ls-remote", f"ext::sh -c touch% {planted}"]
-    _, said = sources_git.finish(sources_git.start(words, sources_git.environment(elsewhere=False)))
-    assert b"transport 'ext' not allowed" in said
+    with pytest.raises(SourceError, match="transport 'ext' not allowed"):
+        sources_git.unpack("b", f"ext::sh -c touch% {planted}", str(tmp_path / "clone"))
     assert not planted.exists()
 
 

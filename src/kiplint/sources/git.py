@@ -27,6 +27,11 @@ _TAME = tuple(
 )
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
+_PLUMBING = {"cat-file": "--batch", "clone": "--mirror", "config": "--get-regexp", "diff-index": "--cached"}
+_PLUMBING |= {"diff-tree": "--stdin", "for-each-ref": "", "rev-list": "", "rev-parse": ""}
+"""The only commands of git that run, with the first option that they must have. None of them looks at the work tree,
+whose files git passes through filters that a configuration names."""
+
 
 def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     """The variables for git: it runs nothing, connects to nobody, and speaks English.
@@ -38,12 +43,17 @@ def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     return {**kept, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
 
 
-def start(command: Sequence[str], env: dict[str, str]) -> Any:
-    """A git process with three pipes; raises SourceError when there is no git to be run."""
+def start(options: Sequence[str], command: Sequence[str], env: dict[str, str]) -> Any:
+    """A git process with three pipes; raises SourceError when there is no git to be run.
+
+    Raises ValueError for a command that is not in the list of harmless ones.
+    """
     from subprocess import PIPE, Popen
 
+    if command[0] not in _PLUMBING or _PLUMBING[command[0]] not in ("", *command[1:2]):
+        raise ValueError(f"git {' '.join(command[:2])} may run commands of the configuration")
     try:
-        return Popen(["git", *_TAME, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
+        return Popen(["git", *_TAME, *options, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
     except OSError as error:
         raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
 
@@ -142,7 +152,7 @@ class Objects:
     @property
     def _git(self) -> Any:
         if self._begun is None:
-            self._begun = start([*self._options, "cat-file", "--batch"], self._env)
+            self._begun = start(self._options, ["cat-file", "--batch"], self._env)
             at_end(self.close)
         return self._begun
 
@@ -175,7 +185,7 @@ class Objects:
 
     def run(self, *command: str) -> str:
         """The output of a git command in the repository, or empty if it fails."""
-        process = start([*self._options, *command], self._env)
+        process = start(self._options, command, self._env)
         out, _ = finish(process)
         return "" if process.returncode else out.decode("utf-8", "surrogateescape")
 
@@ -186,7 +196,7 @@ class Objects:
         """
         from threading import Timer
 
-        process = start([*self._options, *command], self._env)
+        process = start(self._options, command, self._env)
         timer = Timer(seconds, process.kill)
         timer.start()
         try:
@@ -334,7 +344,7 @@ def is_repository(path: str) -> bool:
 def unpack(repository: str, bundle: str, directory: str) -> None:
     """Clone a bundle into an empty directory, as a bare repository; raises SourceError for a broken bundle."""
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
-    process = start(command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
+    process = start((), command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
     _, stderr = finish(process)
     if process.returncode:
         raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")

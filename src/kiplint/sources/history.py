@@ -11,16 +11,7 @@ from typing import Final, NamedTuple
 from kiplint.sources.git import DEEPEST, FILE, FOLDER, MOST_ENTRIES, Objects, entries, is_json, open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 
-_COMMIT_TEXT_FORMAT: Final = "--format=%H %T %ct%n%P%n%an%n%B"
-_COMMIT_TEXT_PLAIN: Final = (
-    "-z",
-    "--no-show-signature",
-    "--no-mailmap",
-    "--no-notes",
-    "--no-color",
-    "--encoding=UTF-8",
-    _COMMIT_TEXT_FORMAT,
-)
+_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%an%n%B%x00")
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
 _JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
 _OTHER_JIRA: Final = re.compile(r"(?:\[[^\]]{0,80}\]\s*)*\[?([A-Z][A-Z0-9]{1,15}-[0-9]{1,7})\b")
@@ -52,12 +43,12 @@ class Commit(NamedTuple):
 
 
 def commits(objects: Objects, *which: str) -> Iterator[Commit]:
-    """The commits that `git log` lists, none where it fails."""
-    for record in objects.run("log", *_COMMIT_TEXT_PLAIN, *which, "--").split("\0"):
-        lines = record.lstrip("\n").split("\n", 3)
-        if len(lines) == 4:
-            commit, tree, time = lines[0].split()
-            yield Commit(commit, tree, int(time), commit_text(*lines[1:]))
+    """The commits that `git rev-list` lists, none where it fails."""
+    for record in objects.run("rev-list", *_COMMIT_TEXT, *which, "--").split("\0"):
+        lines = record.lstrip("\n").split("\n", 4)
+        if len(lines) == 5:  # the first one is `commit ID`
+            commit, tree, time = lines[1].split()
+            yield Commit(commit, tree, int(time), commit_text(*lines[2:]))
 
 
 def commit_text(parents: str, author: str, message: str) -> CommitText:
@@ -314,10 +305,6 @@ def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], by_path: dict[
     return bool(touched)
 
 
-_FORMAT = "--format=%H%x00%an%x00%s"
-_INNER_PLAIN = ("--no-show-signature", "--no-mailmap", "--no-notes", "--no-color", "--encoding=UTF-8", _FORMAT)
-
-
 class Inner(NamedTuple):
     """A commit inside a merge: its id, author and first line."""
 
@@ -331,6 +318,7 @@ def inner_commit(objects: Objects, merge: str, path: str) -> Inner | None:
 
     None also for a shallow history, and for a path that git quotes. Raises SourceError.
     """
-    command = ("--literal-pathspecs", "log", "-1", "--no-merges", "--no-renames", *_INNER_PLAIN, f"{merge}^1..{merge}")
-    words = objects.run(*command, "--", path).rstrip("\n").split("\0")
+    shown = ("-1", "--no-merges", "--encoding=UTF-8", "--format=%H%x00%an%x00%s")
+    found = objects.run("rev-list", *shown, f"{merge}^1..{merge}", "--", f":(literal){path}")
+    words = found.partition("\n")[2].rstrip("\n").split("\0")
     return Inner(*words) if len(words) == 3 else None

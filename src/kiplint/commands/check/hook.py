@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from kiplint.sources.disk import read
 from kiplint.sources.git import is_revision, open_repository
-from kiplint.sources.schema_files import SourceError, kind_of
+from kiplint.sources.schema_files import SourceError, is_walked, kind_of
 from kiplint.sources.tree import home_of
 
 if TYPE_CHECKING:
@@ -39,22 +39,43 @@ def parts_of_commit(names: tuple[str, ...], options: CheckOptions) -> list[tuple
     return files + [((folder,), replace(options, changed_since=base)) for folder in folders]
 
 
-def _is_changed(names: Iterable[str]) -> bool:
-    """Whether any of the files differs from HEAD."""
+def _is_changed(names: tuple[str, ...]) -> bool:
+    """Whether any of the files, and of those in the directories, differs from HEAD, in the index or here.
+
+    Their bytes are compared here: git would run filters that the configuration names.
+    """
+    literal = [f":(literal){name}" for name in names]
     try:
-        return bool(open_repository(None).run("diff", "--name-only", HEAD, "--", *names).strip())
+        objects = open_repository(None)
+        if objects.find(HEAD) is None:
+            return False
+        if objects.run("diff-index", "--cached", "--name-only", HEAD, "--", *literal):
+            return True
+        blobs = ((name, objects.find(f"{HEAD}:./{os.path.relpath(name)}")) for name in _files(names))
+        return any(blob and _lines(blob.data) != _lines(read(name)) for name, blob in blobs)
     except SourceError:
         return False
 
 
+def _files(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        yield from [name] if os.path.isfile(name) else []
+        for place, folders, files in os.walk(name):
+            folders[:] = filter(is_walked, folders)
+            yield from (os.path.join(place, file) for file in files if file.endswith(".json"))
+
+
+def _lines(data: bytes) -> bytes:
+    """The bytes with the line ends that a repository has by default."""
+    return data.replace(b"\r\n", b"\n")
+
+
 def _losing(base: str) -> tuple[str, ...]:
-    """The existing directories, relative to the working directory, that have lost a JSON file since the revision."""
+    """The existing directories, relative to the working directory, whose commit loses a JSON file of the revision."""
     if not is_revision(base):
         return ()
-    try:
-        output = open_repository(None).run("diff", "--name-only", "--no-renames", "--diff-filter=D", "-z", base, "--")
-    except SourceError:
-        return ()
+    shown = ("--name-only", "--no-renames", "--diff-filter=D", "-z")
+    output = open_repository(None).run("diff-index", "--cached", *shown, base, "--")
     top = home_of(os.curdir)
     folders = {os.path.dirname(os.path.join(top, path)) for path in output.split("\0") if path.endswith(".json")}
     return tuple(os.path.relpath(folder) for folder in sorted(folders) if os.path.isdir(folder))

@@ -1,0 +1,192 @@
+"""A repository whose configuration names a command wherever git allows it: no command of kiplint runs any of them."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import kiplint.commands
+from kiplint.sources.cleanup import close
+from kiplint.sources.git import own_repository
+from kiplint.sources.history import Walker, branch, followed, inner_commit, tags
+from sources.support import git
+from tools import definition, environment, field
+from tools import kiplint as run_kiplint
+
+HOOKS = (
+    "applypatch-msg fsmonitor-watchman post-checkout post-index-change post-merge pre-auto-gc pre-commit proc-receive"
+)
+SETTINGS = """\
+[core]
+\trepositoryFormatVersion = 1
+\tfsmonitor = EVIL
+\thooksPath = HOOKS
+\tpager = EVIL
+\teditor = EVIL
+\tsshCommand = EVIL
+\tgitProxy = EVIL
+\taskPass = EVIL
+\talternateRefsCommand = EVIL
+\tuntrackedCache = true
+[extensions]
+\tpartialClone = origin
+[remote "origin"]
+\turl = ext::EVIL
+\tpromisor = true
+\tvcs = evil
+\tuploadpack = EVIL
+\treceivepack = EVIL
+[protocol]
+\tallow = always
+[filter "f"]
+\tclean = EVIL
+\tsmudge = EVIL
+\tprocess = EVIL
+\trequired = true
+[diff]
+\texternal = EVIL
+[diff "f"]
+\ttextconv = EVIL
+\tcommand = EVIL
+[merge "f"]
+\tdriver = EVIL
+[difftool "f"]
+\tcmd = EVIL
+[interactive]
+\tdiffFilter = EVIL
+[sequence]
+\teditor = EVIL
+[credential]
+\thelper = !EVIL
+[gpg]
+\tprogram = EVIL
+[gpg "ssh"]
+\tprogram = EVIL
+\tdefaultKeyCommand = EVIL
+[log]
+\tshowSignature = true
+[uploadpack]
+\tpackObjectsHook = EVIL
+[submodule "s"]
+\tupdate = !EVIL
+[trailer "t"]
+\tcommand = EVIL
+\tcmd = EVIL
+[gc]
+\tauto = 1
+[status]
+\tsubmoduleSummary = true
+[pager]
+\tcat-file = EVIL
+\tconfig = EVIL
+\tdiff-index = EVIL
+\tdiff-tree = EVIL
+\tfor-each-ref = EVIL
+\trev-list = EVIL
+\trev-parse = EVIL
+[alias]
+\tcat-file = !EVIL
+\tconfig = !EVIL
+\tdiff-index = !EVIL
+\tdiff-tree = !EVIL
+\tfor-each-ref = !EVIL
+\trev-list = !EVIL
+\trev-parse = !EVIL
+"""
+REQUEST = definition(field("A", about="One."), name="XRequest", listeners=["broker"])
+RESPONSE = definition(field("A", about="One."), name="XResponse", type="response")
+
+COMMANDS: dict[str, list[list[str]]] = {
+    "changelog": [["HEAD~1:", "HEAD:"]],
+    "check": [
+        ["--as-hook", "s"],
+        ["--as-hook", "s/XRequest.json"],
+        ["--as-hook", "s", "--changed-since", "HEAD~1"],
+        ["s", "--changed-since", "HEAD~1"],
+        ["HEAD:s"],
+        ["--fix", "s"],
+        ["--diff", "s", "--changed-since", "HEAD~1"],
+        ["s", "--baseline", "known.json", "--update-baseline", "--allow-new"],
+        ["nosuch:s"],
+        ["s", "--changed-since", "lost"],
+    ],
+    "decode": [["00000000", "--body", "XRequest@0", "--set", "HEAD:s"]],
+    "diff": [["HEAD~1:", "HEAD:"], ["HEAD:", "."], ["HEAD:", "lost:"]],
+    "encode": [["XRequest@0", "--set", "HEAD:s"]],
+    "explain": [["fields/unknown-type"]],
+    "kip": [["page.html", "--base", "HEAD:"]],
+    "lsp": [[]],
+    "migrate": [["bump", "X", "--schemas", "s", "--dry-run"], ["kip-1313", "s", "--dry-run"]],
+    "negotiate": [["HEAD~1:", "HEAD:"], ["--matrix", "HEAD~1:", "HEAD:"]],
+    "new": [["rpc", "Y", "--schemas", "s", "--dry-run"]],
+    "probe": [["127.0.0.1:1", "--client", "HEAD:s", "--timeout", "1"]],
+    "readers": [["HEAD:s"]],
+    "rollout": [["HEAD~1:", "HEAD:"]],
+    "rules": [[]],
+    "schema": [["check"]],
+    "show": [["XRequest", "HEAD:s"]],
+    "upgrade_path": [["1.0.0", "2.0.0", "--tags"], ["HEAD~1:", "HEAD:"]],
+    "vectors": [["HEAD:s"]],
+}
+
+
+@pytest.fixture
+def ran(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """The log of the planted command, which has done nothing yet; the repository is beside it."""
+    log, evil, where, hooks = (tmp_path / name for name in ("log", "evil", "repository", "hooks"))
+    evil.write_text(f'#!/bin/sh\necho "$0 $@" >> {log}\nexit 1\n')
+    evil.chmod(0o755)
+    (where / "s").mkdir(parents=True)
+    git(where, "init", "-q")
+    for number in (1, 2):
+        (where / "s/XRequest.json").write_bytes(REQUEST + b"\n" * number)
+        (where / "s/XResponse.json").write_bytes(RESPONSE)
+        git(where, "add", "-A")
+        git(where, "commit", "-q", "-m", "text")
+        git(where, "tag", f"{number}.0.0")
+    (where / "page.html").write_text("<p>text</p>")
+    tree = git(where, "mktree", "--missing", stdin=b"100644 blob " + b"a" * 40 + b"\tA.json\n")
+    git(where, "tag", "lost", git(where, "commit-tree", tree, "-m", "text"))
+    for folder in (hooks, where / ".git/hooks"):
+        folder.mkdir(exist_ok=True)
+        for name in HOOKS.split():
+            (folder / name).symlink_to(evil)
+    (where / ".git/config").write_text(SETTINGS.replace("EVIL", str(evil)).replace("HOOKS", str(hooks)))
+    (where / ".git/info/attributes").write_text("* filter=f diff=f merge=f\n")
+    (where / "s/XRequest.json").write_bytes(REQUEST)
+    return log
+
+
+def test_git_itself_would_run_it(ran: Path) -> None:
+    command = ["git", "-C", str(ran.parent / "repository"), "diff", "HEAD"]
+    subprocess.run(command, env=environment(), capture_output=True, check=False)
+    assert ran.exists()
+
+
+def test_every_command_is_tried() -> None:
+    names = {module.name for module in pkgutil.iter_modules(kiplint.commands.__path__)}
+    assert set(COMMANDS) == names - {"pipeline"}
+
+
+def test_no_command_runs_it(ran: Path) -> None:
+    where = ran.parent / "repository"
+    for name, runs in COMMANDS.items():
+        for words in runs:
+            done = run_kiplint(name.replace("_", "-"), *words, cwd=where)
+            assert "Usage:" not in done.err, (name, words)
+            assert not ran.exists(), (name, words, ran.read_text())
+
+
+def test_no_stage_of_the_pipeline_runs_it(ran: Path) -> None:
+    where = ran.parent / "repository"
+    objects = own_repository(str(where), "kafka")
+    trees = [revision.tree for revision in branch(objects, "HEAD")]
+    assert [revision.tree for revision in tags(objects, "?.*")] == trees
+    assert [len(list(Walker(objects).folders(tree))) for tree in trees] == [1, 1]
+    assert [len(folders) for folders in followed(objects, trees)] == [1, 1]
+    assert inner_commit(objects, "HEAD", "s/XRequest.json")
+    close()
+    assert not ran.exists()
