@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from codec.support import catalog
 from conftest import ROOT
-from kiplint.codec.capture import UnreadableCapture, read_capture, summarize
+from kiplint.codec.capture import UnreadableCapture, _segments, read_capture, summarize
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import SYN, Captured, Segment, connections, conversation
+from kiplint.codec.conversation import ACK, SYN, Captured, Segment, connections, conversations
 from tools import USUAL, field, message, rpc
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
@@ -64,13 +64,8 @@ def segments_of(count: int, rng: random.Random, start: int = 1000) -> list[Segme
     return found
 
 
-def read(segments: list[Segment]) -> list[Captured]:
-    return [
-        frame
-        for number, connection in enumerate(connections(segments))
-        for found in [conversation(echo(), number, connection)]
-        for frame in (found.frames if found else [])
-    ]
+def read(segments: list[Segment], known: Catalog | None = None) -> list[Captured]:
+    return [frame for found in conversations(known or echo(), connections(segments)).spoken for frame in found.frames]
 
 
 def shown(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
@@ -118,9 +113,8 @@ def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
     lost = rng.choice([one for one in segments if one.data and one.source == CLIENT])
     hole = range(lost.sequence - 1001, lost.sequence - 1001 + len(lost.data))
     touched = {place // 17 for place in hole}
-    (connection,) = connections([one for one in segments if one is not lost])
-    said = conversation(echo(), 0, connection)
-    assert said and said.unpaired == 20 - sum(one.direction == "response" for one in said.frames)
+    (said,) = conversations(echo(), connections([one for one in segments if one is not lost])).spoken
+    assert said.unpaired == 20 - sum(one.direction == "response" for one in said.frames)
     found = [one for one in said.frames if one.direction == "request"]
     whole = {one.correlation_id for one in found if one.whole}
     assert whole <= set(range(20)) - touched
@@ -220,3 +214,65 @@ def test_captures_are_hostile() -> None:
             continue
         for one in found.frames:
             one.decode(echo(), spans=True)
+
+
+def known_by_bytes(frame: Captured) -> tuple[object, ...]:
+    return frame.client, frame.server, frame.direction, frame.api_key, frame.api_version, frame.data
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_left_of_a_real_capture_says_nothing_else(corpus: Path, shared_bytes: Path, seed: int) -> None:
+    """Cut at random places, with losses and in another order: each frame is one of the whole capture."""
+    known, rng = catalog(str(corpus / "kafka-trunk-2026-08")), random.Random(seed)
+    segments = _segments((shared_bytes / "capture.pcapng").read_bytes())[0]
+    frames = read(segments, known)
+    wanted = {known_by_bytes(frame) for frame in frames}
+    answered = {known_by_bytes(frame) for frame in frames if frame.answered}
+    assert len(wanted) == 739
+    kept = 0
+    for _ in range(10):
+        rest = segments[rng.randrange(len(segments)) :]
+        frames = read(rest, known)
+        assert not {known_by_bytes(frame) for frame in frames if frame.answered is False} & answered
+        share = rng.choice([0.01, 0.1, 0.4])
+        rest = [segment for segment in rest if rng.random() > share]
+        for place in range(0, len(rest) - 1, rng.randint(2, 50)):
+            rest[place : place + 2] = rest[place : place + 2][::-1]
+        frames = [frame for frame in read(rest, known) if frame.whole]
+        assert not any(frame.problem for frame in frames)
+        assert {known_by_bytes(frame) for frame in frames} <= wanted
+        kept += len(frames)
+    assert kept > 1000
+
+
+def flexible() -> Catalog:
+    """Echo, and an RPC 0 whose requests a response with a small correlation id may resemble."""
+    headers = [*echo().named("RequestHeader"), *echo().named("ResponseHeader")]
+    small = rpc("Small", 0, "0-9", flexibleVersions="none")
+    return Catalog.of([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *small, *headers])
+
+
+def test_an_address_that_serves_others_is_the_server() -> None:
+    """A connection of which only a response was captured, and it reads as a request."""
+    like = struct.pack(">ihhih", 10, 0, 5, 0, 0)  # also: correlation id 5, throttle time 0, error 0
+    alone = [Segment(9.0, SERVER, ("10.0.0.9", 1), 5, 0, like)]
+    turned = conversations(flexible(), connections(alone))
+    assert [frame.client for found in turned.spoken for frame in found.frames] == [SERVER]
+    known = conversations(flexible(), connections([*segments_of(3, random.Random(0)), *alone]))
+    assert [len(found.frames) for found in known.spoken] == [6, 0]
+
+
+def test_a_connection_that_does_not_show_its_client() -> None:
+    ends = [(CLIENT, SERVER), (SERVER, CLIENT)]
+    both = [Segment(0.0, *pair, 5, 0, request(number)) for number, pair in enumerate(ends)]
+    assert conversations(echo(), connections(both)) == ([], 0, 1)
+    opened = [Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b""), *both]
+    assert [frame.client for frame in read(opened)] == [CLIENT]
+
+
+def test_a_response_whose_bytes_were_lost_is_not_missing() -> None:
+    sent = [Segment(0.0, CLIENT, SERVER, 4, SYN, b""), Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b"", 5)]
+    sent += [Segment(1.0 + number, CLIENT, SERVER, 5 + 17 * number, ACK, request(number), 5) for number in range(3)]
+    answer = Segment(5.0, SERVER, CLIENT, 13, ACK, response(1), 30)
+    assert [frame.answered for frame in read(sent)] == [False] * 3
+    assert [frame.answered for frame in read([*sent, answer])] == [None, True, None, False]  # the last is the response

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured, Segment, connections, conversation
+from kiplint.codec.conversation import Captured, Segment, connections, conversations
 from kiplint.codec.frames import Frame
 
 NULL, ETHERNET, RAW, SLL, SLL2 = (0, 108), (1,), (12, 14, 101, 228, 229), (113,), (276,)
@@ -21,9 +21,10 @@ NULL, ETHERNET, RAW, SLL, SLL2 = (0, 108), (1,), (12, 14, 101, 228, 229), (113,)
 class Capture(msgspec.Struct, frozen=True):
     """The contents of a capture.
 
-    `frames` are in the order in which they came; `others` counts connections of other protocols; `payload` counts the
-    bytes of all segments, `repeated` the retransmitted segments; `seconds` is from the first packet to the last;
-    `unpaired` counts responses whose requests were not captured, so that nobody can read them.
+    `frames` are in the order in which they came; `others` counts connections of other protocols, `unclear` those that
+    do not show which end is the client; `payload` counts the bytes of all segments, `repeated` the retransmitted
+    segments; `seconds` is from the first packet to the last; `unpaired` counts responses whose requests were not
+    captured, so that nobody can read them.
     """
 
     frames: tuple[Captured, ...]
@@ -32,6 +33,7 @@ class Capture(msgspec.Struct, frozen=True):
     repeated: int
     connections: int
     others: int
+    unclear: int
     seconds: float
     unpaired: int
 
@@ -44,20 +46,15 @@ def read_capture(catalog: Catalog, data: bytes) -> Capture:
     """The Kafka frames of a capture. Raises UnreadableCapture."""
     segments, packets, seconds = _segments(data)
     streams = connections(segments)
-    frames: list[Captured] = []
-    kafka = others = repeated = unpaired = 0
-    for connection in streams:
-        repeated += sum(stream.repeated for stream in connection.directions)
-        exchange = conversation(catalog, kafka, connection)
-        if exchange is None:
-            others += 1
-        else:
-            kafka += 1
-            frames += exchange.frames
-            unpaired += exchange.unpaired
+    known = conversations(catalog, streams)
+    frames = [frame for conversation in known.spoken for frame in conversation.frames]
+    repeated = sum(stream.repeated for connection in streams for stream in connection.directions)
     frames.sort(key=lambda frame: (frame.time, frame.connection, frame.direction != "request", frame.stream_offset))
     payload = sum(len(segment.data) for segment in segments)
-    return Capture(tuple(frames), packets, payload, repeated, kafka, others, seconds, unpaired)
+    unpaired = sum(conversation.unpaired for conversation in known.spoken)
+    return Capture(
+        tuple(frames), packets, payload, repeated, len(known.spoken), known.others, known.unclear, seconds, unpaired
+    )
 
 
 def _segments(data: bytes) -> tuple[list[Segment], int, float]:
@@ -95,7 +92,7 @@ def _segment(dpkt: Any, link: int, time: float, packet: bytes) -> Segment | None
             return None
         family = socket.AF_INET if len(network.src) == 4 else socket.AF_INET6
         source, target = (socket.inet_ntop(family, address) for address in (network.src, network.dst))
-        return Segment(time, (source, tcp.sport), (target, tcp.dport), tcp.seq, tcp.flags, bytes(tcp.data))
+        return Segment(time, (source, tcp.sport), (target, tcp.dport), tcp.seq, tcp.flags, bytes(tcp.data), tcp.ack)
     except Exception:  # packets of other protocols, or cut off: none of ours
         return None
 
@@ -152,6 +149,7 @@ class CaptureSummary(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     tcp_connections: int
     other_connections: Annotated[int, Meta(description="TCP connections of other protocols.")]
+    unclear_connections: Annotated[int, Meta(description="Connections that do not show which end is the client.")]
     server: Annotated[str | None, Meta(description="HOST:PORT, null unless there is exactly one.")]
     servers: list[str]
     frames: int
@@ -177,6 +175,7 @@ def summarize(catalog: Catalog, capture: Capture, frames: Sequence[Frame]) -> Ca
         seconds=round(capture.seconds, 1),
         tcp_connections=capture.connections,
         other_connections=capture.others,
+        unclear_connections=capture.unclear,
         server=servers[0] if len(servers) == 1 else None,
         servers=servers,
         frames=len(capture.frames),
@@ -222,7 +221,7 @@ def _client_ids(pairs: Sequence[tuple[Captured, Frame]]) -> dict[str, int]:
 
 
 def _is_unanswered(captured: Captured) -> bool:
-    return captured.direction == "request" and not captured.answered
+    return captured.direction == "request" and captured.answered is False
 
 
 def _in_order(frames: Sequence[Captured]) -> list[Captured]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import struct
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import Direction, Frame, decode_request, decode_response
@@ -18,7 +21,7 @@ from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import MOST_BYTES
 
 WRAP = 2**32
-SYN = 0x02
+SYN, ACK = 0x02, 0x10
 LATE = 2**20
 """How many bytes of a stream may come before the SYN that opens it, where segments are out of order."""
 
@@ -26,7 +29,7 @@ Address = tuple[str, int]
 
 
 class Segment(NamedTuple):
-    """The relevant parts of a captured TCP segment; `time` is in seconds."""
+    """The relevant parts of a captured TCP segment; `time` is in seconds, `acknowledged` the next byte it expects."""
 
     time: float
     source: Address
@@ -34,6 +37,7 @@ class Segment(NamedTuple):
     sequence: int
     flags: int
     data: bytes
+    acknowledged: int = 0
 
 
 class Run(NamedTuple):
@@ -57,6 +61,8 @@ class SegmentStream:
         self._newest = 0
         self._segments: list[tuple[int, bytes, float]] = []
         self.synchronized = False
+        self.reach = -1
+        """Up to where bytes were sent, as other segments show too; below 0 while there is no segment."""
         self.repeated = 0
         self._seen: set[tuple[int, int]] = set()
 
@@ -74,17 +80,27 @@ class SegmentStream:
             sequence += 1
             self._open(sequence)
         if not segment.data:
+            self.reaches(sequence)
             return
         if self._origin is None:
             self._origin = sequence
-        # The place nearest to the newest, so that streams may be longer than sequence numbers.
-        place = self._newest + (sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
+        place = self._place(sequence)
         if (place, len(segment.data)) in self._seen:
             self.repeated += 1
             return
         self._seen.add((place, len(segment.data)))
         self._newest = max(self._newest, place + len(segment.data))
+        self.reach = max(self.reach, place + len(segment.data))
         self._segments.append((place, segment.data, segment.time))
+
+    def reaches(self, sequence: int) -> None:
+        """Note that bytes were sent up to a sequence number."""
+        self.reach = max(self.reach, 0 if self._origin is None else self._place(sequence))
+
+    def _place(self, sequence: int) -> int:
+        """The place nearest to the newest, so that streams may be longer than sequence numbers."""
+        assert self._origin is not None
+        return self._newest + (sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
 
     def _open(self, sequence: int) -> None:
         """Note where the stream begins, also when bytes of it came before."""
@@ -120,10 +136,26 @@ class CapturedConnection:
     def __init__(self, first: Address, second: Address) -> None:
         self.ends = (first, second)
         self.directions = (SegmentStream(), SegmentStream())
+        self._openers: set[int] = set()
 
     def add(self, segment: Segment) -> None:
         """Take one segment of either direction."""
-        self.directions[segment.source != self.ends[0]].add(segment)
+        side = int(segment.source != self.ends[0])
+        if segment.flags & SYN:
+            self._openers.add(1 - side if segment.flags & ACK else side)
+        self.directions[side].add(segment)
+        if segment.flags & ACK:
+            self.directions[1 - side].reaches(segment.acknowledged)
+
+    @property
+    def opener(self) -> int | None:
+        """Which end opened the connection, if its SYN or the answer to it was captured."""
+        return next(iter(self._openers)) if len(self._openers) == 1 else None
+
+    @cached_property
+    def runs(self) -> tuple[list[Run], list[Run]]:
+        """The bytes of both directions, once all segments are there."""
+        return self.directions[0].runs(), self.directions[1].runs()
 
 
 def connections(segments: list[Segment]) -> list[CapturedConnection]:
@@ -160,16 +192,19 @@ class Sign(NamedTuple):
     """What frames of one direction look like.
 
     `pattern` matches where a frame may begin, its length included. `test` takes bytes, a position behind a length, and
-    that length; it decides whether they look like a frame.
+    that length; it decides whether they look like a frame. `reads` decides whether a frame reads to its last byte, and
+    `linked` whether two frames that look right, given by their positions, belong to one stream.
     """
 
     pattern: re.Pattern[bytes]
     test: Callable[[bytes, int, int], bool]
+    reads: Callable[[bytes], bool]
+    linked: Callable[[bytes, int, int], bool]
 
 
-def request_sign(keys: Sequence[int]) -> Sign:
-    """Requests have a known API key, a version, and a client id that is text."""
-    known = frozenset(keys)
+def request_sign(catalog: Catalog) -> Sign:
+    """Requests have a known API key, a version, and a client id that is text and that of the next request."""
+    known = frozenset(catalog.api_keys)
 
     def test(data: bytes, pos: int, size: int) -> bool:
         if size < 8 or len(data) - pos < 8:
@@ -183,17 +218,35 @@ def request_sign(keys: Sequence[int]) -> Sign:
         name = data[pos + 10 : pos + 10 + max(length, 0)]
         return -1 <= length <= size - 10 and all(byte >= 0x20 for byte in name)
 
-    return Sign(re.compile(rb"(?=[\0-\x06][\s\S]{3}[\s\S]{2}\0[\0-\x3c])"), test)
+    def linked(data: bytes, pos: int, following: int) -> bool:
+        size = 2 + int.from_bytes(data[pos + 8 : pos + 10], "big", signed=True)
+        return size > 2 and data[pos + 8 : pos + 8 + size] == data[following + 8 : following + 8 + size]
+
+    pattern = re.compile(rb"(?=[\0-\x06][\s\S]{3}[\s\S]{2}\0[\0-\x3c])")
+    return Sign(pattern, test, lambda frame: not decode_request(catalog, frame).problems, linked)
 
 
-def response_sign(correlation_ids: frozenset[int]) -> Sign:
-    """Responses have the correlation id of a captured request."""
+def response_sign(catalog: Catalog, requests: Sequence[Captured]) -> Sign:
+    """Responses have the correlation id of a captured request, and come in the order of the requests."""
+    order: dict[int, list[int]] = {}
+    for place, request in enumerate(requests):
+        order.setdefault(request.correlation_id, []).append(place)
 
     def test(data: bytes, pos: int, size: int) -> bool:
-        return size >= 4 and len(data) - pos >= 4 and struct.unpack_from(">i", data, pos)[0] in correlation_ids
+        return size >= 4 and len(data) - pos >= 4 and struct.unpack_from(">i", data, pos)[0] in order
 
-    first = b"".join(sorted({re.escape(struct.pack(">i", number)[:1]) for number in correlation_ids} or {b"\0"}))
-    return Sign(re.compile(rb"(?=[\0-\x06][\s\S]{3}[" + first + rb"])"), test)
+    def reads(frame: bytes) -> bool:
+        places = order.get(int.from_bytes(frame[:4], "big", signed=True), ())
+        kinds = {(requests[place].api_key, requests[place].api_version) for place in places}
+        return any(not decode_response(catalog, *kind, frame).problems for kind in kinds)
+
+    def linked(data: bytes, pos: int, following: int) -> bool:
+        places, others = (order[struct.unpack_from(">i", data, start)[0]] for start in (pos, following))
+        return places[0] < others[-1]
+
+    first = b"".join(sorted({re.escape(struct.pack(">i", number)[:1]) for number in order} or {b"\0"}))
+    pattern = re.compile(rb"(?=[\0-\x06][\s\S]{3}[" + first + rb"])")
+    return Sign(pattern, test, reads, linked)
 
 
 def cut(runs: Sequence[Run], sign: Sign, *, synchronized: bool) -> Iterator[Cut]:
@@ -225,31 +278,52 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
 
 
 def _search(run: Run, pos: int, sign: Sign) -> int:
-    """The first place of a likely frame with another behind it, else of a frame that may exceed the run, else -1."""
-    possible = -1
-    for match in sign.pattern.finditer(run.data, pos):
-        place = match.start()
-        size = int.from_bytes(run.data[place : place + 4], "big")
-        if size > MOST_BYTES or not sign.test(run.data, place + 4, size):
-            continue
+    """The first place of a frame that is one beyond doubt, -1 when there is none.
+
+    Where lengths lead from the start of the run to such a frame, the run begins with a frame. Reading candidates may
+    take a few times as many bytes as the run has.
+    """
+    data, budget = run.data, 16 * len(run.data) + MOST_WALKED
+    walk = list(itertools.islice(_walk(data), ENOUGH)) if pos == 0 else []
+    matches = (match.start() for match in sign.pattern.finditer(data, pos))
+    for place, start in itertools.chain(((place, 0) for place in walk), ((place, place) for place in matches)):
+        size = int.from_bytes(data[place : place + 4], "big")
         after = place + 4 + size
-        following = int.from_bytes(run.data[after : after + 4], "big")
-        if after == len(run.data) or sign.test(run.data, after + 4, following):
-            return place
-        if possible < 0 and after + 12 > len(run.data):
-            possible = place
-    return possible
+        if after > len(data) or not sign.test(data, place + 4, size):
+            continue
+        following = sign.test(data, after + 4, int.from_bytes(data[after : after + 4], "big"))
+        if following and sign.linked(data, place + 4, after + 4):
+            return start
+        budget -= size
+        if budget < 0:
+            break
+        if (following or len(data) - after < 12) and sign.reads(data[place + 4 : after]):
+            return start
+    return -1
+
+
+def _walk(data: bytes) -> Iterator[int]:
+    """Where frames begin if one begins with the bytes."""
+    pos = 0
+    while pos <= len(data) - 4:
+        yield pos
+        size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
+        if not 4 <= size <= MOST_BYTES:
+            return
+        pos += 4 + size
 
 
 SASL_HANDSHAKE = 17
-ENOUGH = 4
-"""How many frames of a direction decide whether it has requests."""
+ENOUGH = 16
+"""How many frames of a direction decide whether it has requests, or where its frames begin."""
+MOST_WALKED = 2**20
 
 
 class Captured(msgspec.Struct, frozen=True):
     """One frame of a connection. `stream_offset` is where its length stands in the bytes of its direction.
 
-    `answered` is true for a request whose response was captured. `whole` is false where the capture lacks bytes.
+    `answered` is true for a request whose response was captured, and None where the capture lacks the bytes that would
+    show it. `whole` is false where the capture lacks bytes of the frame.
     """
 
     connection: int
@@ -263,7 +337,7 @@ class Captured(msgspec.Struct, frozen=True):
     correlation_id: int
     data: bytes
     whole: bool
-    answered: bool = False
+    answered: bool | None = False
     problem: ByteProblem | None = None
 
     def decode(self, catalog: Catalog, *, spans: bool = False) -> Frame:
@@ -281,6 +355,7 @@ class _Roles(NamedTuple):
     requests: list[Run]
     responses: list[Run]
     synchronized: tuple[bool, bool]
+    reach: int
 
 
 class Conversation(NamedTuple):
@@ -294,37 +369,93 @@ class Conversation(NamedTuple):
     unpaired: int
 
 
-def conversation(catalog: Catalog, number: int, connection: CapturedConnection) -> Conversation | None:
-    """The requests and responses of a connection; None when it is not Kafka's protocol."""
-    sign = request_sign(catalog.api_keys)
-    sides = _sides(connection, sign)
-    if sides is None:
-        return None
-    requests = list(_requests(sides, number, sign))
-    known = frozenset(request.correlation_id for request in requests)
-    responses = list(cut(sides.responses, response_sign(known), synchronized=sides.synchronized[1]))
-    return _paired(sides, number, requests, responses)
+class Conversations(NamedTuple):
+    """The conversations of Kafka's connections, and how many connections are of others, or cannot be told."""
+
+    spoken: list[Conversation]
+    others: int
+    unclear: int
 
 
-def _sides(connection: CapturedConnection, sign: Sign) -> _Roles | None:
-    """Which end is the client: its first frames look like requests."""
-    runs = [direction.runs() for direction in connection.directions]
-    known = [direction.synchronized for direction in connection.directions]
-    scores = [_score(*pair, sign) for pair in zip(runs, known, strict=True)]
-    if not max(scores):
-        return None
-    client = 0 if scores[0] >= scores[1] else 1
-    ends, server = connection.ends, 1 - client
-    return _Roles(ends[client], ends[server], runs[client], runs[server], (known[client], known[server]))
+def conversations(catalog: Catalog, streams: Sequence[CapturedConnection]) -> Conversations:
+    """The requests and responses of every connection.
+
+    Which end is the client is shown by who opened the connection, else by what reads and is answered, else by an
+    address that serves other connections.
+    """
+    sign = request_sign(catalog)
+    verdicts = [_verdict(catalog, connection, sign) for connection in streams]
+    served = {connection.ends[1 - verdict.client] for connection, verdict in zip(streams, verdicts, strict=True)
+              if verdict.sure and verdict.client is not None}  # fmt: skip
+    spoken: list[Conversation] = []
+    others = unclear = 0
+    for connection, verdict in zip(streams, verdicts, strict=True):
+        client = verdict.client
+        serving = [end in served for end in connection.ends]
+        if not verdict.sure and serving[0] != serving[1] and not connection.directions[serving[0]].synchronized:
+            client = int(serving[0])
+        if client is not None:
+            spoken.append(_conversation(catalog, len(spoken), _roles(connection, client), sign))
+        elif verdict.alike:
+            unclear += 1
+        else:
+            others += 1
+    return Conversations(spoken, others, unclear)
 
 
-def _score(runs: list[Run], synchronized: bool, sign: Sign) -> int:
-    """How many of the first frames look like requests, up to the first that does not."""
-    whole = (frame for frame in cut(runs, sign, synchronized=synchronized) if frame.whole)
-    looks = (
-        not frame.problem and sign.test(frame.data, 0, len(frame.data)) for frame in itertools.islice(whole, ENOUGH)
-    )
-    return sum(itertools.takewhile(bool, looks))
+class _Verdict(NamedTuple):
+    client: int | None
+    sure: bool
+    alike: bool
+
+
+def _verdict(catalog: Catalog, connection: CapturedConnection, sign: Sign) -> _Verdict:
+    """Which end sends what looks like requests, reads as requests, and is answered by the other end."""
+    first = [list(itertools.islice(_requests(_roles(connection, side), 0, sign), ENOUGH)) for side in (0, 1)]
+    alike = [[request for request in requests if _looks(request, sign)] for requests in first]
+    if connection.opener is not None:
+        return _Verdict(connection.opener if alike[connection.opener] else None, any(alike), any(alike))
+    weights = [_weight(catalog, _roles(connection, side), alike[side], sign) for side in (0, 1)]
+    client = 0 if weights[0] > weights[1] else 1
+    strong, weak = weights[client], weights[1 - client]
+    if strong == weak or (weak and strong < 3 * weak):
+        return _Verdict(None, False, any(alike))
+    return _Verdict(client, strong > 1, True)
+
+
+def _looks(request: Captured, sign: Sign) -> bool:
+    return request.whole and not request.problem and sign.test(request.data, 0, len(request.data))
+
+
+def _weight(catalog: Catalog, roles: _Roles, requests: list[Captured], sign: Sign) -> int:
+    """How many requests read to the last byte, or are answered, if some read or several are answered."""
+    answers = response_sign(catalog, requests)
+    cuts = itertools.islice(cut(roles.responses, answers, synchronized=roles.synchronized[1]), ENOUGH)
+    answered = sum(frame.whole and answers.reads(frame.data) for frame in cuts)
+    reading = sum(sign.reads(request.data) for request in requests)
+    return reading + answered if reading or answered > 1 else 0
+
+
+def _roles(connection: CapturedConnection, client: int) -> _Roles:
+    ends, server, streams = connection.ends, 1 - client, connection.directions
+    known = (streams[client].synchronized, streams[server].synchronized)
+    runs = connection.runs
+    return _Roles(ends[client], ends[server], runs[client], runs[server], known, streams[server].reach)
+
+
+def _conversation(catalog: Catalog, number: int, roles: _Roles, sign: Sign) -> Conversation:
+    requests = list(_requests(roles, number, sign))
+    responses = list(cut(roles.responses, response_sign(catalog, requests), synchronized=roles.synchronized[1]))
+    return _paired(roles, number, requests, responses)
+
+
+def _blind_until(responses: list[Cut], reach: int) -> float:
+    """Until when responses may be lost: the time of the frame after the last bytes that are in none."""
+    pos, until = 0, -math.inf
+    for frame in responses:
+        until = until if frame.offset == pos else frame.time
+        pos = frame.offset + 4 + len(frame.data) if frame.whole else -1
+    return until if pos >= 0 and pos >= reach >= 0 else math.inf
 
 
 def _requests(sides: _Roles, number: int, sign: Sign) -> Iterator[Captured]:
@@ -354,9 +485,14 @@ def _paired(sides: _Roles, number: int, requests: list[Captured], responses: lis
             continue
         place = waiting[correlation].popleft()
         request = requests[place]
-        requests[place] = msgspec.structs.replace(request, answered=True)
+        requests[place] = replace(request, answered=True)
         answers.append(_captured(sides, number, "response", frame, (request.api_key, request.api_version, correlation)))
-    return Conversation([*requests, *answers], unpaired)
+    blind = _blind_until(responses, sides.reach)
+    known = (
+        replace(request, answered=None) if not request.answered and request.time < blind else request
+        for request in requests
+    )
+    return Conversation([*known, *answers], unpaired)
 
 
 def _captured(sides: _Roles, number: int, direction: Direction, frame: Cut, named: tuple[int, int, int]) -> Captured:

@@ -129,8 +129,13 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
         color,
         BOLD,
     )
-    others = (
-        f", {plural(summary.other_connections, 'connection')} of other protocols" if summary.other_connections else ""
+    others = "".join(
+        f", {plural(count, 'connection')} {what}"
+        for count, what in (
+            (summary.other_connections, "of other protocols"),
+            (summary.unclear_connections, "whose client cannot be determined"),
+        )
+        if count
     )
     lost = f", {plural(summary.incomplete, 'frame')} not captured to the end" if summary.incomplete else ""
     unpaired = summary.unpaired_responses
