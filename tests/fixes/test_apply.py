@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +111,54 @@ def test_a_fix_that_makes_it_worse_is_not_made() -> None:
     result = fix_set(files, found)
     assert b"default" not in result.after["XRequest.json"]
     assert "fields/default-json-null" in {one.rule for one in result.fixed}
+
+
+def test_the_default_of_a_released_tagged_field_stays() -> None:
+    # Without the tag a reader takes the default: "" now, and null with "null" in quotes.
+    tagged = field("Note", "string", "3+", nullableVersions="3+", taggedVersions="3+", tag=0, default=None, about="It.")
+    files = {"XData.json": definition(tagged, name="XData", type="data", apiKey=None)}
+    for unsafe in (False, True):
+        result = fix_set(files, found, unsafe=unsafe)
+        assert not result.after
+    assert [(item.rule, why.rule) for item, why in result.refused] == [
+        ("fields/default-json-null", "compat/default-changed"),
+    ]  # fmt: skip
+    untagged = {"XRequest.json": definition(field("Note", "string", nullableVersions="0+", default=None, about="It."))}
+    assert not fix_set(untagged, found).after
+    assert b'"default": "null"' in fix_set(untagged, found, unsafe=True).after["XRequest.json"]
+
+
+def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
+    def selected(files: Mapping[str, bytes]) -> list[Finding]:
+        return [one for one in found(files) if one.rule == "conventions/informative-not-ignorable"]
+
+    def others(files: Mapping[str, bytes]) -> list[Finding]:
+        return [one for one in found(files) if one.rule != "conventions/informative-not-ignorable"]
+
+    files = {"XRequest.json": definition(field("Old"), field("Reason", "string", "5+", nullableVersions="5+"))}
+    assert [one.rule for one in selected(files)] == ["conventions/informative-not-ignorable"]
+    assert fix_set(files, selected, unsafe=True).after  # which breaks fields/later-nullable-without-default
+    result = fix_set(files, selected, unsafe=True, others=others)
+    assert (result.after, [why.rule for _, why in result.refused]) == ({}, ["fields/later-nullable-without-default"])
+
+
+def test_a_tag_that_the_base_has_is_never_moved() -> None:
+    def tagged(name: str, tag: int) -> dict[str, Any]:
+        return field(name, versions="3+", taggedVersions="3+", tag=tag, ignorable=True)
+
+    base = {"XRequest.json": definition(tagged("Old", 0))}
+    files = {"XRequest.json": definition(tagged("New", 0), tagged("Old", 0))}
+    assert json.loads(fix_set(files, found, unsafe=True).after["XRequest.json"])["fields"][1]["tag"] == 1
+    result = fix_set(files, found, unsafe=True, base=base)
+    assert "XRequest.json" not in result.after or json.loads(result.after["XRequest.json"])["fields"][1]["tag"] == 0
+    assert ("tags/duplicate", "compat/tag-reused") in {(item.rule, why.rule) for item, why in result.refused}
+
+
+def test_a_property_at_the_end_of_its_line_leaves_no_blank() -> None:
+    text = definition(field(default=None)).replace(
+        b'"versions": "0+",\n      "default": null', b'"versions": "0+", "default": null,\n      "about": "It."'
+    )
+    assert b'"versions": "0+",\n' in fix_set({"XRequest.json": text}, found).after["XRequest.json"]
 
 
 def test_a_patch_can_be_applied(tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.apply import Check, FixedSet, fix_set
+from kiplint.fixes.apply import FixedSet, fix_set
 from kiplint.fixes.fixers import FIXERS, make_fix
+from kiplint.fixes.sets import Check
 from kiplint.fixes.write import patch
 from kiplint.text.edit import Edit, apply_edits
 from test_rules import OneFileEach

@@ -21,11 +21,24 @@ Keeps = Callable[[str], bool]
 
 
 class BaseState(NamedTuple):
-    """The base: how often it has each finding, the lines of each file by path in the repository, and the work tree."""
+    """The base: how often it has each finding, the lines of each file by path in the repository, and the work tree.
+
+    `files` are the bytes of the files, by the same paths.
+    """
 
     counts: Mapping[str, int]
     lines: Mapping[str, frozenset[str]]
     top: str
+    files: Mapping[str, bytes] = {}
+
+    def place(self, path: str) -> str:
+        """The path in the repository of a file."""
+        return os.path.relpath(os.path.realpath(path), os.path.realpath(self.top)).replace(os.sep, "/")
+
+    def files_at(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """The bytes in the base of those of the files that it has."""
+        places = {path: self.place(path) for path in paths}
+        return {path: self.files[place] for path, place in places.items() if place in self.files}
 
 
 def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> BaseState:
@@ -35,6 +48,7 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet)
     """
     counts: Counter[str] = Counter()
     lines: dict[str, frozenset[str]] = {}
+    data: dict[str, bytes] = {}
     top = home_of(os.curdir)
     for name in places(revision, names, top):
         prefix = name if name.endswith(":") else f"{revision}:"
@@ -46,9 +60,10 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet)
                 counts.update(finding.fingerprint for finding in result.findings)
                 for file in kept:
                     lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
+                    data[file.path.removeprefix(prefix)] = file.data
         except NothingThereError:
             continue
-    return BaseState(counts, lines, top)
+    return BaseState(counts, lines, top, data)
 
 
 def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
@@ -61,7 +76,7 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
             texts[finding.path] = decode_text(sources.get(finding.path, b"")).splitlines()
         known = remaining[finding.fingerprint] > 0
         remaining[finding.fingerprint] -= known
-        place = os.path.relpath(os.path.realpath(finding.path), os.path.realpath(base.top)).replace(os.sep, "/")
+        place = base.place(finding.path)
         line = texts[finding.path][finding.span.line - 1 : finding.span.line]
         touched = place not in base.lines or not base.lines[place].issuperset(line)
         if not known or touched:

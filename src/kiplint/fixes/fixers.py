@@ -336,14 +336,14 @@ def coerced_value(case: FixerCase) -> Fix | None:
 
 
 def default_null(case: FixerCase) -> Fix | None:
-    """Null in quotes where the field is nullable; else no default, which is what Kafka makes of it."""
+    """Null in quotes, which changes the default, where the field is nullable; else no default, as Kafka reads it."""
     field = case.violation.element
     way = case.document.way(case.pointer)
     if not isinstance(field, Field) or len(way) < 2 or way[-1].key != "default":
         return None
     *_, container, node = way
     if field.nullable and field.versions <= field.nullable:
-        return case.safe([replace_value(case.document, node, '"null"')])
+        return case.unsafe([replace_value(case.document, node, '"null"')])
     return case.safe(delete_item(case.document, container, node))
 
 

@@ -1,14 +1,24 @@
-"""What migrations read from schema sets, and what they come to: the edits of files, and a row for each RPC."""
+"""What migrations read from schema sets, what they come to, and the proof that a change makes nothing worse."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from kiplint.engine.config import configure
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, judge
+from kiplint.compat.kinds import FieldChange
+from kiplint.compat.tree import make_tree
+from kiplint.engine.config import Configuration, configure
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.engine.packs import shipped_rules
+from kiplint.engine.ruleset import RuleSet
 from kiplint.fixes.draft import Draft
 from kiplint.model.load import Definition, load
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -78,3 +88,119 @@ def rule_parameter(start: str, rule_id: str, name: str) -> Mapping[str, Any] | C
     rules = configure(start).known()
     value: Mapping[str, Any] | Collection[str] = next((r.params.get(name, {}) for r in rules if r.id == rule_id), {})
     return value
+
+
+Files = Mapping[str, bytes]
+"""The files of a set, by path."""
+
+Check = Callable[[Files], Sequence[Finding]]
+"""A function from the files of a set to the findings of all rules."""
+
+HARMLESS: Final = ("none",)
+LIKELY: Final = ("none", "source", "semantics")
+"""What a change of a released version may break: nothing; or, if a person reviews it, what no byte shows."""
+
+
+class Regression(NamedTuple):
+    """What a change of files would make worse: the file, the rule, and why."""
+
+    path: str
+    rule: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.rule})" if self.rule else self.text
+
+
+def all_rules(configuration: Configuration) -> RuleSet:
+    """The rules of a configuration, and all others that are on, except those that it ignores."""
+    config = msgspec.structs.replace(
+        configuration.config, select=list(dict.fromkeys(("default", *configuration.config.select)))
+    )
+    return msgspec.structs.replace(configuration, config=config).rules()
+
+
+def regressions(
+    before: Files, after: Files, check: Check, *, likely: bool = False, base: Files | None = None
+) -> Iterator[Regression]:
+    """What a change makes worse: what breaks in versions that may be released, as `diff` has it, and new findings.
+
+    Every stable version of `before` may be released. A change that is only `likely` right may break what no byte shows,
+    and anything in a file with errors, which Kafka refuses; or, with a `base`, in versions that the base does not have.
+    """
+    if before == after:
+        return
+    findings = check(before)
+    if likely and base is not None:
+        known = set(breaks_between(base, before, LIKELY))
+        yield from (worse for worse in breaks_between(base, after, LIKELY) if worse not in known)
+    else:
+        refused = {item.path for item in findings if likely and item.severity == "error" and not _is_elsewhere(item)}
+        broken = breaks_between(before, after, LIKELY if likely else HARMLESS)
+        yield from (worse for worse in broken if worse.path not in refused)
+    yield from new_findings(findings, check(after), {path for path in after if before.get(path) != after[path]})
+
+
+def _is_elsewhere(finding: Finding) -> bool:
+    """Whether a finding is about another file, or a property, that the set lacks."""
+    return finding.rule.startswith(("rpc/", "kip-1313/")) and finding.rule.endswith("-missing")
+
+
+def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: Collection[str]) -> Iterator[Regression]:
+    """The findings that a rule has more often or more severely than before in a file that changed, or in the set.
+
+    A finding that a rule reports once for the set may move from one file to another that did not change.
+    """
+    counts = [Counter(_levels(findings)) for findings in (before, after)]
+    more = counts[1] - counts[0]
+    totals = [Counter((rule, level) for rule, _, level in count.elements()) for count in counts]
+    known = {(finding.identity, finding.severity) for finding in before}
+    for finding in sorted(after, key=lambda finding: (finding.identity, finding.severity) in known):
+        key = (finding.rule, finding.path, finding.severity)
+        rises = totals[1][finding.rule, finding.severity] > totals[0][finding.rule, finding.severity]
+        if more[key] > 0 and (rises or finding.path in changed):
+            more[key] -= 1
+            yield Regression(finding.path, finding.rule, finding.message)
+
+
+def _levels(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str]]:
+    """Each finding at its severity and at all below: an error that was a warning is worse."""
+    for finding in findings:
+        for level in SEVERITIES[SEVERITIES.index(finding.severity) :]:
+            yield finding.rule, finding.path, level
+
+
+def breaks_between(before: Files, after: Files, allowed: Collection[str] = HARMLESS) -> Iterator[Regression]:
+    """The changes that break something else than what is `allowed`, in messages that can be read.
+
+    Where a field has an unknown type there are no bytes to keep. A tagged field's default is what its absence means,
+    as good as a byte.
+    """
+    old, new = (make_tree("", [("", files.items())]) for files in (before, after))
+    try:
+        changes = judge(compare_trees(old, new), _change_rules(), old.sources, new.sources)
+    except UsageError as error:  # a message that is too large to be compared
+        yield Regression("", "", str(error))
+        return
+    for change in changes:
+        if not _is_allowed(change, allowed) and _was_readable(change):
+            yield Regression(change.path, change.rule, change.message)
+
+
+def _is_allowed(judged: Judged, allowed: Collection[str]) -> bool:
+    field = judged.change.fields[0] if isinstance(judged.change, FieldChange) else None
+    tagged = judged.rule == "compat/default-changed" and field is not None and field.tagged
+    return judged.breaks in allowed and (judged.breaks == "none" or not tagged)
+
+
+def _was_readable(judged: Judged) -> bool:
+    message, change = judged.change.former, judged.change
+    field = change.fields[0] if isinstance(change, FieldChange) else None
+    known = message is not None and not message.valid_problem and not message.flexible_problem
+    return known and (field is None or field.is_primitive or field.struct is not None)
+
+
+@cache
+def _change_rules() -> RuleSet:
+    rules = [rule for rule in shipped_rules() if rule.each == "change"]
+    return RuleSet([rule for rule in rules if rule.severity != "off"], rules)

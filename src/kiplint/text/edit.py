@@ -233,6 +233,8 @@ def _wide(document: Document, start: int, end: int, *, is_last: bool) -> tuple[i
         return (start if document.begins_line(start) else blank), end
     while document.text[end : end + 1] in {" ", "\t"}:
         end += 1
+    if document.text[end : end + 1] in {"\r", "\n"}:
+        start = len(document.text[:start].rstrip(" \t"))
     return start, end
 
 

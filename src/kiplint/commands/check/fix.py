@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -14,11 +14,16 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.sources.schema_files import SchemaFiles
+from kiplint.text.show import printable
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.engine.place import FixFunction
+    from kiplint.fixes.sets import Regression
     from kiplint.fixes.write import FileChanges
+
+
+MOST_REASONS: Final = 10
 
 
 class KeptFindings:
@@ -39,6 +44,10 @@ class KeptFindings:
                 chosen.append(finding)
         return chosen
 
+    def base_files(self, paths: Iterable[str]) -> dict[str, bytes] | None:
+        """Those of the files that the base has, with their bytes there; None without a base."""
+        return self._base and self._base.files_at(paths)
+
     def settle(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
         """Count off the findings that remain in a set that is done."""
         self._recorded -= Counter(finding.fingerprint for finding in self._new(findings, sources))
@@ -56,6 +65,8 @@ class Fixes(msgspec.Struct, frozen=True):
     results: tuple[Result, ...]
     change: FileChanges
     fixed: tuple[Finding, ...]
+    refused: tuple[tuple[Finding, Regression], ...] = ()
+    """The findings whose fixes would make something worse, and what."""
 
     def summary(self, remaining: Sequence[Finding], kept: int, *, written: bool, unsafe: bool) -> str:
         """How many findings were fixed, or would be if nothing is `written`, and how many remain, in words.
@@ -73,17 +84,37 @@ class Fixes(msgspec.Struct, frozen=True):
         parts += [f"{kept:,} known and not fixed"] if kept else []
         return ", ".join(parts)
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the fixes that would make something worse were not applied: a line for each, `MOST_REASONS` of them."""
+        shown = [
+            printable(f"not fixed: {finding.path}:{finding.span.line}: {finding.rule}: {why}")
+            for finding, why in self.refused[:MOST_REASONS]
+        ]
+        more = len(self.refused) - len(shown)
+        return (*shown, *([f"not fixed: {more} more"] if more else []))
+
 
 def fix_sets(
-    sets: Iterable[SchemaFiles], rules: RuleSet, fixer: FixFunction, *, unsafe: bool, kept: KeptFindings | None = None
+    sets: Iterable[SchemaFiles],
+    rules: RuleSet,
+    fixer: FixFunction,
+    *,
+    unsafe: bool,
+    kept: KeptFindings | None = None,
+    others: RuleSet | None = None,
 ) -> Fixes:
-    """Fix the files of the sets in memory, but not those that are only context. `kept` findings lose their fix."""
+    """Fix the files of the sets in memory, but not those that are only context. `kept` findings lose their fix.
+
+    `others` are the rules that do not run, and that no fix may break either.
+    """
     from kiplint.fixes.write import FileChanges
 
     results: list[Result] = []
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     fixed: list[Finding] = []
+    refused: list[tuple[Finding, Regression]] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
         check = _Check(schemas, rules, fixer, kept)
@@ -92,18 +123,23 @@ def fix_sets(
             continue
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
-        outcome = fix_set(files, check, unsafe=unsafe)
+        silent = _Check(schemas, others, None, None) if others and others.rules else lambda files: ()
+        base = kept.base_files(files) if kept else None
+        outcome = fix_set(files, check, unsafe=unsafe, others=silent, base=base)
+        refused += outcome.refused
         before |= outcome.before
         after |= outcome.after
         fixed += outcome.fixed
         results.append(check.last({**files, **outcome.after}))
-    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed))
+    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refused))
 
 
 class _Check:
     """Checks a set in one state after the other, and remembers the results."""
 
-    def __init__(self, schemas: SchemaFiles, rules: RuleSet, fixer: FixFunction, kept: KeptFindings | None) -> None:
+    def __init__(
+        self, schemas: SchemaFiles, rules: RuleSet, fixer: FixFunction | None, kept: KeptFindings | None
+    ) -> None:
         self._set = schemas
         self._rules = rules
         self._fixer = fixer

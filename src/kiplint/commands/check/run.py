@@ -182,7 +182,7 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
         findings, stale, notes = apply_baseline(recent, everything, rules, baseline, configuration.base)
     if fixes:
         kept, written = len(everything) - len(findings), options.mending == "fix"
-        notes = (*notes, fixes.summary(findings, kept, written=written, unsafe=options.unsafe_fixes))
+        notes = (*notes, fixes.summary(findings, kept, written=written, unsafe=options.unsafe_fixes), *fixes.reasons)
     messages = frozenset().union(*(result.names for outcome in outcomes for result in outcome.results))
     if names:
         notes = (*configuration.misnamed(rules, messages), *notes)
@@ -267,10 +267,14 @@ class _Run:
         if not (self.options.mending and self.names):
             return tuple(_checked(self._read(), self.rules, fixes=self.options.fixes)), None
         from kiplint.commands.check.fix import KeptFindings, fix_sets
+        from kiplint.fixes.sets import all_rules
 
         base, recorded = self.base, self._recorded()
         kept = KeptFindings(base, recorded) if base or recorded else None
-        fixes = fix_sets(self._read(), self.rules, _fix, unsafe=self.options.unsafe_fixes, kept=kept)
+        running, every = {rule.id for rule in self.rules.rules}, all_rules(self.configuration)
+        others = RuleSet([rule for rule in every.rules if rule.id not in running], every.known, every.ignores)
+        unsafe = self.options.unsafe_fixes
+        fixes = fix_sets(self._read(), self.rules, _fix, unsafe=unsafe, kept=kept, others=others)
         return fixes.results, fixes
 
     def _recorded(self) -> Mapping[str, int]:
