@@ -15,7 +15,6 @@ from kiplint.text.decode import blank_comments
 from kiplint.text.files import read_file, read_text
 from kiplint.text.tokens import join_surrogates
 
-_DECODER = msgspec.json.Decoder(PackSpec)
 GROUP = "kiplint.packs"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OF_PROBLEMS = "{detail}"
@@ -37,7 +36,8 @@ def shipped_rules() -> list[Rule]:
             file = os.path.join(folder, name)
             with open(file, "rb") as pack:
                 data = pack.read()
-            rules += _rules(_DECODER.decode(data[data.index(b"{") :]), file, stamp_of(data))  # comments: before it only
+            spec = msgspec.json.decode(data[data.index(b"{") :], type=PackSpec)  # comments stand before it only
+            rules += _rules(spec, file, stamp_of(data))
     return rules
 
 

@@ -50,11 +50,12 @@ def check_set(
     directory: str = "",
     partial: bool = False,
     fixer: FixFunction | None = None,
+    free: bool = True,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial`: the rest of the set is unknown, so a missing half of an RPC is no violation. With a `fixer` the findings
-    carry their fixes.
+    carry their fixes. `free`: free the memory of the elements at once; the last set of a process need not.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -76,7 +77,8 @@ def check_set(
         result.findings = [finding for finding in result.findings if not rules.ignores(finding.path, finding.rule)]
     mended = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
     result.sources |= {definition.file: definition.data for definition in definitions if definition.file in mended}
-    take_apart(schemas)
+    if free:
+        take_apart(schemas)
     return result
 
 

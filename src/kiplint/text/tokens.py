@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import sys
-import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -205,25 +204,31 @@ ODD_SPACE: Final = "odd_space"
 STRINGS: Final = frozenset({PLAIN, QUOTED})
 NOISE: Final = frozenset({BLOCK, OPEN_BLOCK, HASH, ODD_SPACE})
 
-_SPACES: Final = "\v\f\ufeff\u2028\u2029" + "".join(
-    char for char in map(chr, range(0x80, min(0x3100, sys.maxunicode))) if unicodedata.category(char) == "Zs"
-)
-_TOKEN: Final = re.compile(
-    rf"""[ \t\r\n]*+(?:
-    (?P<plain>"[^"\\\x00-\x1f]*+")
-  | (?P<punctuation>[{{}}\[\]:,])
-  | (?P<line>//[^\r\n]*+)
-  | (?P<quoted>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+" | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+')
-  | (?P<unclosed>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+ | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+)
-  | (?P<block>/\*.*?\*/)
-  | (?P<open_block>/\*.*+)
-  | (?P<hash>\#[^\r\n]*+)
-  | (?P<odd_space>[{_SPACES}]++)
-  | (?P<word>(?:[^ \t\r\n{_SPACES}{{}}\[\]:,"'/]|/(?![/*]))++)
-  | \Z
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
+# JSON5's white space beside JSON's: Unicode's space separators, and these others. A test compares it with Unicode.
+SPACES: Final = "\v\f\ufeff\u2028\u2029\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    # Compiled when the first text is read token by token, which clean definitions never are: it takes 5 ms.
+    return re.compile(
+        rf"""[ \t\r\n]*+(?:
+        (?P<plain>"[^"\\\x00-\x1f]*+")
+      | (?P<punctuation>[{{}}\[\]:,])
+      | (?P<line>//[^\r\n]*+)
+      | (?P<quoted>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+" | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+')
+      | (?P<unclosed>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+ | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+)
+      | (?P<block>/\*.*?\*/)
+      | (?P<open_block>/\*.*+)
+      | (?P<hash>\#[^\r\n]*+)
+      | (?P<odd_space>[{SPACES}]++)
+      | (?P<word>(?:[^ \t\r\n{SPACES}{{}}\[\]:,"'/]|/(?![/*]))++)
+      | \Z
+        )""",
+        re.VERBOSE | re.DOTALL,
+    )
+
+
 _COLON_NEXT: Final = re.compile(r"[ \t\r\n]*+:")
 
 
@@ -244,7 +249,7 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> Iterator[Token]:
     """Every token but white space, line comments and a leading byte order mark; every character is in one."""
-    for match in _TOKEN.finditer(text, 1 if text.startswith(BOM) else 0):
+    for match in _token().finditer(text, 1 if text.startswith(BOM) else 0):
         kind = match.lastgroup
         if kind is not None and kind != "line":
             start, end = match.span(kind)

@@ -319,9 +319,15 @@ def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix 
 
 
 def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
-    for schemas in sets:
-        files = (Input(file.path, file.data, file.reported) for file in schemas.files)
-        yield check_set(files, rules, directory=schemas.directory, partial=schemas.lone, fixer=_fix if fixes else None)
+    fixer = _fix if fixes else None
+    following = iter(sets)
+    current = next(following, None)
+    while current:
+        later = next(following, None)
+        inputs = (Input(file.path, file.data, file.reported) for file in current.files)
+        directory, lone = current.directory, current.lone
+        yield check_set(inputs, rules, directory=directory, partial=lone, fixer=fixer, free=later is not None)
+        current = later
 
 
 def located(findings: tuple[Finding, ...], paths: Iterable[str]) -> tuple[Finding, ...]:
