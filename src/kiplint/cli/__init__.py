@@ -25,5 +25,5 @@ def main() -> None:
         from kiplint.cli.completion import know_shells
 
         know_shells()
-    words = () if COMPLETE in os.environ else sys.argv[1:]
+    words = None if COMPLETE in os.environ else sys.argv[1:]
     attempt(lambda: make_app(words=words)(prog_name="kiplint"))

@@ -31,6 +31,7 @@ SECTIONS: Final = (
 """The sections of `kiplint --help`, in their order; each room names its own as `SECTION`."""
 
 VERSION: Final = ("--version", "-V")
+HELP: Final = ("--help", "-h")
 
 Run = Callable[[Command, Group], object]
 """Runs a command with the options that typer has read."""
@@ -41,14 +42,15 @@ def execute(command: Command, options: Group) -> None:
     run(lambda: command.run(options), hints(command))
 
 
-def make_app(do: Run = execute, words: Sequence[str] = ()) -> typer.Typer:
-    """The app with all commands; for a known command line only with those that it can name, as making all is slow."""
+def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typer:
+    """The app with all commands; for a known command line only with what it can name, as making all is slow."""
     package: Any = import_module(COMMANDS)
-    first = words[0] if words else ""
+    first = words[0] if words else HELP[0]
     app = _group(
         package,
         do,
         (first,) if first in names(package) else () if first in VERSION else names(package),
+        listed=words is not None and first in HELP,
         name="kiplint",
         cls=_Sections,
         add_completion=False,  # typer's own options know only the shell that runs them
@@ -76,15 +78,18 @@ class _Sections(TyperGroup):
                     formatter.write_dl(commands)
 
 
-def _group(package: Any, do: Run, names: Sequence[str], **settings: Any) -> typer.Typer:
-    """The commands of a package; without `rich_markup_mode` rich would double the time of --help."""
+def _group(package: Any, do: Run, names: Sequence[str], listed: bool = False, **settings: Any) -> typer.Typer:
+    """The commands of a package, or only their names and help where they are `listed`.
+
+    Without `rich_markup_mode` rich would double the time of --help.
+    """
     app = typer.Typer(help=package.HELP, epilog=package.EPILOG, no_args_is_help=True, rich_markup_mode=None, **settings)
     for name in names:
         module = room(package, name)
         if hasattr(module, "COMMANDS"):
-            app.add_typer(_group(module, do, module.COMMANDS), name=name)
+            app.add_typer(_group(module, do, () if listed else module.COMMANDS), name=name)
         else:
-            app.command(name, epilog=shown(module.EPILOG))(_function(module, do))
+            app.command(name, epilog=shown(module.EPILOG))(_function(module, do, listed))
     return app
 
 
@@ -98,9 +103,9 @@ def shown(epilog: str) -> str:
     return "\n\n".join([AS_IT_IS + "\n".join(lines), *more])
 
 
-def _function(command: Command, do: Run) -> Callable[..., None]:
-    """A function with the signature from which typer makes the command."""
-    params = parameters(command.Options)
+def _function(command: Command, do: Run, listed: bool) -> Callable[..., None]:
+    """A function with the signature from which typer makes the command, without parameters where it is `listed`."""
+    params = () if listed else parameters(command.Options)
 
     def function(**values: Any) -> None:
         options = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
