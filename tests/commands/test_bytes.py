@@ -155,6 +155,48 @@ def test_records_of_a_log(corpus: Path, shared_bytes: Path, tmp_path: Path) -> N
     assert found["frames"][0]["value"]["batches"][0]["records"][0]["key"] == "aw=="
 
 
+@pytest.mark.parametrize(("limit", "counts"), [(5, [3, 2]), (6, [3, 3]), (7, [3, 3, 1]), (12, [3, 3, 3, 3])])
+def test_records_are_counted_over_the_run(tmp_path: Path, limit: int, counts: list[int]) -> None:
+    from codec.test_records import batch, record
+
+    packed = batch([record(0, None, None)] * 3, codec=1)
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(packed * 2)
+    words = ["--input-format", "records", "a", "b", "--limit", str(limit), "--output-format", "json"]
+    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
+    frames = json.loads(ran.out)["frames"]
+    read = [len(batch["records"]) for frame in frames for batch in frame["value"]["batches"]]
+    problems = [problem["message"] for frame in frames for problem in frame["problems"]]
+    whole = limit == 12
+    assert (ran.code, [count for count in read if count]) == (int(not whole), counts)
+    assert set(problems) == (
+        set() if whole else {f"more than {limit} records in all; this and what follows is not read"}
+    )
+    note = f"warning: not all was decoded: --limit {limit} was reached; a larger one decodes more\n"
+    assert ran.err == ("" if whole else note)
+
+
+def test_elements_are_counted_over_the_run(tmp_path: Path) -> None:
+    body = b"\0\0\0\x0f" + b"\0\1a" * 15
+    words = ["--body", "MetadataRequest@0", body.hex(), body.hex(), "--limit", "2"]
+    ran = kiplint("decode", "--set", SET, *words, "--output-format", "json", cwd=tmp_path)
+    assert [[one["rule"] for one in frame["problems"]] for frame in json.loads(ran.out)["frames"]] == [
+        [],
+        ["codec/too-many-elements"],
+    ]
+    assert "--limit 2 was reached" in ran.err
+    ran = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")  # each frame is forgotten when it is written
+
+
+def test_lines_are_written_as_they_are_decoded(tmp_path: Path) -> None:
+    (tmp_path / "lines").write_text(f"{GOOD.hex()}\nxyz\n")
+    words = ["--input-format", "hex", "lines", "--output-format", "jsonl"]
+    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
+    assert (ran.code, ran.err) == (2, "error: lines, line 2: not pairs of hexadecimal digits\n")
+    assert json.loads(ran.out)["message"] == "MetadataRequest"
+
+
 # encode
 
 

@@ -10,7 +10,7 @@ from kiplint.codec.explain import explain
 from kiplint.codec.fast import Reader, Writer, make_reader, make_writer
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.values import default_of, defaults_of, key_of
-from kiplint.codec.wire import Decoded
+from kiplint.codec.wire import LEFT, Decoded
 from kiplint.model.element import fact
 from kiplint.model.layout import DEEPEST, MOST_FIELDS, Layout, Slot, layout, unfolded
 from kiplint.model.message import Message
@@ -70,13 +70,24 @@ class Codec:
         """
         if spans:
             return explain(self.body, data, pos, whole=whole, spans=True)
+        before = LEFT[0]
         try:
             value, end = self.reader(data, pos)
         except fast.READ_FAILURES:
-            end = -1
+            end, LEFT[0] = -1, before
         if end == len(data) or (not whole and 0 <= end < len(data)):
             return Decoded(value, end)
         return explain(self.body, data, pos, whole=whole, spans=False)
+
+    def reads(self, data: bytes, pos: int) -> bool:
+        """Whether the body reads from a position to the end of the bytes. It counts no elements."""
+        before = LEFT[0]
+        try:
+            return self.reader(data, pos)[1] == len(data)
+        except fast.READ_FAILURES:
+            return False
+        finally:
+            LEFT[0] = before
 
     def write(self, value: dict[str, Any]) -> bytes:
         """The bytes of values that have every field; Malformed, without a reason, when they are not right."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
-from kiplint.codec.wire import MOST_EMPTY, Decoded, ValueSpan, base64_text, float_json, uuid_text
+from kiplint.codec.wire import MOST_EMPTY, Decoded, ValueSpan, base64_text, charge, float_json, uuid_text
 from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.types import WIDTHS
 from kiplint.text.words import in_bytes
@@ -208,6 +208,9 @@ class _Walk:
         if least * count > self.at.remaining:
             message = f"{what} is {count}, each of {least} or more bytes; {self.at.remaining} are left{self.at.inside}"
             raise self.at.stop("length-beyond-end", start, message, path)
+        if not charge(count):
+            message = f"{what} is {count}, and no more elements are read in all"
+            raise self.at.stop("too-many-elements", start, message, path)
         self.elements(slot, count, out[key], path, depth)
 
     def elements(self, slot: Slot, count: int, out: list[Any], path: str, depth: int) -> None:

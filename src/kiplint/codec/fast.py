@@ -14,6 +14,7 @@ from typing import Any
 from kiplint.codec.problems import Malformed
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, key_of, smallest_element
 from kiplint.codec.wire import (
+    LEFT,
     MOST_EMPTY,
     TRUTH,
     as_bytes,
@@ -49,6 +50,7 @@ class _ReaderSource:
             {
                 "Malformed": Malformed,
                 "TRUTH": TRUTH,
+                "left": LEFT,
                 "varint": read_varint,
                 "uuid": uuid_text,
                 "base64": base64_text,
@@ -167,6 +169,8 @@ class _ReaderSource:
             least = smallest_element(slot)
             limit = f"{count} * {least} > len(data) - pos" if least else f"{count} > {MOST_EMPTY}"
             self.out.line(f"if {limit}: raise Malformed")
+            self.out.line(f"left[0] -= {count}")
+            self.out.line("if left[0] < 0: raise Malformed")
             if slot.kind in FORMATS and slot.kind not in ("bool", "uuid", "float64"):
                 code = FORMATS[slot.kind]
                 self.out.line(f'{result} = list(unpack(f">{{{count}}}{code}", data, pos)); pos += {count} * {least}')

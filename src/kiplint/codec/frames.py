@@ -107,7 +107,7 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
         unusable = ByteProblem("codec/layout-unusable", start, str(error))
         return msgspec.structs.replace(frame, problems=(*frame.problems, unusable))
     problems = decoded.problems
-    if problems:
+    if problems and problems[0].rule != "codec/too-many-elements":
         problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
     return msgspec.structs.replace(
         frame, value=decoded.value, problems=(*frame.problems, *problems), spans=(*frame.spans, *decoded.spans)
@@ -119,7 +119,7 @@ def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem:
     message, version = codec.message, codec.version
     candidates = [version + step for near in range(1, 8) for step in (-near, near)]
     for other in candidates:
-        if other in message.valid and not catalog.codec(message, other).decode(data, start).problems:
+        if other in message.valid and catalog.codec(message, other).reads(data, start):
             text = f"{problem.message}; as version {other} the body reads to its last byte"
             return msgspec.structs.replace(problem, message=text)
     return problem

@@ -70,7 +70,7 @@ RULES = {
         source="KIP-482",
     ),
     "codec/too-many-elements": CodecRule(
-        "An array of elements without bytes",
+        "Too many elements or records",
         "Such a count can make a reader allocate any amount of memory.",
     ),
     "codec/too-large": CodecRule("More bytes than a frame may have", "Brokers refuse more than 100 MiB by default."),

@@ -6,6 +6,7 @@ snappy, lz4 and zstd are read by cramjam, gzip by the standard library.
 from __future__ import annotations
 
 import struct
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 
 from kiplint.codec.explain import MOST_PROBLEMS
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.wire import base64_text
+from kiplint.codec.wire import LEFT, base64_text, charge
 from kiplint.text.words import in_bytes
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -25,8 +26,10 @@ OLD_HEADER = 18
 """Of magic 0 and 1: offset, length, CRC, magic, attributes."""
 START, COVERED = 12, 21
 """Where the length of a batch counts from, and where the checksum of magic 2 does."""
-MOST_BATCHES = MOST_RECORDS = 100_000
-"""How many batches of a field, and records of a batch, are read."""
+MOST_BATCHES, MOST_RECORDS = 100_000, 200_000
+"""How many batches of a field are read, and how many records of all that are read together."""
+ELEMENTS = 10
+"""How many elements of arrays, and headers of records, are read for each of these records."""
 
 
 def read_batches(data: bytes, offset: int = 0) -> tuple[list[dict[str, Any]], tuple[ByteProblem, ...]]:
@@ -42,7 +45,7 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[BytePro
     batches: list[dict[str, Any]] = []
     problems: list[ByteProblem] = []
     pos = 0
-    while len(data) - pos > START + 4 and len(batches) < MOST_BATCHES:
+    while len(data) - pos > START + 4 and len(batches) < MOST_BATCHES and _budget().records:
         size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
         end = pos + START + size
         magic = data[pos + 16]
@@ -60,6 +63,8 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[BytePro
     if len(batches) == MOST_BATCHES and pos < len(data):
         text = f"{MOST_BATCHES} batches are read at most"
         problems.append(ByteProblem("codec/too-many-elements", offset + pos, text))
+    elif not _budget().records and len(data) - pos > START + 4:
+        problems.append(_too_many(offset + pos))
     return batches, tuple(problems)
 
 
@@ -106,18 +111,28 @@ def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
         plain = unpack(codec, data)
     except Unpackable as error:
         return [ByteProblem("codec/records-packed", offset, str(error))]
-    if not 0 <= batch["count"] <= MOST_RECORDS:
-        text = f"the batch has {batch['count']} records; {MOST_RECORDS} are read at most"
+    if not 0 <= batch["count"] <= len(plain):
+        text = f"the batch has {batch['count']} records in {in_bytes(len(plain))}"
         return [ByteProblem("codec/too-many-elements", offset - 4, text)]
     reader = Records(plain, batch["baseOffset"], batch["baseTimestamp"])
+    budget = _budget()
     try:
         for _ in range(batch["count"]):
+            if not budget.records:
+                return [_too_many(offset)]
+            budget.records -= 1
             batch["records"].append(reader.record())
         reader.finish()
     except Damaged as error:
         place = offset + error.offset if codec == "none" else offset
         return [ByteProblem("codec/record-invalid", place, str(error))]
     return []
+
+
+def _too_many(offset: int) -> ByteProblem:
+    _budget().exceeded = True
+    text = f"more than {_budget().most_records:,} records in all; this and what follows is not read"
+    return ByteProblem("codec/too-many-elements", offset, text)
 
 
 def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list[ByteProblem]]:
@@ -140,6 +155,7 @@ def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list
         problems.append(ByteProblem("codec/record-invalid", offset + pos, "the message ends inside a value"))
         return batch, problems
     if codec == "none":
+        _budget().records -= 1
         batch["records"] = [{"offset": base, "timestamp": time, "key": _shown(key), "value": _shown(value)}]
         return batch, problems
     if codec not in CODECS or depth:
@@ -163,8 +179,11 @@ def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[BytePro
         if size < 14 or pos + START + size > len(data):
             problems.append(ByteProblem("codec/record-invalid", offset, "the packed messages end inside a message"))
             break
-        if len(records) == MOST_RECORDS or len(problems) >= MOST_PROBLEMS:
-            text = f"{MOST_RECORDS} packed messages are read at most, and {MOST_PROBLEMS} of their problems reported"
+        if not _budget().records:
+            problems.append(_too_many(offset))
+            break
+        if len(problems) >= MOST_PROBLEMS:
+            text = f"{MOST_PROBLEMS} problems of packed messages are reported at most"
             problems.append(ByteProblem("codec/too-many-elements", offset, text))
             break
         batch, more = _old(data[pos : pos + START + size], offset, depth=1)
@@ -225,6 +244,8 @@ class Records:
         count = self._varint()
         if not 0 <= count <= len(self._data) - self._pos:
             raise Damaged(f"a record with {count} headers", start)
+        if not charge(count):
+            raise Damaged(f"a record with {count} headers, and no more are read in all", start)
         headers = [{"key": self._text(), "value": _shown(self._sized())} for _ in range(count)]
         if self._pos != end:
             raise Damaged(f"a record of {in_bytes(size)} that ends after {size - (end - self._pos)}", start)
@@ -284,19 +305,46 @@ class Unpackable(Exception):  # noqa: N818
     """The bytes cannot be unpacked; the text states why."""
 
 
-_BUDGET: ContextVar[list[int] | None] = ContextVar("_BUDGET", default=None)
+class _Budget:
+    """What batches that are read together may still take: `grown` in bytes, `tries` with more room, and records."""
+
+    def __init__(self, records: int) -> None:
+        self.grown, self.tries, self.records, self.most_records = MOST_GROWN, MOST_TRIED_AGAIN, records, records
+        self.exceeded = False
+
+
+_BUDGET: ContextVar[_Budget] = ContextVar("_BUDGET")
+
+
+def _budget() -> _Budget:
+    return _BUDGET.get()
+
+
+def is_exhausted() -> bool:
+    """Whether there was more to read than the bounds allow."""
+    return _budget().exceeded or LEFT[0] < 0
+
+
+def refill() -> None:
+    """Count the elements of arrays anew: what was read so far is forgotten."""
+    LEFT[0] = ELEMENTS * _budget().most_records
 
 
 @contextmanager
-def read_together() -> Iterator[None]:
-    """Batches that are unpacked in here have `MOST_GROWN` in common: a thousand small ones can each be a bomb."""
-    if _BUDGET.get() is not None:
+def read_together(records: int = 0) -> Iterator[None]:
+    """Batches that are read in here have bounds in common: a thousand small ones can each be a bomb.
+
+    `records` is how many records they may have, 0 for the usual number.
+    """
+    if _BUDGET.get(None) is not None:
         yield
         return
-    token = _BUDGET.set([MOST_GROWN, MOST_TRIED_AGAIN])
+    token = _BUDGET.set(_Budget(records or MOST_RECORDS))
+    refill()
     try:
         yield
     finally:
+        LEFT[0] = sys.maxsize
         _BUDGET.reset(token)
 
 
@@ -304,12 +352,12 @@ def unpack(codec: str, data: bytes) -> bytes:
     """The records of a batch that was packed by one of `CODECS`. Raises Unpackable."""
     if codec == "none":
         return data
-    budget = _BUDGET.get()
-    if budget and budget[0] < 0:
+    budget = _BUDGET.get(None)
+    if budget and budget.grown < 0:
         raise Unpackable(f"the batches before it have grown by more than {MOST_GROWN} bytes; no more are unpacked")
     unpacked = _unpack(codec, data)
     if budget:
-        budget[0] -= max(0, len(unpacked) - 16 * len(data))
+        budget.grown -= max(0, len(unpacked) - 16 * len(data))
     return unpacked
 
 
@@ -341,15 +389,15 @@ def _gzip(data: bytes) -> bytes:
 
 def _bounded(module: Any, data: bytes) -> bytes:
     """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
-    budget = _BUDGET.get() or [0, 1]
+    budget = _BUDGET.get(None) or _Budget(0)
     for size in (min(max(16 * len(data), 2**16), MOST_UNPACKED), MOST_UNPACKED):
         room = bytearray(size)
         try:
             return bytes(room[: module.decompress_into(data, room)])
         except Exception:
-            if size == MOST_UNPACKED or budget[1] < 1:
+            if size == MOST_UNPACKED or budget.tries < 1:
                 raise
-            budget[1] -= 1
+            budget.tries -= 1
     raise AssertionError
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import math
 import re
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -44,9 +45,17 @@ MOST_BYTES = 100 * 2**20
 """The longest frame that is read: what brokers take by default (socket.request.max.bytes)."""
 MOST_EMPTY = 64
 """How many elements without bytes one array may have: nothing in the input would bound a larger number."""
+LEFT = [sys.maxsize]
+"""How many elements of arrays, and headers of records, are still read; `read_together` sets a bound for a run."""
 
 TRUTH = (False, True)
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def charge(count: int) -> bool:
+    """Whether so many more elements may be read."""
+    LEFT[0] -= count
+    return LEFT[0] >= 0
 
 
 def read_varint(data: bytes, pos: int) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """`kiplint decode`."""
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from kiplint.cli.options import Argument, Group, Option, Reporting, RepositoryOption, SetsOption
@@ -38,6 +39,15 @@ class Options(Group, frozen=True):
     topic: Annotated[
         str | None, Option("For --input-format records: the topic, such as __consumer_offsets.", "TOPIC")
     ] = None
+    limit: Annotated[
+        int,
+        Option(
+            "The most records to decode, of all inputs together; and ten times as many elements of arrays.",
+            "N",
+            least=1,
+            most=1_000_000_000,
+        ),
+    ] = 200_000
     repo: RepositoryOption = None
     reporting: Reporting = Reporting()
 
@@ -48,13 +58,19 @@ def run(options: Options) -> int:
     Requests state their API key and version. Responses do not: in a capture they are paired with their requests, else
     --response states the request that they answer. Of a capture the summary and the frames with problems are shown.
     """
-    from kiplint.cli.output import report
-    from kiplint.commands.decode.result import DecodeResult
-    from kiplint.commands.decode.run import decode
+    import sys
 
-    def work() -> DecodeResult:
+    from msgspec.structs import replace
+
+    from kiplint.cli.output import finish, open_outputs, report
+    from kiplint.cli.process import warn
+    from kiplint.commands.decode.result import DecodedFrame, DecodeResult, decoded_object
+    from kiplint.commands.decode.run import decode
+    from kiplint.render.findings.json import encoded
+
+    def work(each: Callable[[DecodedFrame], object] | None = None) -> DecodeResult:
         formats = [output.partition("=")[0] for output in options.reporting.output_format] or ["text"]
-        return decode(
+        result = decode(
             *options.inputs,
             sets=options.set or (".",),
             repository=options.repo,
@@ -65,6 +81,20 @@ def run(options: Options) -> int:
             records=options.records,
             topic=options.topic or "",
             spans="text" in formats,
+            limit=options.limit,
+            each=each,
         )
+        note = f"warning: not all was decoded: --limit {options.limit} was reached; a larger one decodes more"
+        return replace(result, notes=(note,)) if result.limited else result
 
-    return report("decode", options.reporting, work)
+    outputs = open_outputs(options.reporting)
+    if (
+        [output.format for output in outputs if output.is_out] != ["jsonl"]
+        or len(outputs) > 1
+        or options.reporting.quiet
+    ):
+        return report("decode", options.reporting, work)
+    result = work(lambda entry: sys.stdout.write(encoded(decoded_object(entry)) + "\n"))
+    for note in result.notes:
+        warn(note)
+    return finish(result)

@@ -72,6 +72,8 @@ class DecodeResult(Report, frozen=True):
     """The frames and bodies, in order."""
     capture: CaptureSummary | None = None
     """The summary of a capture; None for other input."""
+    limited: bool = False
+    """Whether a limit kept the rest from being decoded."""
 
     command = "decode"
     renderers: ClassVar[Mapping[str, str]] = {
@@ -91,7 +93,7 @@ class DecodeResult(Report, frozen=True):
         """The JSON document."""
         return DecodeDocument(
             version=1,
-            frames=tuple(map(_object, self.entries)),
+            frames=tuple(map(decoded_object, self.entries)),
             summary=DecodeSummary(
                 frames=len(self.entries), problems=sum(len(entry.frame.problems) for entry in self.entries)
             ),
@@ -99,7 +101,8 @@ class DecodeResult(Report, frozen=True):
         )
 
 
-def _object(entry: DecodedFrame) -> DecodedObject:
+def decoded_object(entry: DecodedFrame) -> DecodedObject:
+    """A frame as JSON has it."""
     values = msgspec.structs.asdict(frame_object(entry.frame))
     captured = entry.captured
     if captured is None:

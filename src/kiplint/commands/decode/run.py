@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open
 from kiplint.codec.exchange import Additions, BadInput, complete, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split
 from kiplint.codec.problems import RULES, ByteProblem
-from kiplint.codec.records import read_together
+from kiplint.codec.records import MOST_RECORDS, is_exhausted, read_together, refill
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
@@ -55,14 +55,18 @@ def decode(
     records: bool = False,
     topic: str = "",
     spans: bool = True,
+    limit: int = MOST_RECORDS,
+    each: Callable[[DecodedFrame], object] | None = None,
 ) -> DecodeResult:
     """Decode frames, bodies, streams and captures with the layouts of `sets`; the first set that has a version counts.
 
     An input is text (hexadecimal or base64), the path of a file, `-` for standard input, or bytes. Requests state their
     message. `response` (KEY@VERSION) is the request that the frames answer; with `body` (MESSAGE@VERSION) the bytes
     have no header. `defaults` adds absent tagged fields; `records` decodes record batches, with the messages of `topic`
-    where the batches stand alone. `spans` keeps the place of each value. The status is `findings` where bytes have
-    problems. Raises UsageError for invalid input and arguments, and SourceError for sets that cannot be opened.
+    where the batches stand alone. `spans` keeps the place of each value. At most `limit` records are
+    read, and ten times as many elements of arrays. `each` takes every frame as soon as it is decoded; the result then
+    has no frames and no findings. The status is `findings` where bytes have problems. Raises UsageError for invalid
+    input and arguments, and SourceError for sets that cannot be opened.
     """
     if response and body:
         raise UsageError("response and body exclude each other: a body has no header")
@@ -76,36 +80,47 @@ def decode(
         topic,
         spans,
     )
-    entries, summary = _read(how, inputs or ("-",), input_format)
+    if limit < 1:
+        raise UsageError("the limit must be at least 1")
+    entries: list[DecodedFrame] = []
+    summaries: list[CaptureSummary] = []
+    rules: set[str] = set()
+    limited = False
+    with read_together(limit):
+        for entry in _read(how, inputs or ("-",), input_format, summaries):
+            rules.update(problem.rule for problem in entry.frame.problems)
+            limited = limited or is_exhausted()
+            if each is None:
+                entries.append(entry)
+            else:
+                each(entry)
+                refill()
     findings = tuple(_finding(entry, problem) for entry in entries for problem in entry.frame.problems)
     unread = tuple(catalog.broken)
-    rules = {finding.rule: _info(finding.rule) for finding in findings}
     return DecodeResult(
-        status="error" if unread else "findings" if findings else "ok",
+        status="error" if unread else "findings" if rules else "ok",
         findings=findings,
         files=len({entry.source for entry in entries}),
         messages=len(entries),
-        rules=rules,
+        rules={rule: _info(rule) for rule in sorted(rules)},
         broken=unread,
         entries=tuple(entries),
-        capture=summary,
+        capture=summaries[-1] if summaries else None,
+        limited=limited,
     )
 
 
 def _read(
-    how: _How, inputs: tuple[str | bytes, ...], input_format: InputFormat
-) -> tuple[list[DecodedFrame], CaptureSummary | None]:
-    """The frames of all inputs, and the summary of the last capture among them."""
-    entries: list[DecodedFrame] = []
-    summary: CaptureSummary | None = None
-    with read_together():
-        for piece in _read_inputs(inputs, input_format):
-            if piece.form == "capture":
-                frames, summary = _capture(how, piece)
-                entries += frames
-            else:
-                entries += _entries(how, piece)
-    return entries, summary
+    how: _How, inputs: tuple[str | bytes, ...], input_format: InputFormat, summaries: list[CaptureSummary]
+) -> Iterator[DecodedFrame]:
+    """The frames of all inputs; the summaries of captures among them are added to `summaries`."""
+    for piece in _read_inputs(inputs, input_format):
+        if piece.form == "capture":
+            frames, summary = _capture(how, piece)
+            summaries.append(summary)
+            yield from frames
+        else:
+            yield from _entries(how, piece)
 
 
 def _entries(how: _How, piece: DecodeInput) -> Iterator[DecodedFrame]:
