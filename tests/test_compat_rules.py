@@ -12,8 +12,8 @@ from msgspec.structs import astuple
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 
+from kiplint.commands import explain
 from kiplint.commands.diff.text import write_diff
-from kiplint.commands.explain import options
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, Judged, judge, messages_of, run_example
 from kiplint.compat.kinds import KINDS
@@ -240,7 +240,7 @@ def test_a_pack_with_rules_about_changes_leaves_check_alone(tmp_path: Path) -> N
 
 @every_rule
 def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]) -> None:
-    assert options.run(options.Options(rule.id)) == 0
+    assert explain.run(explain.Options(rule.id)) == 0
     said = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
     assert {one.rule for one in example.changes} == {rule.id}

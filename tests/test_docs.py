@@ -20,7 +20,7 @@ import kiplint
 import kiplint.compat.kinds
 from conftest import ROOT
 from kiplint.cli.app import make_app
-from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
+from kiplint.commands.rules import OF_BYTES, rules_of_bytes
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.runtime import FUNCTIONS

@@ -13,7 +13,7 @@ import msgspec
 from generator.markdown import anchor, code, fence, page, prose, table
 from generator.precision import record
 from kiplint.commands.check.run import CheckResult
-from kiplint.commands.rules.run import OF_BYTES, rules_of_bytes
+from kiplint.commands.rules import OF_BYTES, rules_of_bytes
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.engine.verify import check_example

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from generator.markdown import anchor, code, page, prose, table
-from kiplint.commands.schema.run import schema, schema_names
+from kiplint.commands.schema import schema, schema_names
 from kiplint.engine.config import config_schema
 
 INTRODUCTION = """\

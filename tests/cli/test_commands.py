@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 from kiplint import __version__
 from kiplint.codec.problems import RULES
-from kiplint.commands.rules.run import rules_of_bytes
+from kiplint.commands.rules import rules_of_bytes
 from kiplint.engine.packs import shipped_rules
 from kiplint.text.decode import blank_comments
 from tools import Ran, definition, environment, field, kiplint
@@ -266,7 +266,7 @@ def test_rules_about_bytes_are_told_too(tmp_path: Path) -> None:
 
 
 def test_every_rule_can_be_explained() -> None:
-    from kiplint.commands.explain.text import sections
+    from kiplint.commands.explain import sections
 
     for rule in shipped_rules():
         text = "\n".join(sections(rule, color=False))

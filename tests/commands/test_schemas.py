@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from conftest import ROOT
-from kiplint.commands.schema.run import schema, schema_names
+from kiplint.commands.schema import schema, schema_names
 from tools import kiplint
 
 CLIENTS = str(ROOT / "fixtures/sets/broker/clients")

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from conftest import ROOT
-from kiplint.commands.schema.run import schema
+from kiplint.commands.schema import schema
 from kiplint.commands.show.run import show_all as kiplint_show_all
 from sources.support import make_repository, write
 from tools import Ran, definition, field, kiplint

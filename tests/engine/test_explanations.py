@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.commands.rules.run import named
+from kiplint.commands.rules import named
 from kiplint.engine.rule import Rule
 
 

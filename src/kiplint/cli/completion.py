@@ -85,13 +85,6 @@ def formats() -> list[tuple[str, str]]:
     return [(name, about(name)) for name in format_names()]
 
 
-def schemas(incomplete: str) -> list[str]:
-    """The names that `kiplint schema` takes."""
-    from kiplint.commands.schema.run import schema_names
-
-    return [name for name in schema_names() if name.startswith(incomplete)]
-
-
 def breaks(incomplete: str) -> list[str]:
     """The values of `--fail-on-breaks`; a list may have commas."""
     from kiplint.compat.judge import BREAKS

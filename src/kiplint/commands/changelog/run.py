@@ -1,17 +1,20 @@
-"""The changelog of a release: what changed since another, in prose."""
+"""The changelog of a release: what changed since another, in prose, as a page of Markdown."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from io import StringIO
-from typing import ClassVar
+from itertools import groupby
+from typing import ClassVar, TextIO
 
 from kiplint.commands.diff.run import diff_all
+from kiplint.compat import kinds
 from kiplint.compat.judge import Judged
 from kiplint.engine.config import Path
-from kiplint.render.formats import write
+from kiplint.render.markdown import inline
 from kiplint.render.report import RunResult
+from kiplint.text.words import listed, plural
 
 
 class ChangelogResult(RunResult, frozen=True):
@@ -25,7 +28,7 @@ class ChangelogResult(RunResult, frozen=True):
     """The changes, by file and position."""
 
     command = "changelog"
-    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.changelog.text:write"}
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.changelog.run:write_page"}
     unread = "not compared"
 
     def __repr__(self) -> str:
@@ -33,7 +36,7 @@ class ChangelogResult(RunResult, frozen=True):
 
     def __str__(self) -> str:
         page = StringIO()
-        write("text", self, page)
+        write_page(self, page)
         return page.getvalue().rstrip("\n")
 
 
@@ -50,3 +53,64 @@ def changelog(
     return ChangelogResult(
         before, after, result.changes, status="error" if result.broken else "ok", broken=result.broken
     )
+
+
+Chooser = Callable[[Judged], bool]
+
+SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
+    (
+        "Breaks on the wire",
+        "Released versions have other bytes, or bytes with another meaning.",
+        lambda change: change.breaks == "wire",
+    ),
+    (
+        "Breaks storage",
+        "Records on disk have other bytes, or can no longer be read.",
+        lambda change: change.breaks == "storage",
+    ),
+    ("No longer served", "", lambda change: change.breaks == "support"),
+    ("New messages", "", lambda change: isinstance(change.change, kinds.NewMessage)),
+    ("New versions and fields", "", lambda change: change.breaks == "none"),
+    (
+        "Defaults and markers",
+        "The bytes are the same, but have another meaning.",
+        lambda change: change.breaks == "semantics",
+    ),
+    ("Generated code", "Names and types in code change; the bytes do not.", lambda change: change.breaks == "source"),
+)
+
+
+def write_page(result: ChangelogResult, out: TextIO, *, color: bool = False) -> None:
+    """Write the page; a sentence when nothing changed."""
+    out.write(f"# From {inline(result.old)} to {inline(result.new)}\n")
+    remaining = [change for change in result.changes if not isinstance(change.change, kinds.NewFieldNotIgnorable)]
+    if not remaining:
+        out.write("\nNothing changed.\n")
+    for title, lead, belongs in SECTIONS:
+        section = [change for change in remaining if belongs(change)]
+        remaining = [change for change in remaining if not belongs(change)]
+        if section:
+            out.write(f"\n## {title}\n\n" + (f"{lead}\n\n" if lead else ""))
+            section.sort(key=lambda change: change.message_name)
+            for name, group in groupby(section, key=lambda change: change.message_name):
+                out.write(f"- **{inline(name)}**{_sentence(list(group))}\n")
+
+
+def _sentence(group: list[Judged]) -> str:
+    """The changes of a message in a section."""
+    if all(isinstance(change.change, (kinds.NewMessage, kinds.MessageRemoved)) for change in group):
+        return f" {inline(group[0].predicate)}."
+    parts = list(dict.fromkeys(map(_part, group)))
+    shown = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
+    return f": {listed(shown)}."
+
+
+def _part(change: Judged) -> str:
+    predicate = inline(change.predicate)
+    if change.field:
+        owner = change.field.rpartition(".")[0].replace("`", "'")
+        where = f" (in `{owner}`)" if owner else ""
+        is_break = change.breaks in ("wire", "storage")
+        versions = f" in version {change.versions}" if is_break and change.versions else ""
+        return f"{predicate}{where}{versions}"
+    return predicate

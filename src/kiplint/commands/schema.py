@@ -1,43 +1,77 @@
-"""The JSON Schemas that kiplint publishes, each made of the types that read or write the JSON."""
+"""`kiplint schema`: the JSON Schemas that kiplint publishes, each made of the types that read or write the JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
-import msgspec
+from kiplint.cli.options import Argument, Group
+from kiplint.cli.reader import COMMANDS
 
-from kiplint.engine.config import config_schema
-from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import pack_schema
-from kiplint.model.spec import message_schema
-from kiplint.text.files import module_names
-from kiplint.text.words import did_you_mean
+EPILOG = "Examples:  kiplint schema config > kiplint.schema.json   |   kiplint schema diff"
+SECTION = "Reference"
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in schema_names() if name.startswith(incomplete)]
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    name: Annotated[
+        str,
+        Argument(
+            "Whose schema: message, config, pack, or a command that writes JSON, such as check or diff.",
+            "NAME",
+            complete=_complete,
+        ),
+    ]
+
+
+def run(options: Options) -> int:
+    """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, or a command's JSON.
+
+    `output` is another name for `check`.
+    """
+    from kiplint.cli.process import CLEAN
+    from kiplint.render.findings.json import pretty
+
+    print(pretty(schema(options.name)))
+    return CLEAN
+
 
 Schema = dict[str, Any]
 
-COMMANDS = "kiplint.commands"
 
-READ = {"message": message_schema, "config": config_schema, "pack": pack_schema}
-"""The schemas of what kiplint reads."""
+def _read() -> Mapping[str, Callable[[], Schema]]:
+    """The schemas of what kiplint reads."""
+    from kiplint.engine.config import config_schema
+    from kiplint.engine.rule import pack_schema
+    from kiplint.model.spec import message_schema
+
+    return {"message": message_schema, "config": config_schema, "pack": pack_schema}
 
 
 def schema(name: str) -> Schema:
     """The JSON Schema (draft 2020-12) of that name. Raises UsageError where there is none."""
-    if name in READ:
-        return READ[name]()
+    from kiplint.engine.errors import UsageError
+    from kiplint.text.words import did_you_mean
+
+    if name in (read := _read()):
+        return read[name]()
     known = documents()
     if name not in known:
-        names = [*READ, *known]
+        names = [*read, *known]
         raise UsageError(f"there is no schema {name}{did_you_mean(name, names) or ': there are ' + ', '.join(names)}")
     return document_schema(known[name], name)
 
 
 def schema_names() -> list[str]:
     """The names of all schemas: of what kiplint reads, then of what it writes."""
-    return [*READ, *documents()]
+    return [*_read(), *documents()]
 
 
 def documents() -> dict[str, Any]:
@@ -50,6 +84,8 @@ def documents() -> dict[str, Any]:
 
 def _results(package: str) -> Iterator[ModuleType]:
     """The modules of rooms that may declare documents: `result` of a folder, else the room itself."""
+    from kiplint.text.files import module_names
+
     for name in module_names(import_module(package).__path__[0]):
         module = import_module(f"{package}.{name}")
         if not hasattr(module, "__path__"):
@@ -64,6 +100,8 @@ def _results(package: str) -> Iterator[ModuleType]:
 
 def document_schema(document: Any, name: str) -> Schema:
     """The JSON Schema of a document's type, or of a tuple of types, any of which it may have."""
+    import msgspec
+
     types = document if isinstance(document, tuple) else (document,)
     schemas, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     top = {"anyOf": [*schemas]} if len(types) > 1 else schemas[0]

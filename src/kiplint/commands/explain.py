@@ -1,0 +1,125 @@
+"""`kiplint explain`: what a rule requires, why, its source, examples, and how to ignore it."""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+from textwrap import indent, wrap
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import json
+
+from kiplint.cli import completion
+from kiplint.cli.options import Argument, Group
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kiplint.engine.rule import Rule
+
+EPILOG = "Example:  kiplint explain tags/gap"
+SECTION = "Reference"
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    rule: Annotated[str, Argument("The rule's id, such as tags/gap.", "RULE", complete=completion.rule_ids)]
+
+
+def run(options: Options) -> int:
+    """Explain a rule: what it requires, why, its source, examples, and how to ignore it."""
+    from kiplint.cli.process import CLEAN, use_color
+    from kiplint.commands.rules import named
+
+    print("\n\n".join(sections(named(options.rule), use_color("auto", sys.stdout))))
+    return CLEAN
+
+
+def sections(rule: Rule, color: bool) -> list[str]:
+    """The paragraphs that explain a rule."""
+    from kiplint.engine.verify import examples
+    from kiplint.render.table import BOLD, DIM, paint
+    from kiplint.text.show import printable
+
+    usual = "off unless selected" if rule.severity == "off" else rule.severity
+    parts = [
+        f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{printable(rule.title)}.",
+        _paragraph(rule.spec.why),
+    ]
+    if rule.source:
+        parts.append(f"Source: {printable(rule.source)}")
+    folder = examples(rule, _fixtures())
+    if folder and (folder / "old").is_dir():
+        parts.append(f"{paint('Example', BOLD, color)}\n{_change(rule, folder, color)}")
+    if folder and (folder / "bad").is_dir():
+        parts += [
+            f"{paint('Wrong', BOLD, color)}\n{_finding(rule, folder, color)}",
+            f"{paint('Right', BOLD, color)}\n{_good(folder)}",
+        ]
+    if rule.params:
+        values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
+        parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
+    if not rule.each and not rule.origin:
+        parts.append(
+            "It is found in bytes, by `kiplint decode` and `probe`, or in values, by `encode`; nothing switches it off."
+        )
+        return parts
+    parts.append(
+        "To ignore it in one place, write above the line or at its end:\n"
+        f"  // kiplint: ignore[{rule.id}] and the reason\n"
+        f'To switch it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
+    )
+    return parts
+
+
+def _fixtures() -> Path:
+    from pathlib import Path
+
+    from kiplint.engine.packs import shipped
+
+    return Path(shipped("fixtures"))
+
+
+def _finding(rule: Rule, folder: Path, color: bool) -> str:
+    """The report of the first finding in `bad`, without the line that counts."""
+    from kiplint.engine.verify import check_example
+    from kiplint.readers.outcome import readings_of
+    from kiplint.render.findings.text import write
+    from kiplint.render.report import Report
+
+    result = check_example(rule, folder / "bad", readings_of(rule))
+    out = StringIO()
+    write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
+    return indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
+
+
+def _change(rule: Rule, folder: Path, color: bool) -> str:
+    """The report of the change from `old` to `new`, without the line that counts."""
+    from kiplint.commands.diff.text import write_diff
+    from kiplint.compat.judge import run_example
+
+    changes, old, new = run_example(rule, folder)
+    out = StringIO()
+    write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
+    return indent(out.getvalue().rstrip().rpartition("\n")[0].rstrip(), "  ")
+
+
+def _good(folder: Path) -> str:
+    files = sorted((folder / "good").glob("*.json"))
+    return "\n\n".join(indent(file.read_text(errors="replace").strip(), "  ") for file in files[:2])
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(item)}' for key, item in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.encode(value).decode()
+
+
+def _paragraph(text: str) -> str:
+    from kiplint.render.table import width_of
+    from kiplint.text.show import printable
+
+    return "\n".join(wrap(printable(" ".join(text.split())), min(100, width_of(sys.stdout) or 100)))

@@ -1,0 +1,112 @@
+"""`kiplint rules`: the rules of kiplint and of the configuration's packs, by id and selector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from kiplint.cli import completion
+from kiplint.cli.options import Argument, Group, Option
+
+if TYPE_CHECKING:
+    from kiplint.engine.rule import Rule
+
+EPILOG = "Examples:  kiplint rules kip-1313   |   kiplint rules --verify my-rules.json5 my-fixtures"
+SECTION = "Reference"
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    selectors: Annotated[
+        tuple[str, ...], Argument("Only these: rules, packs or globs.", "RULES", complete=completion.rules)
+    ] = ()
+    verify: Annotated[
+        tuple[str, str] | None,
+        Option("Check a pack of your own, and run each rule over FIXTURES/[PACK/]RULE/{good,bad}.", "PACK FIXTURES"),
+    ] = None
+
+
+def run(options: Options) -> int:
+    """List the rules, or verify a pack of your own."""
+    import sys
+
+    from kiplint.cli.process import CLEAN, FINDINGS
+    from kiplint.render.table import table, width_of
+
+    if options.verify:
+        number, problems = verify_pack(*options.verify)
+        for problem in problems or [f"{number} rules hold against their examples"]:
+            print(problem)
+        return FINDINGS if problems else CLEAN
+    shown = selected(options.selectors)
+    rows = [[(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in shown]
+    for line in table((), rows, False, width_of(sys.stdout), indent=""):
+        print(line)
+    return CLEAN
+
+
+OF_BYTES = "codec"
+"""The pack of the rules about bytes, which are code: no configuration changes them."""
+
+
+def rules_of_bytes() -> list[Rule]:
+    """The rules of the problems that `decode` and `probe` report in bytes, and `encode` in values."""
+    from kiplint.codec.problems import RULES
+    from kiplint.engine.rule import Rule, RuleSpec
+
+    return [
+        Rule(
+            pack=OF_BYTES,
+            spec=RuleSpec(id=name.removeprefix(f"{OF_BYTES}/"), title=problem.title, why=problem.why),
+            severity=problem.severity,
+            source=problem.source,
+            params={},
+            origin="",
+        )
+        for name, problem in RULES.items()
+    ]
+
+
+def _all() -> list[Rule]:
+    from kiplint.engine.config import configure
+
+    return [*configure().known(), *rules_of_bytes()]
+
+
+def named(name: str) -> Rule:
+    """The rule with that id, or the only rule whose id ends so. Raises UsageError for none or several."""
+    from kiplint.engine.errors import UsageError
+    from kiplint.engine.ruleset import check_selector, matches
+
+    known = _all()
+    rules = [rule for rule in known if name in (rule.id, rule.spec.id)]
+    if len(rules) != 1:
+        if not rules:
+            check_selector(name, known)
+        several = [rule.id for rule in known if rule in rules or matches(name, rule.id)]
+        raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
+    return rules[0]
+
+
+def selected(selectors: Sequence[str]) -> list[Rule]:
+    """The selected rules, all of them without selectors. Raises UsageError for a selector that fits no rule."""
+    from kiplint.engine.ruleset import check_selector, matches
+
+    known = _all()
+    for selector in selectors:
+        check_selector(selector, known)
+    return [rule for rule in known if not selectors or any(matches(selector, rule.id) for selector in selectors)]
+
+
+def verify_pack(pack: str, fixtures: str) -> tuple[int, list[str]]:
+    """How many rules a pack has, and what is wrong with it or with what its rules make of their examples."""
+    from pathlib import Path
+
+    from kiplint.compat.judge import messages_of
+    from kiplint.engine.packs import load_pack
+    from kiplint.engine.verify import verify
+    from kiplint.readers.outcome import readings
+
+    loaded = load_pack(pack)
+    return len(loaded), list(verify(loaded, Path(fixtures), messages_of, readings))
