@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kiplint.fixes.draft import Draft
 from kiplint.fixes.new_version import BadField, FieldToAdd, add_field, add_version, declared_map, obstacle
-from kiplint.fixes.sets import FileEdits, Migration, MigrationRow, State, finished
-from kiplint.model.headers import header_map
+from kiplint.fixes.sets import FileEdits, Migration, finished, migration_row
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
 
@@ -26,7 +25,7 @@ def bump(
     """
     request, response = rpc.request, rpc.response
     if problem := _obstacle(rpc):
-        return Migration(rows=(_row(rpc, None, look=(problem,)),))
+        return Migration(rows=(migration_row(rpc, "left", look=(problem,)),))
     assert request is not None
     assert response is not None
     version = max(request.valid.highest, response.valid.highest) + 1
@@ -50,7 +49,7 @@ def bump(
         files += finished(draft)
     done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in added.items() if fields]
     done += ["the new version is unstable"] if unstable else []
-    return Migration(tuple(files), (_row(rpc, version, done, look),))
+    return Migration(tuple(files), (migration_row(rpc, "migrated", done, look),))
 
 
 def _obstacle(rpc: Rpc) -> str:
@@ -85,12 +84,3 @@ def _note(version: int, half: Message, names: Sequence[str], note: str) -> str:
         listed = ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
         return f"Version {version} adds {listed}."
     return f"Version {version} is the same as version {half.valid.highest}."
-
-
-def _row(rpc: Rpc, version: int | None, done: Collection[str] = (), look: Collection[str] = ()) -> MigrationRow:
-    half = rpc.request or rpc.response
-    before = str(half.valid) if half else "none"
-    after = f"{half.valid.lowest}-{version}" if half and version is not None else before
-    headers = {str(versions): header for versions, header in header_map(half)} if half else {}
-    state: State = "left" if version is None else "migrated"
-    return MigrationRow(rpc.name, rpc.api_key, state, before, after, headers, tuple(done), tuple(look))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
+from kiplint.compat.rollout import IDENTITY, rollout
+from kiplint.engine.finding import Finding
 from kiplint.fixes.draft import Draft
 from kiplint.fixes.new_version import (
     add_version,
@@ -16,8 +18,17 @@ from kiplint.fixes.new_version import (
     note_edit,
     obstacle,
 )
-from kiplint.fixes.sets import FileEdits, Migration, MigrationRow, State, finished
-from kiplint.model.headers import API_VERSIONS, derived_map, header_map, header_of
+from kiplint.fixes.sets import (
+    HEADER_MISSING,
+    FileEdits,
+    Migration,
+    MigrationRow,
+    State,
+    finished,
+    migration_row,
+    rpc_names,
+)
+from kiplint.model.headers import API_VERSIONS, derived_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
 from kiplint.versions import VersionRange
@@ -72,31 +83,62 @@ def migrate(
 ) -> Migration:
     """The edits that bring a set to KIP-1313, or one that is there half the way; none when it is there.
 
-    `only` names RPCs, the others stay as they are. `only_declare` adds the headers that versions have, and no
-    version. `tagged` makes the id in the header a tagged field.
+    `only` names RPCs; the others get no version, but declare their headers, as all have to once some do.
+    `only_declare` adds the headers that versions have, and no version. `tagged` makes the id in the header a tagged
+    field.
     """
-    rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and (not only or rpc.name in only)]
+    rpcs = sorted((rpc for rpc in schemas.rpcs if not rpc.is_coordinator), key=lambda rpc: rpc.name)
+    chosen = [rpc for rpc in rpcs if not only or rpc.name in only]
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
-    if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in rpcs) and not only_declare:
+    if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in chosen) and not only_declare:
         header, row = add_instance_id(schemas.request_header, HEADER, tagged=tagged)
         files += header
         rows.append(row)
-    for rpc in sorted(rpcs, key=lambda rpc: rpc.name):
-        found, row = _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate(rpc)
-        files += found
+    declares = schemas.declares_headers
+    for rpc in chosen:
+        edits, row = _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate(rpc)
+        declares |= bool(edits)
+        files += edits
         rows.append(row)
+    for edits, row in (_declare_only(rpc) for rpc in rpcs if declares and rpc not in chosen):
+        files += edits
+        rows += [row] if edits or row.state == "left" else []
     return Migration(tuple(files), tuple(rows))
+
+
+def unmet(
+    before: SchemaSet, after: SchemaSet, former: Sequence[Finding], findings: Sequence[Finding]
+) -> Iterator[tuple[str, str]]:
+    """The RPCs that are not at the goal after a migration, each with the reason: an error, or its row in the rollout.
+
+    A version with the new header may still be unstable. Flexible versions that are missing, as the `former` findings
+    have it, leave open which headers the versions have.
+    """
+    rows = [row for row in rollout(after, before) if row.status in ("wrong", "missing")]
+    of_header = next((row.message for row in rows if row.rule == IDENTITY), "")
+    if of_header and after.request_header:
+        yield "RequestHeader", of_header
+    for row in rows:
+        if row.key != "latestVersionUnstable":
+            yield (
+                row.name,
+                row.message if row.rule != IDENTITY or not after.request_header else "RequestHeader is first",
+            )
+    owners = rpc_names(after)
+    for finding in (*findings, *(finding for finding in former if finding.rule == "versions/flexible-missing")):
+        if finding.severity == "error" and finding.rule != HEADER_MISSING and finding.path in owners:
+            yield owners[finding.path], f"{finding.message} ({finding.rule})"
 
 
 def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     request, response = rpc.request, rpc.response
     if problem := _obstacle(rpc):
-        return [], _row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
+        return [], migration_row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
     assert request is not None
     assert response is not None
     at_goal = header_of(request, request.valid.highest) >= HEADER and request.declares_headers
-    version = max(request.valid.highest + (not at_goal), response.valid.highest)
+    version = max(request.valid.highest + (not at_goal and not request.unstable), response.valid.highest)
     files: list[FileEdits] = []
     done: list[str] = []
     look: list[str] = []
@@ -104,23 +146,32 @@ def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
         look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
     for message, wanted in ((request, HEADER), (response, None)):
         draft = Draft(message)
-        _lead_on(draft, version, wanted, done, look)
+        _lead_on(draft, version, wanted, done, look, changes=not at_goal and request.unstable)
         files += finished(draft)
-    return files, _row(rpc, "migrated" if files else "unchanged", version, done, look)
+    if files and request.unstable:
+        done.append(f"version {version} stays unstable")
+    return files, migration_row(rpc, "migrated" if files else "unchanged", done, look)
 
 
-def _lead_on(draft: Draft, version: int, header: int | None, done: list[str], look: list[str]) -> None:
-    """Give one message the version, if it lacks it, and the map of its headers."""
+def _lead_on(
+    draft: Draft, version: int, header: int | None, done: list[str], look: list[str], *, changes: bool
+) -> None:
+    """Give one message the version, if it lacks it, and the map of its headers; an unstable version `changes`."""
     message = draft.message
     flexible = message.flexible
-    if message.valid.highest < version:
+    if changes or message.valid.highest < version:
         flexed = make_flexible(draft, version)
         flexible |= VersionRange.of(version) if flexed else flexible
         dropped = _drop_id(draft, version)
         done += [f"version {version} is the first flexible one"] if flexed else []
         done += [f"{INSTANCE_ID} leaves {message.name}"] if dropped else []
         comment = _note(message, version, header, flexed=flexed, dropped=dropped)
-        look += [f"{message.name}: {item}" for item in add_version(draft, version, comment)]
+        if message.valid.highest < version:
+            ending = (INSTANCE_ID,) if message.name in TELEMETRY else ()
+            look += [f"{message.name}: {item}" for item in add_version(draft, version, comment, ending=ending)]
+        elif header or flexed or dropped:
+            edit = note_edit(draft.document, comment)
+            draft.add([edit] if edit else [])
     entries = declared_map(message) if message.declares_headers and message.header_ranges else None
     before = entries or derived_map(message)
     if header is None and version not in message.flexible:
@@ -133,10 +184,10 @@ def _lead_on(draft: Draft, version: int, header: int | None, done: list[str], lo
 def _drop_id(draft: Draft, version: int) -> bool:
     message = draft.message
     field = message.by_name.get(INSTANCE_ID) if message.name in TELEMETRY else None
-    if field is None or version not in field.versions:
+    if field is None or not field.versions or version - 1 not in field.versions:
         return False
-    before = field.versions - VersionRange.of(version)
-    draft.replace(f"{field.pointer}/versions", f'"{before}"')
+    if version in field.versions:
+        draft.replace(f"{field.pointer}/versions", f'"{field.versions - VersionRange.of(version)}"')
     return True
 
 
@@ -167,7 +218,7 @@ def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     if state == "declared" and not files:
         state = "left" if look else "unchanged"
     done = ("its headers are declared",) if files else ()
-    return files, _row(rpc, state, None, done, look)
+    return files, migration_row(rpc, state, done, look)
 
 
 def _obstacle(rpc: Rpc) -> str:
@@ -186,18 +237,3 @@ def _flexible_problem(half: Message) -> str:
     if half.flexible_problem or (half.flexible and not half.flexible.open):
         return f"flexibleVersions of {half.name} is {half.spec.flexible_versions!r}, which is no open range"
     return ""
-
-
-def _row(
-    rpc: Rpc, state: State, version: int | None = None, done: Collection[str] = (), look: Collection[str] = ()
-) -> MigrationRow:
-    half = rpc.request or rpc.response
-    before = half.valid if half else VersionRange()
-    after = VersionRange.of(before.lowest, version) if version is not None and before else before
-    headers = header_map(half) if half else ()
-    if version is not None and after != before:
-        headers = (*headers, (after - before, HEADER))
-    shown = {str(versions): header for versions, header in headers}
-    return MigrationRow(
-        rpc.name, rpc.api_key, state, str(before), str(after), shown, tuple(dict.fromkeys(done)), tuple(look)
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -262,10 +262,13 @@ def obstacle(rpc: Rpc) -> str:
     return ""
 
 
-def add_version(draft: Draft, version: int, note: str, *, unstable: bool = False) -> list[str]:
+def add_version(
+    draft: Draft, version: int, note: str, *, unstable: bool = False, ending: Collection[str] = ()
+) -> list[str]:
     """Make `version` the highest valid one, for a request unstable if wanted; gives what a person has to look at.
 
-    What ends with the version that was the highest goes on, since the new version has the same body.
+    What ends with the version that was the highest goes on, since the new version has the same body, except for the
+    fields that are `ending`.
     """
     message = draft.message
     draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
@@ -273,6 +276,8 @@ def add_version(draft: Draft, version: int, note: str, *, unstable: bool = False
     draft.add([edit] if edit else [])
     looks: list[str] = []
     for field, key, versions in _ending(message):
+        if field.name in ending:
+            continue
         draft.replace(f"{field.pointer}/{key}", f'"{VersionRange.of(versions.lowest)}"')
         looks.append(f"{key} of {field.name} ended with version {versions.highest}; it goes on now")
     if message.type == "request" and unstable is not message.unstable:

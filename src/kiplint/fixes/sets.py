@@ -16,11 +16,14 @@ from kiplint.compat.kinds import FieldChange
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, check_set
 from kiplint.fixes.draft import Draft
+from kiplint.model.headers import header_map
 from kiplint.model.load import Definition, load
+from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.edit import Edit
@@ -71,6 +74,14 @@ def finished(draft: Draft) -> list[FileEdits]:
     return [FileEdits(draft.message.file, edits, data, draft.result())] if edits else []
 
 
+def migration_row(rpc: Rpc, state: State, done: Collection[str] = (), look: Collection[str] = ()) -> MigrationRow:
+    """The row of an RPC, with the versions that it has now."""
+    half = rpc.request or rpc.response
+    valid = str(half.valid) if half else "none"
+    headers = {str(versions): header for versions, header in header_map(half)} if half else {}
+    return MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(dict.fromkeys(done)), tuple(look))
+
+
 def load_set(files: SchemaFiles) -> tuple[SchemaSet, list[Definition]]:
     """The schema set of some files, and the definitions that could not be read."""
     definitions = [load(file.path, file.data) for file in files.files]
@@ -81,6 +92,13 @@ def load_set(files: SchemaFiles) -> tuple[SchemaSet, list[Definition]]:
 def client_rpcs(schemas: SchemaSet) -> list[Rpc]:
     """The RPCs of a set without the coordinators' pairs of key and value."""
     return [rpc for rpc in schemas.rpcs if not rpc.is_coordinator]
+
+
+def rpc_names(schemas: SchemaSet) -> dict[str, str]:
+    """By path: the RPC that a file is a half of; for the request header its own name."""
+    halves = ((half, rpc.name) for rpc in client_rpcs(schemas) for half in (rpc.request, rpc.response))
+    header = [(schemas.request_header, "RequestHeader")]
+    return {half.file: name for half, name in (*header, *halves) if half}
 
 
 def rule_parameter(start: str, rule_id: str, name: str) -> Mapping[str, Any] | Collection[str]:
@@ -107,6 +125,7 @@ class Regression(NamedTuple):
     path: str
     rule: str
     text: str
+    severity: Severity = "error"
 
     def __str__(self) -> str:
         return f"{self.text} ({self.rule})" if self.rule else self.text
@@ -160,7 +179,7 @@ def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: C
         rises = totals[1][finding.rule, finding.severity] > totals[0][finding.rule, finding.severity]
         if more[key] > 0 and (rises or finding.path in changed):
             more[key] -= 1
-            yield Regression(finding.path, finding.rule, finding.message)
+            yield Regression(finding.path, finding.rule, finding.message, finding.severity)
 
 
 def _levels(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str]]:
@@ -204,3 +223,77 @@ def _was_readable(judged: Judged) -> bool:
 def _change_rules() -> RuleSet:
     rules = [rule for rule in shipped_rules() if rule.each == "change"]
     return RuleSet([rule for rule in rules if rule.severity != "off"], rules)
+
+
+MOST_REASONS: Final = 5
+HEADER_MISSING: Final = "kip-1313/header-missing"
+
+Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], Iterable[tuple[str, str]]]
+"""Takes a set before and after a migration, and the findings of both; returns the RPCs that miss the goal, and why."""
+
+
+def proved(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal | None = None) -> Migration:
+    """The migration without the RPCs that it would make worse, or that would miss its goal: these are left, with why.
+
+    The rows of the others have the versions and headers of the migrated files, and new infos to look at.
+    """
+    before = {file.path: file.data for file in files.files}
+    schemas = load_set(files)[0]
+    owners = rpc_names(schemas)
+    states = {row.name: row.state for row in migration.rows}
+    left: dict[str, list[str]] = {row.name: [] for row in migration.rows if row.state == "left"}
+    checked: list[tuple[Files, list[Finding]]] = []
+
+    def check(data: Files) -> list[Finding]:
+        if not any(files is data for files, _ in checked):
+            inputs = (Input(file.path, data[file.path]) for file in files.files)
+            result = check_set(inputs, rules, directory=files.directory, partial=files.lone)
+            checked.append((data, result.findings))
+        return next(findings for files, findings in checked if files is data)
+
+    while True:
+        kept = tuple(file for file in migration.files if owners.get(file.path) not in left)
+        after = before | {file.path: file.after for file in kept}
+        now = make_tree("", [("", after.items())]).sets[""]
+        worse = list(regressions(before, after, check))
+        problems = [
+            (owners.get(item.path, ""), str(item))
+            for item in worse
+            if item.severity != "info" and not (item.rule == HEADER_MISSING and owners.get(item.path) in left)
+        ]
+        reasons = goal(schemas, now, check(before), check(after)) if goal else ()
+        problems += [(name, why) for name, why in reasons if states.get(name) in ("migrated", "unchanged")]
+        moved = {owners.get(file.path, "") for file in kept}
+        blamed = [(name, text) for name, text in problems if name in states and name not in left]
+        unblamed = [text for name, text in problems if name not in states] if not blamed else []
+        blamed += [(name, text) for name in sorted(moved) for text in unblamed]
+        if not blamed:
+            break
+        for name, text in blamed:
+            left.setdefault(name, []).append(text)
+    requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {"RequestHeader": now.request_header}
+    infos = [(owners.get(item.path), str(item)) for item in worse if item.severity == "info"]
+    rows = (
+        _as_left(row, left[row.name])
+        if row.name in left
+        else _as_made(row, requests.get(row.name), [text for name, text in infos if name == row.name])
+        for row in migration.rows
+    )
+    return Migration(kept, tuple(rows))
+
+
+def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
+    unique = list(dict.fromkeys(reasons))
+    more = [f"{len(unique) - MOST_REASONS} more"] if len(unique) > MOST_REASONS else []
+    look = (*(row.look if not unique else ()), *unique[:MOST_REASONS], *more)
+    return msgspec.structs.replace(
+        row, state="left", versions=row.base_versions, header_versions={}, done=(), look=look
+    )
+
+
+def _as_made(row: MigrationRow, request: Message | None, infos: Sequence[str]) -> MigrationRow:
+    if request is None:
+        return row
+    headers = {str(versions): header for versions, header in header_map(request)} if request.is_rpc else {}
+    look = (*row.look, *infos)
+    return msgspec.structs.replace(row, versions=str(request.valid), header_versions=headers, look=look)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,9 +12,19 @@ from kiplint.commands.migrate.result import MigrationResult
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump
-from kiplint.fixes.kip_1313 import migrate
+from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_version import BadField, FieldToAdd
-from kiplint.fixes.sets import FileEdits, Migration, MigrationRow, client_rpcs, load_set, rule_parameter
+from kiplint.fixes.sets import (
+    FileEdits,
+    Goal,
+    Migration,
+    MigrationRow,
+    all_rules,
+    client_rpcs,
+    load_set,
+    proved,
+    rule_parameter,
+)
 from kiplint.fixes.write import refuse_unwritable
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import Status
@@ -46,7 +56,7 @@ def migrate_kip_1313(
         names = {rpc.name for rpc in rpcs}
         return migrate(schemas, only=names, only_declare=only_declare, tagged=tagged) if names else Migration()
 
-    return _migrate(sets, only, change, dry_run=dry_run)
+    return _migrate(sets, only, change, None if only_declare else unmet, dry_run=dry_run)
 
 
 def migrate_bump(
@@ -80,7 +90,7 @@ def migrate_bump(
                     raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory that is to change")
             return _bump(rpcs, new_fields, entities, unstable=unstable, note=note) if rpcs else Migration()
 
-        return _migrate((schemas,), rpcs, change, dry_run=dry_run)
+        return _migrate((schemas,), rpcs, change, None, dry_run=dry_run)
     except BadField as error:
         raise UsageError(str(error)) from None
 
@@ -115,28 +125,27 @@ def _bump(
     return Migration(files, tuple(row for migration in migrations for row in migration.rows))
 
 
-def _migrate(sets: Sequence[Path], names: Sequence[str], change: Migrate, *, dry_run: bool) -> MigrationResult:
+def _migrate(
+    sets: Sequence[Path], names: Sequence[str], change: Migrate, goal: Goal | None, *, dry_run: bool
+) -> MigrationResult:
     """Migrate the named RPCs of the sets, or all, and write the files unless `dry_run`."""
     paths = [os.fspath(path) for path in sets]
     if not dry_run:
         refuse_unwritable(paths)
-    result = _migrate_each(open_sets(paths, configure(paths[0]).keeps), names, change)
-    if not dry_run:
-        result.change.write(paths)
-    return result
-
-
-def _migrate_each(sets: Iterable[SchemaFiles], names: Sequence[str], change: Migrate) -> MigrationResult:
+    configuration = configure(paths[0])
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
     broken: list[str] = []
     known: set[str] = set()
-    for schema_files in sets:
+    rules = all_rules(configuration)
+    for schema_files in open_sets(paths, configuration.keeps):
         schemas, unread = load_set(schema_files)
         broken += [definition.file for definition in unread]
         rpcs = _selected(schema_files, client_rpcs(schemas))
         known |= {rpc.name for rpc in rpcs}
         migration = change(schemas, [rpc for rpc in rpcs if not names or _is_named(rpc, names)])
+        if migration.rows:
+            migration = proved(schema_files, migration, rules, goal)
         files += migration.files
         rows += [replace(row, directory=encodable(schema_files.directory or ".")) for row in migration.rows]
     for name in names:
@@ -145,7 +154,10 @@ def _migrate_each(sets: Iterable[SchemaFiles], names: Sequence[str], change: Mig
     if not known and not broken:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "error" if broken else "findings" if any(row.state == "left" for row in rows) else "ok"
-    return MigrationResult(files=tuple(files), rows=tuple(rows), broken=tuple(broken), status=status)
+    result = MigrationResult(files=tuple(files), rows=tuple(rows), broken=tuple(broken), status=status)
+    if not dry_run:
+        result.change.write(paths)
+    return result
 
 
 def _selected(files: SchemaFiles, rpcs: Sequence[Rpc]) -> list[Rpc]:
