@@ -7,8 +7,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Annotated, Any
 
+from kiplint.cli import reader
 from kiplint.cli.options import Argument, Group
-from kiplint.cli.reader import COMMANDS
 
 EPILOG = "Examples:  kiplint schema config > kiplint.schema.json   |   kiplint schema diff"
 SECTION = "Reference"
@@ -77,7 +77,7 @@ def schema_names() -> list[str]:
 def documents() -> dict[str, Any]:
     """The types of the JSON documents that commands write, by name. Each room declares its own, as `DOCUMENTS`."""
     found: dict[str, Any] = {}
-    for module in _results(COMMANDS):
+    for module in _results(reader.COMMANDS):
         found |= getattr(module, "DOCUMENTS", {})
     return dict(sorted(found.items()))
 
