@@ -85,7 +85,7 @@ def run(options: Options) -> int:
             each=each,
         )
         note = f"warning: not all was decoded: --limit {options.limit} was reached; a larger one decodes more"
-        return replace(result, notes=(note,)) if result.limited else result
+        return replace(result, notes=(*result.notes, note)) if result.limited else result
 
     outputs = open_outputs(options.reporting)
     if (

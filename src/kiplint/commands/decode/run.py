@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import binascii
-import os
-import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,21 +13,12 @@ from kiplint.codec.exchange import Additions, BadInput, complete, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split
 from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import MOST_RECORDS, is_exhausted, read_together, refill
+from kiplint.commands.decode.inputs import DecodeInput, InputFormat, read_inputs
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.render.report import RuleInfo
-from kiplint.text.files import read_file, standard_input
-
-InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
-MOST_INPUT = 2**30
-"""The largest input that is read, in bytes."""
-STDIN: Final = "-"
-CAPTURES = (
-    b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
-)  # fmt: skip
-"""How pcapng begins, and pcap in both orders of bytes, with times in micro- or nanoseconds."""
 
 
 class _How(NamedTuple):
@@ -85,9 +73,10 @@ def decode(
     entries: list[DecodedFrame] = []
     summaries: list[CaptureSummary] = []
     rules: set[str] = set()
+    notes: list[str] = []
     limited = False
     with read_together(limit):
-        for entry in _read(how, inputs or ("-",), input_format, summaries):
+        for entry in _read(how, inputs or ("-",), input_format, summaries, notes):
             rules.update(problem.rule for problem in entry.frame.problems)
             limited = limited or is_exhausted()
             if each is None:
@@ -107,14 +96,20 @@ def decode(
         entries=tuple(entries),
         capture=summaries[-1] if summaries else None,
         limited=limited,
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
 def _read(
-    how: _How, inputs: tuple[str | bytes, ...], input_format: InputFormat, summaries: list[CaptureSummary]
+    how: _How,
+    inputs: tuple[str | bytes, ...],
+    input_format: InputFormat,
+    summaries: list[CaptureSummary],
+    notes: list[str],
 ) -> Iterator[DecodedFrame]:
-    """The frames of all inputs; the summaries of captures among them are added to `summaries`."""
-    for piece in _read_inputs(inputs, input_format):
+    """The frames of all inputs; the summaries of captures, and how inputs were read, are added to the lists."""
+    for piece in read_inputs(inputs, input_format, 1 if how.body else 4 if how.response else 8):
+        notes += [piece.note] if piece.note else []
         if piece.form == "capture":
             frames, summary = _capture(how, piece)
             summaries.append(summary)
@@ -224,112 +219,3 @@ def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
 def _info(rule: str) -> RuleInfo:
     known = RULES[rule]
     return RuleInfo(title=known.title, why=known.why, source=known.source, severity=known.severity, help=known.why)
-
-
-_HEX = re.compile(rb"(?:0x|[0-9a-fA-F\s:])+")
-_BASE64 = re.compile(rb"[A-Za-z0-9+/_\s-]+=*\s*")
-
-
-class DecodeInput(NamedTuple):
-    """A piece of an input: its source, its line or 0, the form of its bytes, and the bytes."""
-
-    source: str
-    line: int
-    form: Literal["frame", "text-frame", "stream", "capture", "records", "json"]
-    data: bytes
-
-
-def _read_inputs(inputs: tuple[str | bytes, ...], form: InputFormat) -> Iterator[DecodeInput]:
-    """The pieces of all inputs. Raises UsageError."""
-    for number, word in enumerate(inputs, 1):
-        if isinstance(word, bytes):
-            yield from _pieces("bytes", word, form)
-        elif word == STDIN:
-            yield from _pieces(
-                "standard input", _bounded(standard_input().read(MOST_INPUT + 1), "standard input"), form
-            )
-        elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
-            yield _typed(word, number, form)
-        else:
-            yield from _pieces(word, _file(word), form)
-
-
-def _typed(word: str, number: int, form: InputFormat) -> DecodeInput:
-    """Text that is not the path of a file."""
-    data = word.encode()
-    if form != "base64" and _HEX.fullmatch(data):
-        return DecodeInput(f"argument {number}", 0, "text-frame", _hex(data, f"argument {number}"))
-    if form != "hex" and _BASE64.fullmatch(data):
-        return DecodeInput(f"argument {number}", 0, "text-frame", _base64(data, f"argument {number}"))
-    kinds = {"hex": "hexadecimal", "base64": "base64"}
-    raise UsageError(f"{word[:60]} is not a file, and not {kinds.get(form, 'hexadecimal or base64')}")
-
-
-def _pieces(name: str, data: bytes, form: InputFormat) -> Iterator[DecodeInput]:
-    form = _form(data) if form == "auto" else form
-    if form == "frame":
-        yield DecodeInput(name, 0, "frame", data)
-    elif form in ("stream", "capture", "records"):
-        yield DecodeInput(name, 0, form, data)
-    else:
-        for line, text in enumerate(data.splitlines(), 1):
-            if not text.strip():
-                continue
-            if form == "jsonl":
-                yield DecodeInput(name, line, "json", text)
-            else:
-                decode = _hex if form == "hex" else _base64
-                yield DecodeInput(name, line, "text-frame", decode(text, f"{name}, line {line}"))
-
-
-def _form(data: bytes) -> InputFormat:
-    """The form that the bytes appear to have."""
-    if data[:4] in CAPTURES:
-        return "capture"
-    start = data[:4096]
-    if start.lstrip()[:1] == b"{":
-        return "jsonl"
-    if start.strip() and _HEX.fullmatch(start):
-        return "hex"
-    if start.strip() and _BASE64.fullmatch(start):
-        return "base64"
-    size = int.from_bytes(data[:4], "big", signed=True)
-    return "stream" if len(data) >= 12 and 8 <= size <= len(data) - 4 and not _is_request(data) else "frame"
-
-
-def _is_request(data: bytes) -> bool:
-    """Whether the bytes are a request without its length: its client id then ends inside them."""
-    length = int.from_bytes(data[8:10], "big", signed=True)
-    text = data[10 : 10 + max(length, 0)]
-    return -1 <= length <= len(data) - 10 and data[0] == 0 and data[2] == 0 and text.isascii() and length > 0
-
-
-def _hex(text: bytes, where: str) -> bytes:
-    digits = re.sub(rb"[\s:]", b"", text.strip().removeprefix(b"0x"))
-    try:
-        return binascii.a2b_hex(digits)
-    except ValueError:
-        raise UsageError(f"{where}: not pairs of hexadecimal digits") from None
-
-
-def _base64(text: bytes, where: str) -> bytes:
-    plain = re.sub(rb"\s", b"", text).replace(b"-", b"+").replace(b"_", b"/").rstrip(b"=")
-    try:
-        return binascii.a2b_base64(plain + b"=" * (-len(plain) % 4), strict_mode=True)
-    except ValueError:
-        raise UsageError(f"{where}: not base64") from None
-
-
-def _file(path: str) -> bytes:
-    if os.path.lexists(path) and not os.path.isfile(path):
-        raise UsageError(f"{path} is not a file")
-    try:
-        return read_file(path, MOST_INPUT)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-
-
-def _bounded(data: bytes, name: str) -> bytes:
-    if len(data) > MOST_INPUT:
-        raise UsageError(f"{name} has more than {MOST_INPUT} bytes")
-    return data

@@ -1,0 +1,200 @@
+"""What `decode` reads: text, files and standard input, as pieces whose form is known or recognised."""
+
+from __future__ import annotations
+
+import binascii
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+from kiplint.commands.decode.dumps import as_capture, read_dumps
+from kiplint.engine.errors import UsageError
+from kiplint.text.files import read_file, standard_input
+
+InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
+MOST_INPUT = 2**30
+"""The largest input that is read, in bytes."""
+MOST_TEXT = 2**24
+"""The largest text whose form is recognised."""
+STDIN: Final = "-"
+CAPTURES = (
+    b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
+)  # fmt: skip
+"""How pcapng begins, and pcap in both orders of bytes, with times in micro- or nanoseconds."""
+GZIP = b"\x1f\x8b\x08"
+LEAST_FRAME = 8
+"""The bytes of the shortest request."""
+
+_HEX = re.compile(rb"\s*(?:0x)?[0-9a-fA-F\s:]+")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/_\s-]+=*\s*")
+_TEXT = re.compile(rb"[\t\n\r\f\x1b -~\x80-\xff]+")
+
+
+class DecodeInput(NamedTuple):
+    """A piece of an input: its source, its line or 0, the form of its bytes, the bytes, and how they were read."""
+
+    source: str
+    line: int
+    form: Literal["frame", "text-frame", "stream", "capture", "records", "json"]
+    data: bytes
+    note: str = ""
+
+
+def read_inputs(inputs: tuple[str | bytes, ...], form: InputFormat, least: int) -> Iterator[DecodeInput]:
+    """The pieces of all inputs; base64 of less than `least` bytes is not recognised. Raises UsageError."""
+    for number, word in enumerate(inputs, 1):
+        if isinstance(word, bytes):
+            yield from _pieces("bytes", word, form, least)
+        elif word == STDIN:
+            data = _bounded(standard_input().read(MOST_INPUT + 1), "standard input")
+            yield from _pieces("standard input", data, form, least)
+        elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
+            yield from _typed(word, number, form, least)
+        else:
+            yield from _pieces(word, _file(word), form, least)
+
+
+def _typed(word: str, number: int, form: InputFormat, least: int) -> Iterator[DecodeInput]:
+    """Text that is not the path of a file."""
+    name, data = f"argument {number}", word.encode(errors="surrogateescape")
+    if form == "auto" and (pieces := [*_recognized(name, data)]):
+        yield from (piece._replace(line=0) for piece in pieces)
+    elif form != "base64" and _HEX.fullmatch(data):
+        yield DecodeInput(name, 0, "text-frame", _hex(data, name))
+    elif form != "hex" and _BASE64.fullmatch(data):
+        yield DecodeInput(name, 0, "text-frame", _base64(data, name, least if form == "auto" else 0))
+    else:
+        kinds = {"hex": "hexadecimal", "base64": "base64"}
+        raise UsageError(f"{word[:60]} is not a file, and not {kinds.get(form, 'hexadecimal or base64')}")
+
+
+def _pieces(name: str, data: bytes, form: InputFormat, least: int, note: str = "") -> Iterator[DecodeInput]:
+    if data[:3] == GZIP and form in ("auto", "capture", "stream", "records"):
+        yield from _pieces(name, _unpacked(name, data), form, least, f"{name}: unpacked with gzip")
+        return
+    recognized = form == "auto"
+    form = _form(data) if recognized else form
+    if recognized and form in ("hex", "base64", "frame") and _TEXT.fullmatch(data[:4096]):
+        if pieces := [*_recognized(name, data)]:
+            yield from (piece._replace(note=piece.note or note) for piece in pieces)
+            return
+        if form == "frame":
+            raise UsageError(f"{name} is text, but in no known form of bytes; name its format if it is a frame")
+    if form in ("frame", "stream", "capture", "records"):
+        yield DecodeInput(name, 0, form, data, note)
+        return
+    for line, text in enumerate(data.splitlines(), 1):
+        if text.strip() and form == "jsonl":
+            yield DecodeInput(name, line, "json", text, note)
+        elif text.strip():
+            where = f"{name}, line {line}"
+            found = _hex(text, where) if form == "hex" else _base64(text, where, least if recognized else 0)
+            yield DecodeInput(name, line, "text-frame", found, note)
+
+
+def _recognized(name: str, data: bytes) -> Iterator[DecodeInput]:
+    """The pieces of a dump or a list in text; none where the text has no such form."""
+    if len(data) > MOST_TEXT:
+        return
+    text = data.decode(errors="replace")
+    if joined := _joined(text):
+        yield DecodeInput(name, 1, "text-frame", joined, f"{name}: the lines are read as one frame")
+        return
+    try:
+        dumps = read_dumps(text)
+        capture = as_capture(dumps) if dumps else None
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
+    if capture:
+        yield DecodeInput(name, 0, "capture", capture, f"{name}: read as a dump of packets")
+    else:
+        for dump in dumps:
+            yield DecodeInput(name, dump.line, "text-frame", dump.data, f"{name}: read as {dump.form}")
+
+
+def _joined(text: str) -> bytes | None:
+    """One frame that is wrapped after as many bytes a line as od, xxd and base64 do; None for other text."""
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
+    widths = {len(line) for line in lines[:-1]}
+    if len(widths) != 1 or len(lines[-1]) > max(widths):
+        return None
+    try:
+        if widths in ({64}, {76}) and _BASE64.fullmatch(text.encode()) and not _HEX.fullmatch(text.encode()):
+            return _base64("".join(lines).encode(), "")
+        parts = [bytes.fromhex(line) for line in lines]
+    except (ValueError, UsageError):
+        return None
+    data = b"".join(parts)
+    framed = int.from_bytes(data[:4], "big") == len(data) - 4
+    alone = framed or (_is_request(data) and not any(map(_is_request, parts[1:])))
+    return data if alone and len(parts[0]) in (16, 30) else None
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    unpacking = zlib.decompressobj(31)
+    try:
+        return _bounded(unpacking.decompress(data, MOST_INPUT + 1), f"{name}, unpacked,")
+    except zlib.error as error:
+        raise UsageError(f"{name}: not gzip, though it begins like it: {error}") from None
+
+
+def _form(data: bytes) -> InputFormat:
+    """The form that the bytes appear to have."""
+    if data[:4] in CAPTURES:
+        return "capture"
+    if known := _text_form(data[:4096]):
+        return known
+    size = int.from_bytes(data[:4], "big", signed=True)
+    return "stream" if len(data) >= 12 and 8 <= size <= len(data) - 4 and not _is_request(data) else "frame"
+
+
+def _text_form(start: bytes) -> InputFormat | None:
+    if re.match(rb"\s*\{(?!\s*[-(\d])", start):
+        return "jsonl"
+    if start.strip() and _HEX.fullmatch(start):
+        return "hex"
+    return "base64" if start.strip() and _BASE64.fullmatch(start) else None
+
+
+def _is_request(data: bytes) -> bool:
+    """Whether the bytes are a request without its length: its client id then ends inside them."""
+    length = int.from_bytes(data[8:10], "big", signed=True)
+    text = data[10 : 10 + max(length, 0)]
+    return -1 <= length <= len(data) - 10 and data[0] == 0 and data[2] == 0 and text.isascii() and length > 0
+
+
+def _hex(text: bytes, where: str) -> bytes:
+    digits = re.sub(rb"[\s:]", b"", text.strip().removeprefix(b"0x"))
+    try:
+        return binascii.a2b_hex(digits)
+    except ValueError:
+        raise UsageError(f"{where}: not pairs of hexadecimal digits") from None
+
+
+def _base64(text: bytes, where: str, least: int = 0) -> bytes:
+    plain = re.sub(rb"\s", b"", text).replace(b"-", b"+").replace(b"_", b"/")
+    bare = plain.rstrip(b"=")
+    try:
+        data = binascii.a2b_base64(bare + b"=" * (-len(bare) % 4), strict_mode=True)
+    except ValueError:
+        raise UsageError(f"{where}: not base64") from None
+    if len(data) < least or (least and len(plain) % 4 and len(data) < LEAST_FRAME):
+        raise UsageError(f"{where}: {text.decode().strip()} is neither hexadecimal, nor base64 of a whole frame")
+    return data
+
+
+def _file(path: str) -> bytes:
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise UsageError(f"{path} is not a file")
+    try:
+        return read_file(path, MOST_INPUT)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+
+
+def _bounded(data: bytes, name: str) -> bytes:
+    if len(data) > MOST_INPUT:
+        raise UsageError(f"{name} has more than {MOST_INPUT} bytes")
+    return data
