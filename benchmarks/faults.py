@@ -21,7 +21,7 @@ from kiplint.pipeline.lake.delta import head_of, names, parts_of
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.marker import RUNS
 from kiplint.pipeline.lake.states import all_states, files_of
-from kiplint.pipeline.run import STAGES
+from kiplint.pipeline.stage import STAGES
 
 sys.path.insert(0, str(REPOSITORY / "tests"))
 

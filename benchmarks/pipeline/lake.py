@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from benchmarks.pipeline.variation import Template, Variation, variations
 from kiplint.pipeline.lake.lake import Lake, Part, Parts
 from kiplint.pipeline.lake.schema import TableFrame, arrow_schema, batch
-from kiplint.pipeline.tables.contents import Blobs, Files, Roots, Sets, Sources, Trees
+from kiplint.pipeline.tables import Blobs, Files, Roots, Sets, Sources, Trees
 
 A_LINE = 100
 """Revisions of one source."""

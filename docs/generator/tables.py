@@ -24,7 +24,7 @@ More views put them together:
 
 def make() -> str:
     """The page `reference/tables.md`."""
-    return page("Tables of the pipeline", INTRODUCTION + _views(), *map(_section, TABLES))
+    return page("Tables of the pipeline", INTRODUCTION + _views(), *map(_section, TABLES.values()))
 
 
 def _views() -> str:

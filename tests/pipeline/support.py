@@ -45,7 +45,7 @@ def once(place: Path) -> Iterator[Path | None]:
 def content(path: str | Path) -> Content:
     """The rows of every table in a lake's newest snapshot, sorted."""
     reader = Reader(Lake(path))
-    there = (kind for kind in TABLES if kind.NAME in reader.snapshot.tables)
+    there = (kind for kind in TABLES.values() if kind.NAME in reader.snapshot.tables)
     return {kind.NAME: sorted((tuple(row.values()) for row in reader.rows(kind)), key=repr) for kind in there}
 
 

@@ -13,7 +13,7 @@ from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline.stages.compare import _row
-from kiplint.pipeline.tables.findings import Changes
+from kiplint.pipeline.tables import Changes
 from tools import definition, field
 
 

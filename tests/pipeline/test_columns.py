@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.pipeline.lake.schema import array, arrow_schema, arrow_type, batch, ddl, number, struct, table, text
+from kiplint.pipeline.lake.schema import array, arrow_schema, arrow_type, batch, columns, ddl, number, table, text
 from kiplint.pipeline.tables import TABLES
 
 PLAIN = ["string", "int", "bigint", "boolean", "binary", "timestamp"]
+
+
+def _struct(kinds: Mapping[str, str]) -> str:
+    return array(kinds).removeprefix("array<").removesuffix(">")
+
+
 TYPES = st.recursive(
     st.sampled_from(PLAIN),
     lambda inner: st.one_of(
         inner.map(lambda kind: f"array<{kind}>"),
-        st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, min_size=1).map(struct),
+        st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, min_size=1).map(_struct),
     ),
     max_leaves=5,
 )
@@ -26,7 +34,7 @@ def _name(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
         return f"array<{_name(kind.value_type)}>"
     if pa.types.is_struct(kind):
-        return struct({field.name: _name(field.type) for field in kind})
+        return _struct({field.name: _name(field.type) for field in kind})
     return next(name for name in PLAIN if arrow_type(name) == kind)
 
 
@@ -41,15 +49,19 @@ def test_other_words_are_refused(kind: str) -> None:
         arrow_type(kind)
 
 
+def test_a_column_without_a_type_is_a_string() -> None:
+    assert columns("a, b int, c array<string>") == {"a": "string", "b": "int", "c": "array<string>"}
+
+
 def test_ddl() -> None:
     columns = {"name": "string", "ranges": array({"lowest": "int", "highest": "int"})}
     assert ddl(columns) == "`name` string, `ranges` array<struct<lowest:int,highest:int>>"
 
 
 def test_every_table_has_a_schema_that_arrow_knows() -> None:
-    assert len({kind.NAME for kind in TABLES}) == len(TABLES)
-    assert all(arrow_schema(kind.COLUMNS).names == list(kind.COLUMNS) for kind in TABLES)
-    assert all(kind.ABOUT.endswith(".") for kind in TABLES)
+    assert len({kind.NAME for kind in TABLES.values()}) == len(TABLES)
+    assert all(arrow_schema(kind.COLUMNS).names == list(kind.COLUMNS) for kind in TABLES.values())
+    assert all(kind.ABOUT.endswith(".") for kind in TABLES.values())
 
 
 def test_rows_become_batches() -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.core.files import SparkFiles
 
-from kiplint.pipeline.fetching import on_this_machine, state_of
+from kiplint.pipeline.fetching import FILES, GIT, on_this_machine, state_of
 from kiplint.pipeline.lake.storage import Storage
 from kiplint.pipeline.listing import Line, list_source, read_source
-from kiplint.pipeline.walking import FILES, GIT
 from kiplint.sources.schema_files import SourceError
 from tools import complaint
 

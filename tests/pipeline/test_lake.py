@@ -24,8 +24,7 @@ from kiplint.pipeline.lake.marker import RUNS
 from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.lake.states import all_states
 from kiplint.pipeline.lake.upkeep import FEW, optimize
-from kiplint.pipeline.tables.contents import Blobs
-from kiplint.pipeline.tables.findings import Pairs, Problems
+from kiplint.pipeline.tables import Blobs, Pairs, Problems
 from tools import complaint, environment, kiplint
 
 TABLE = Problems.NAME

@@ -17,7 +17,7 @@ from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.listing import list_all, read_source
 from kiplint.pipeline.stage import Context, Engine, Work
 from kiplint.pipeline.stages import ingest
-from kiplint.pipeline.tables.contents import Roots, Sets, Sources
+from kiplint.pipeline.tables import Roots, Sets, Sources
 
 NO_SPARK = cast(SparkSession, None)
 
@@ -35,8 +35,8 @@ def listed(lake: Lake, *sources: str) -> list[tuple[str, str]]:
     context = Context(Engine(b""), tuple(lines), tuple(problems), (), "", tuple(lost))
     with lake.writing():
         work = Work(NO_SPARK, lake, lake.snapshot())
-        keys = {key for line in lines for key in line.revisions.keys}
-        known = {row["key"] for row in work.gather(Roots.COLUMNS, work.parts(Roots.NAME))}
+        keys = {key for line in lines for key in line.revisions.table["key"].to_pylist()}
+        known = {row["key"] for row in lake.read(work.parts(Roots), Roots.COLUMNS).to_pylist()}
         work.put(Roots, sorted((key, f"root of {key}") for key in keys - known), more=True)
         ingest.put_lines(work, context)
         lake.publish(work.snapshot, work.written, "ingest")

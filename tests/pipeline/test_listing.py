@@ -87,7 +87,7 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
     file.write_bytes((repo / "fixtures/sets/broker/clients/RequestHeader.json").read_bytes())
 
     def key() -> str:
-        (one,) = list_source(read_source(f"a={folder}"), ()).revisions.keys
+        (one,) = list_source(read_source(f"a={folder}"), ()).revisions.table["key"].to_pylist()
         return one
 
     before = key()
@@ -98,7 +98,9 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
 
 def test_other_paths_are_other_contents(history: Path, tmp_path: Path) -> None:
     source = read_source(f"a={history}#main")
-    keys = [list_source(source, patterns).revisions.keys[0] for patterns in ((), ("clients/*",), ("meta*",))]
+    keys = [
+        list_source(source, patterns).revisions.table["key"][0].as_py() for patterns in ((), ("clients/*",), ("meta*",))
+    ]
     assert len(set(keys)) == 3
 
 

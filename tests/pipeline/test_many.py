@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
+import pickle
 import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from benchmarks.sample import make_history
 
 from conftest import ROOT
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline import listing
 from kiplint.pipeline.lake.schema import batch
 from kiplint.pipeline.listing import (
     TO_LIST,
     Line,
+    Outcome,
     Source,
     list_all,
     list_in_arrow,
     list_source,
-    outcomes_in,
     read_source,
 )
 from kiplint.sources.schema_files import SourceError
@@ -73,8 +72,8 @@ def sources(places: Path, stored: str) -> list[Source]:
 
 def test_executors_say_what_this_process_says(places: Path, sources: list[Source]) -> None:
     rows = [(at, *one) for at, one in enumerate(sources)]
-    batches = list(list_in_arrow(PATTERNS)([batch(TO_LIST, rows[:9]), batch(TO_LIST, rows[9:])]))
-    found = outcomes_in(sources, pa.Table.from_batches(batches))
+    listed = list_in_arrow(PATTERNS)([batch(TO_LIST, rows[:9]), batch(TO_LIST, rows[9:])])
+    found: list[Outcome] = [pickle.loads(one["pickled"]) for batches in listed for one in batches.to_pylist()]
     lines, problems, _ = list_all(sources, PATTERNS)
     theirs = [one for one in found if isinstance(one, Line)]
     assert [one._replace(location="") for one in theirs] == [one._replace(location="") for one in lines]
@@ -103,16 +102,6 @@ def test_errors_name_the_source_as_it_was_named(places: Path) -> None:
     assert said(f"a={linked}#tags=9.*") == f"no tag with a version like 9.* in {linked}"
     assert said(f"a={linked}#main2") == f"no such branch in {linked}: main2; did you mean main?"
     assert said(f"a={linked}#main..fork").startswith(f"no such branch in {linked}: main..fork")
-
-
-def test_pieces_of_a_long_history(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = read_source(f"a={places}/sample#main")
-    monkeypatch.setattr(listing, "A_BATCH", 3)
-    batches = list(list_in_arrow(())([batch(TO_LIST, [(0, *source)])]))
-    assert [one.num_rows for one in batches] == [4, 3, 3, 1]
-    (found,) = outcomes_in([source], pa.Table.from_batches(batches))
-    assert isinstance(found, Line)
-    assert found.revisions == list_source(source, ()).revisions
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.files import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.tables.contents import Sets
-from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables import Matrix, Sets
 from tools import complaint
 
 RELEASES = [("a", "1.0"), ("a", "2.0"), ("b", "1.0")]

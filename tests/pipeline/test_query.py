@@ -10,8 +10,7 @@ from kiplint.pipeline.answers.reader import VIEWS, Reader
 from kiplint.pipeline.lake.files import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.tables import TABLES
-from kiplint.pipeline.tables.contents import Sets
+from kiplint.pipeline.tables import TABLES, Sets
 from tools import complaint
 
 ROWS = [("kafka", "tags", position, f"c{position}", None, f"1.{position}", "r", *[None] * 6) for position in range(5)]
@@ -57,7 +56,7 @@ def test_what_reads_the_tables(reader: Reader, sql: str, answer: object) -> None
 
 def test_all_tables_and_views_can_be_asked(reader: Reader) -> None:
     names = [row["viewName"] for row in query(reader, "SHOW VIEWS", 100).document["rows"]]
-    assert names == sorted([*(kind.NAME for kind in TABLES), *VIEWS])
+    assert names == sorted([*(kind.NAME for kind in TABLES.values()), *VIEWS])
     for name in names:
         assert len(query(reader, f"SELECT * FROM {name}", 3).document["columns"]) > 1
 

@@ -15,8 +15,7 @@ from conftest import ROOT
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline import stage as stages
-from kiplint.pipeline.run import STAGES
-from kiplint.pipeline.stage import Context, Engine, code_id, id_of
+from kiplint.pipeline.stage import STAGES, Context, Engine, code_id, id_of
 from tools import environment
 
 PACKAGE = ROOT / "src" / "kiplint"

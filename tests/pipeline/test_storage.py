@@ -14,7 +14,7 @@ from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.lake.storage import Storage
 from kiplint.pipeline.lake.upkeep import optimize
-from kiplint.pipeline.tables.findings import Problems
+from kiplint.pipeline.tables import Problems
 from tools import complaint
 
 

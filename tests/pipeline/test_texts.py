@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import duckdb
+
 from kiplint.pipeline.lake.schema import batch, table
-from kiplint.pipeline.workers import MOST_BYTES, ROWS, Use, chunk_numbers, sets_in, uses_of
+from kiplint.pipeline.workers import MOST_BYTES, ROWS, USES_OF, Use, chunk_numbers, sets_in
 
 
 def test_sets_are_put_together_across_batches_chunk_by_chunk() -> None:
@@ -37,8 +39,10 @@ def test_uses_of_a_text_in_a_chunk_are_one_row() -> None:
         {"tree": "string", "name": "string", "blob": "string", "fresh": "boolean"},
         [("t1", "A.json", "b1", True), ("t2", "A.json", "b1", False), ("t3", "A.json", "b1", False)],
     )
-    uses = uses_of(files, table({"chunk": "bigint", "tree": "string"}, [(0, "t1"), (0, "t2"), (1, "t3")]))
-    assert uses.sort_by("chunk").to_pylist() == [
+    chunks = table({"chunk": "bigint", "tree": "string"}, [(0, "t1"), (0, "t2"), (1, "t3")])
+    with duckdb.connect() as duck:
+        uses = duck.register("placed", files).register("chunks", chunks).sql(USES_OF).to_arrow_table()
+    assert uses.to_pylist() == [
         {"chunk": 0, "blob": "b1", "tree": ["t1", "t2"], "name": ["A.json"] * 2, "fresh": [True, False]},
         {"chunk": 1, "blob": "b1", "tree": ["t3"], "name": ["A.json"], "fresh": [False]},
     ]

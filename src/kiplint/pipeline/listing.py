@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
+import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.fetching import object_at, on_this_machine, state_of
+from kiplint.pipeline.fetching import FILES, GIT, leaving_nothing, object_at, on_this_machine, state_of
 from kiplint.pipeline.lake.files import Batches
-from kiplint.pipeline.lake.schema import Columns, arrow_schema, batch, ddl, table, text
+from kiplint.pipeline.lake.schema import Columns, batch, columns, ddl, table, text
 from kiplint.pipeline.lake.storage import local_path, require_no_secret, store_of
-from kiplint.pipeline.stage import Work
-from kiplint.pipeline.tables.contents import Sets
-from kiplint.pipeline.walking import FILES, GIT, leaving_nothing
+from kiplint.pipeline.tables import Sets
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import is_repository, own_repository
 from kiplint.sources.history import TAGS, Revision, branch, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.schema_files import SourceError, is_walked
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kiplint.pipeline.stage import Work
 
 LISTED: Columns = {
     "key": "string",
@@ -31,39 +35,34 @@ LISTED: Columns = {
     **{name: kind for name, kind in Sets.COLUMNS.items() if name not in ("source", "lineage", "position", "root")},
 }
 """`key` stands for a revision's content before that is known, `tree` is what git walks, the others are of `Sets`."""
+THREADS = 8
+"""Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
+MANY = 1_000
+"""So many sources of Kafka's size take as long to list, on two cores, as Spark takes to start: some 9 s."""
+EVERY, PATIENCE = 0.05, 20
+"""On interrupt: poll interval in seconds, and maximum polls while the running git calls of threads are stopped."""
+A_JOB = 2_000
+"""The sources of one job: what it comes to must fit into the driver's JVM, and into what Spark lets a job return."""
+TO_LIST = columns("at int, name, path, ref")
+OUTCOME = columns("at int, pickled binary")
+Problem = tuple[str, str]
 
 
-class Revisions:
-    """Rows with the columns `LISTED`, from the oldest revision on.
-
-    They are Python's until `table` is asked for, which takes a third of the memory: Arrow imports pandas to make the
-    first one, and that takes longer than all else where nothing is new.
+class Revisions(msgspec.Struct, frozen=True):
+    """Rows with the columns `LISTED`, from the oldest revision on, packed: Arrow imports pandas to make its first one,
+    and that takes longer than all else where nothing is new.
     """
 
-    def __init__(self, rows: pa.Table | Sequence[tuple[object, ...]]) -> None:
-        self._found = rows
+    count: int
+    packed: bytes
 
     def __len__(self) -> int:
-        return len(self._found)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Revisions) and bool(self.table.equals(other.table))
-
-    __hash__ = None  # type: ignore[assignment]
+        return self.count
 
     @property
     def table(self) -> pa.Table:
         """The rows as Arrow has them."""
-        if not isinstance(self._found, pa.Table):
-            self._found = table(LISTED, self._found)
-        return self._found
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys alone."""
-        if isinstance(self._found, pa.Table):
-            return cast("list[str]", self._found["key"].to_pylist())
-        return [str(row[0]) for row in self._found]
+        return table(LISTED, msgspec.msgpack.decode(self.packed))
 
 
 class Source(NamedTuple):
@@ -89,6 +88,10 @@ class Line(NamedTuple):
     revisions: Revisions
     digest: str
     shallow: bool = False
+
+
+Outcome = Line | str
+"""What comes of a source: its line, or what is wrong."""
 
 
 def read_source(argument: str) -> Source:
@@ -139,7 +142,8 @@ def _revisions(source: Source, location: str) -> tuple[list[Revision], bool]:
 
 def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:
     """Revisions, and what they are known by."""
-    return Revisions(rows), _digest(*map(repr, rows))
+    packed = msgspec.msgpack.encode(rows)
+    return Revisions(len(rows), packed), sha256(packed).hexdigest()[:40]
 
 
 def _row(revision: Revision, chosen: str) -> tuple[object, ...]:
@@ -182,37 +186,6 @@ def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]
 
 
-THREADS = 8
-"""Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
-MANY = 1_000
-"""So many sources of Kafka's size take as long to list, on two cores, as Spark takes to start: some 9 s."""
-EVERY, PATIENCE = 0.05, 20
-"""On interrupt: poll interval in seconds, and maximum polls while the running git calls of threads are stopped."""
-PACKED = 500
-"""From so many sources on their revisions are kept as Arrow has them."""
-A_JOB = 2_000
-"""The sources of one job: what it comes to must fit into the driver's JVM, and into what Spark lets a job return."""
-A_BATCH, AT_ONCE = 10_000, 200
-"""The revisions that an executor hands over at once, 3 MB, and how many pieces of the histories of small sources."""
-
-Problem = tuple[str, str]
-Outcome = Line | str
-"""What comes of a source: its line, or what is wrong."""
-
-TO_LIST: Columns = {"at": "int", "name": "string", "path": "string", "ref": "string"}
-HEAD: Columns = {
-    "lineage": "string",
-    "kind": "string",
-    "path": "string",
-    "digest": "string",
-    "shallow": "boolean",
-    "count": "bigint",
-    "problem": "string",
-}
-FOUND: Columns = {"at": "int", **HEAD, **LISTED}
-"""For each source a row with the columns of `HEAD` alone, then so many with those of `LISTED` alone."""
-
-
 def list_all(
     sources: Sequence[Source], patterns: tuple[str, ...], cluster: Work | None = None
 ) -> tuple[list[Line], list[Problem], list[Problem]]:
@@ -237,28 +210,16 @@ def list_all(
 
 
 def list_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Batches of `TO_LIST` to batches of `FOUND`."""
+    """Batches of `TO_LIST` to batches of `OUTCOME`."""
 
     def each(batches: Batches) -> Iterator[pa.RecordBatch]:
         for rows in batches:
             for row in rows.to_pylist():
-                source = Source(row["name"], row["path"], row["ref"])
-                yield from _batches_of(row["at"], _outcome(patterns, source))
+                outcome = _outcome(patterns, Source(row["name"], row["path"], row["ref"]))
+                there = outcome if isinstance(outcome, str) else outcome._replace(location=outcome.path)
+                yield batch(OUTCOME, [(row["at"], pickle.dumps(there))])
 
-    return leaving_nothing(lambda batches: _together(each(batches)))
-
-
-def outcomes_in(sources: Sequence[Source], listed: pa.Table) -> list[Outcome]:
-    """What came of some sources, out of such batches; `at` counts them from 0."""
-    heads = listed.filter(listed["key"].is_null()).to_pylist()
-    revisions = listed.filter(listed["key"].is_valid()).select(list(LISTED)).cast(arrow_schema(LISTED))
-    outcomes: dict[int, Outcome] = {}
-    start = 0
-    for head in heads:
-        line = _line(sources[head["at"]], head, revisions.slice(start, head["count"]))
-        outcomes[head["at"]] = line if head["problem"] is None else head["problem"]
-        start += head["count"]
-    return [outcomes[at] for at in range(len(sources))]
+    return leaving_nothing(each)
 
 
 def _outcome(patterns: tuple[str, ...], source: Source) -> Outcome:
@@ -274,8 +235,7 @@ def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Ou
     from concurrent.futures import ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(min(THREADS, len(sources)))
-    each = _packed if len(sources) >= PACKED else _outcome
-    begun = [pool.submit(each, patterns, source) for source in sources]
+    begun = [pool.submit(_outcome, patterns, source) for source in sources]
     try:
         # A signal that comes just before a wait without an end would only be heard at that end.
         while wait(begun, 1).not_done:
@@ -292,46 +252,10 @@ def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Ou
     return outcomes
 
 
-def _packed(patterns: tuple[str, ...], source: Source) -> Outcome:
-    outcome = _outcome(patterns, source)
-    return outcome if isinstance(outcome, str) else outcome._replace(revisions=Revisions(outcome.revisions.table))
-
-
 def _by_executors(work: Work, sources: Sequence[Source], patterns: tuple[str, ...]) -> Iterator[Outcome]:
     for start in range(0, len(sources), A_JOB):
         some = sources[start : start + A_JOB]
         tasks = work.local(TO_LIST, ((at, *source) for at, source in enumerate(some)))
         spread = tasks.repartition(min(len(some), work.parallelism * 4))
-        yield from outcomes_in(some, spread.mapInArrow(list_in_arrow(patterns), ddl(FOUND)).toArrow())
-
-
-def _together(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The same rows in fewer batches: each costs Spark as much as many rows."""
-    waiting: list[pa.RecordBatch] = []
-    for rows in batches:
-        waiting.append(rows)
-        if sum(some.num_rows for some in waiting) >= A_BATCH or len(waiting) >= AT_ONCE:
-            yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
-            waiting.clear()
-    if waiting:
-        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
-
-
-def _batches_of(at: int, outcome: Outcome) -> Iterator[pa.RecordBatch]:
-    nothing = [None] * len(LISTED)
-    if isinstance(outcome, str):
-        yield batch(FOUND, [(at, *[None] * (len(HEAD) - 2), 0, outcome, *nothing)])
-        return
-    count = len(outcome.revisions)
-    head = outcome.lineage, outcome.kind, outcome.path, outcome.digest, outcome.shallow, count, None
-    yield batch(FOUND, [(at, *head, *nothing)])
-    schema = arrow_schema(FOUND)
-    for some in outcome.revisions.table.to_batches(A_BATCH):
-        before: list[Any] = [pa.repeat(pa.scalar(at, pa.int32()), some.num_rows)]
-        before += [pa.nulls(some.num_rows, schema.field(name).type) for name in HEAD]
-        yield pa.RecordBatch.from_arrays([*before, *some.columns], schema=schema)
-
-
-def _line(source: Source, head: dict[str, Any], revisions: pa.Table) -> Line:
-    kept = {name: head[name] for name in ("lineage", "kind", "path", "digest", "shallow")}
-    return Line(source=source.name, location=head["path"], revisions=Revisions(revisions), **kept)
+        made = spread.mapInArrow(list_in_arrow(patterns), ddl(OUTCOME)).toArrow().sort_by("at")
+        yield from map(pickle.loads, made["pickled"].to_pylist())

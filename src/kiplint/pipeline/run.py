@@ -16,9 +16,8 @@ from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot, StageState
 from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize
 from kiplint.pipeline.listing import MANY, Line, Problem, list_all, read_source
-from kiplint.pipeline.stage import Context, Engine, Stage, Work
-from kiplint.pipeline.stages import compare, describe, ingest, lint, matrix, spans
-from kiplint.pipeline.tables.contents import Files, Sets
+from kiplint.pipeline.stage import STAGES, Context, Engine, Stage, Work
+from kiplint.pipeline.tables import Files, Sets
 from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
@@ -54,15 +53,6 @@ class Watcher(NamedTuple):
     done: Callable[[Done], None]
 
 
-STAGES = (
-    ingest.STAGE,
-    lint.STAGE,
-    describe.STAGE,
-    compare.STAGE,
-    spans.STAGE,
-    matrix.STAGE,
-    matrix.DRIFT_STAGE,
-)
 NAMES = tuple(stage.name for stage in STAGES)
 
 
@@ -147,7 +137,8 @@ def _attend(
     watcher: Watcher,
 ) -> Snapshot:
     inputs = {table: snapshot.tables[table] for table in stage.reads if table in snapshot.tables}
-    done = {name: StageState(stage_id, inputs) for name, stage_id in stage.ids(context).items()}
+    ids = stage.ids(context)
+    done = {name: StageState(stage_id, inputs) for name, stage_id in ids.items()}
     if all(snapshot.stages.get(name) == state for name, state in done.items()):
         watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), None))
         return snapshot
@@ -155,7 +146,7 @@ def _attend(
         if table not in snapshot.tables:
             raise UsageError(f"stage {stage.name} needs the table {table}: run the stages before it first")
     spark = session()
-    work = Work(spark, lake, snapshot)
+    work = Work(spark, lake, snapshot, ids)
     watcher.begun(stage.name, spark)
     started = time.perf_counter()
     with _in_one_line(f"stage {stage.name}"), _tuned(spark, _size(lake, snapshot, context)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import resource
@@ -252,6 +253,7 @@ def make_session(
     Raises UsageError when Spark does not start.
     """
     settings = dict(conf or {})
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it repeats each error, with the stack
     if not master and not remote and (active := SparkSession.getActiveSession()):
         return _configured(active, settings)
     try:

@@ -1,34 +1,27 @@
-"""A stage of a run: the tables it reads and writes, what its results depend on besides, and how it is done."""
+"""A stage of a run: the tables that it reads and writes, what its results depend on, and what it works with."""
 
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from hashlib import sha256
+from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.scopes import Scopes, needs_set, scopes_of
-from kiplint.pipeline.lake.delta import Part
-from kiplint.pipeline.lake.files import (
-    PROBLEMS,
-    RETURNED,
-    Batches,
-    Output,
-    Target,
-    read_parts,
-    returning,
-    write_parts,
-    write_table,
-)
-from kiplint.pipeline.lake.lake import Lake, Parts, Snapshot
+from kiplint.pipeline.lake.delta import Part, Parts, reading
+from kiplint.pipeline.lake.files import PROBLEMS, RETURNED, Batches, Output, Target, returning, write_parts, write_table
+from kiplint.pipeline.lake.files import read_parts as read_files
+from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.lake.schema import Columns, TableFrame, ddl, table
-from kiplint.pipeline.tables.findings import Problems
+from kiplint.pipeline.tables import TABLES, Problems
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -37,10 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kiplint.pipeline.listing import Line
-
-
-ALONE, TOGETHER, CHANGES = "alone", "together", "changes"
-"""Rules about files by themselves, about files of a set together, and about changes."""
 
 
 class Engine(msgspec.Struct, frozen=True):
@@ -60,14 +49,13 @@ class Engine(msgspec.Struct, frozen=True):
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """Ids of the rules as they are written and configured, by what they look at: ALONE, TOGETHER or CHANGES."""
+        """Ids of the rules as they are written and configured: of files alone, of sets, and of changes."""
         rules = self.rules.whole.rules
-        changes = [rule for rule in rules if rule.spec.each == "change"]
         checks = [rule for rule in rules if rule.spec.each != "change"]
         return {
-            ALONE: _id([rule for rule in checks if not needs_set(rule)]),
-            TOGETHER: _id([rule for rule in checks if needs_set(rule)], checks),
-            CHANGES: _id(changes),
+            "lint": _id(rule for rule in checks if not needs_set(rule)),
+            "lint-sets": _id([*filter(needs_set, checks), *checks]),
+            "compare": _id(rule for rule in rules if rule.spec.each == "change"),
         }
 
 
@@ -77,13 +65,13 @@ def _scopes(packed: bytes) -> Scopes:
     return scopes_of(RuleSet(chosen, known))
 
 
-def _id(*rules: list[Rule]) -> str:
-    written = [
-        [rule.id, rule.severity, rule.source, rule.params, msgspec.to_builtins(rule.spec)]
-        for some in rules
-        for rule in some
-    ]
-    return sha256(msgspec.json.encode(written)).hexdigest()[:16]
+def _id(rules: Iterable[Rule]) -> str:
+    written = [[rule.id, rule.severity, rule.source, rule.params, msgspec.to_builtins(rule.spec)] for rule in rules]
+    return _digest(msgspec.json.encode(written))
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()[:16]
 
 
 class Context(NamedTuple):
@@ -106,21 +94,44 @@ class Context(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """`depends_on` returns what results depend on besides the data and the code, such as rules and options.
-
-    Its keys are the names under which the lake records the stage; without it, that is the name of the stage.
-    """
+    """A stage: its name, the tables that it reads and writes, and the module in `stages` whose function does it."""
 
     name: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    run: Callable[[Work, Context], None]
-    depends_on: Callable[[Context], Mapping[str, str]] | None = None
+    module: str
+    function: str = "run"
+
+    def run(self, work: Work, context: Context) -> None:
+        """Do the stage's work."""
+        getattr(import_module(f"kiplint.pipeline.stages.{self.module}"), self.function)(work, context)
 
     def ids(self, context: Context) -> dict[str, str]:
-        """Ids of all that results depend on but for the data."""
-        dependencies = self.depends_on(context) if self.depends_on else {self.name: ""}
-        return {name: sha256(f"{code_id()} {value}".encode()).hexdigest()[:16] for name, value in dependencies.items()}
+        """Ids of all that results depend on but for the data, by the names under which the lake records the stage."""
+        known = _dependencies(context)
+        names = PARTS.get(self.name, (self.name,))
+        return {name: _digest(f"{code_id()} {known.get(name, '')}".encode()) for name in names}
+
+
+STAGES = (
+    Stage("ingest", (), ("sets", "blobs", "trees"), "ingest"),
+    Stage("lint", ("files",), ("findings",), "lint"),
+    Stage("describe", ("blobs",), ("messages", "fields", "layouts"), "describe"),
+    Stage("compare", ("sets",), ("changes",), "compare"),
+    Stage("spans", ("sets", "files", "trees", "blobs", "messages", "findings", "changes"), ("spans",), "spans"),
+    Stage("matrix", ("sets", "files", "trees", "messages", "fields"), ("matrix",), "matrix"),
+    Stage("drift", ("sets", "files", "trees", "layouts", "messages"), ("drift",), "drift"),
+)
+PARTS = {"ingest": ("ingest", "ingest-walking"), "lint": ("lint", "lint-sets")}
+"""Stages that are recorded in two parts: what was listed, and how contents are read; files alone, and sets."""
+
+
+def _dependencies(context: Context) -> dict[str, str]:
+    """What the results of stages depend on besides the data and the code."""
+    lines = [(*line[:4], line.digest, line.shallow) for line in context.lines]
+    listed = repr((lines, sorted(context.problems), sorted(context.lost), context.paths))
+    own = {"ingest": _digest(listed.encode("utf-8", "surrogateescape"))}
+    return own | {"matrix": str(context.across), "drift": context.upstream, **context.engine.texts}
 
 
 @cache
@@ -162,64 +173,82 @@ A_CLUSTER = 8
 """The cores that a cluster is taken to have which does not tell."""
 Problem = tuple[str, str]
 """A subject, and what is wrong with it."""
-F = TypeVar("F", bound=TableFrame)
 
 
 class Work:
-    """One run over one lake: the tables as they stand, with what this stage has given them."""
+    """One run over one lake: the tables as they stand, with what this stage has given them.
 
-    def __init__(self, spark: SparkSession, lake: Lake, snapshot: Snapshot) -> None:
+    `ids` are those of the stage: see `Stage.ids`.
+    """
+
+    def __init__(self, spark: SparkSession, lake: Lake, snapshot: Snapshot, ids: Mapping[str, str] = {}) -> None:
         self.spark = spark
         self.lake = lake
         self.snapshot = snapshot
         self.written: dict[str, Parts] = {}
+        self._ids = ids
 
-    def parts(self, name: str) -> Parts:
+    def parts(self, kind: type[TableFrame]) -> Parts:
         """The files of a table as it stands, none when there is no such table yet."""
-        known = self.written.get(name)
-        return self.lake.parts(name, self.snapshot.tables.get(name)) if known is None else known
+        known = self.written.get(kind.NAME)
+        return self.lake.parts(kind.NAME, self.snapshot.tables.get(kind.NAME)) if known is None else known
 
-    def frame(self, kind: type[F]) -> F:
+    def frame(self, kind: type[TableFrame]) -> DataFrame:
         """A table as it stands."""
-        return kind(self.read(kind.COLUMNS, self.parts(kind.NAME)))
+        return self.read(kind.COLUMNS, self.parts(kind))
 
     def read(self, columns: Columns, parts: Parts) -> DataFrame:
         """The rows of files."""
         if not parts:
-            return self.local(columns, ())
-        return read_parts(self.spark, self.lake.storage, parts, columns, self.parallelism)
-
-    def local(self, columns: Columns, rows: Iterable[tuple[object, ...]]) -> DataFrame:
-        """Rows of this process as a DataFrame."""
-        return self.of(columns, table(columns, rows))
-
-    def of(self, columns: Columns, rows: pa.Table) -> DataFrame:
-        """The same with rows that Arrow has, through a file: a session imports pandas to take them directly."""
-        if not rows.num_rows:
             return self.spark.createDataFrame([], ddl(columns))
-        return self.read(columns, write_table(rows, self.lake.storage, self.lake.stage("driver")))
+        return read_files(self.spark, self.lake.storage, parts, columns, self.parallelism)
 
-    def unprocessed(self, stage: str, engine: str, name: str) -> tuple[Parts, bool]:
+    def local(self, columns: Columns, rows: Iterable[tuple[object, ...]] | pa.Table) -> DataFrame:
+        """Rows of this process as a DataFrame, through a file: a session imports pandas to take them directly."""
+        return self.read(columns, self._write(columns, rows, "driver"))
+
+    def query(self, sql: str, **others: pa.Table | Parts) -> pa.Table:
+        """The rows of a query in DuckDB's SQL, in this process: for what is small, such as all but texts.
+
+        It has the tables of the lake as they stand, and `others`: rows, or files of the table up to the last `_`.
+        """
+        import duckdb
+
+        with reading(self.lake.storage), duckdb.connect() as connection:
+            for name in {*re.findall(r"\w+", sql)} & {*TABLES}:
+                connection.register(name, self.lake.dataset(self.parts(TABLES[name]), TABLES[name].COLUMNS))
+            for name, rows in others.items():
+                kind = TABLES.get(name.rpartition("_")[2])
+                dataset = self.lake.dataset(rows, kind.COLUMNS) if kind and isinstance(rows, tuple) else rows
+                connection.register(name, dataset)
+            return connection.sql(sql).to_arrow_table()
+
+    def sql(self, sql: str, **frames: DataFrame) -> DataFrame:
+        """A query in Spark's SQL over the lake's tables as they stand, `{sets}` for example, and over `frames`."""
+        names: set[str] = {*re.findall(r"\{(\w+)\}", sql)} - frames.keys()
+        return self.spark.sql(sql, None, **{name: self.frame(TABLES[name]) for name in names}, **frames)
+
+    def unprocessed(self, stage: str, kind: type[TableFrame]) -> tuple[Parts, bool]:
         """The files of a table that a stage has not worked on, and whether it begins anew: then that is all of them."""
-        parts = self.parts(name)
-        before = set(self.processed(stage, name))
-        if self.anew(stage, engine) or not before <= set(parts):
+        parts = self.parts(kind)
+        before = set(self.processed(stage, kind))
+        if self.anew(stage) or not before <= set(parts):
             return parts, True
         return tuple(part for part in parts if part not in before), False
 
-    def processed(self, stage: str, name: str) -> Parts:
+    def processed(self, stage: str, kind: type[TableFrame]) -> Parts:
         """The files of a table that a stage has worked on."""
         done = self.snapshot.stages.get(stage)
-        return self.lake.parts(name, done.inputs.get(name)) if done else ()
+        return self.lake.parts(kind.NAME, done.inputs.get(kind.NAME)) if done else ()
 
-    def anew(self, stage: str, engine: str) -> bool:
+    def anew(self, stage: str) -> bool:
         """Whether nothing that a stage did is of use any more."""
         done = self.snapshot.stages.get(stage)
-        return done is None or done.engine != engine
+        return done is None or done.engine != self._ids[stage]
 
-    def stage(self, name: str, df: DataFrame, columns: Columns | None = None) -> Parts:
+    def stage(self, name: str, df: DataFrame) -> Parts:
         """Write a DataFrame as files that belong to no table yet."""
-        return write_parts(df.select(*columns) if columns else df, self.lake.storage, self.lake.stage(name))
+        return write_parts(df.coalesce(self.parallelism), self.lake.storage, self.lake.stage(name))
 
     def make(
         self, df: DataFrame, function: Callable[[Batches], Iterator[Output]], columns: Mapping[str, Columns]
@@ -238,24 +267,19 @@ class Work:
     @property
     def is_local(self) -> bool:
         """Whether all work is done on this machine, which then sees what this process has unpacked."""
-        if type(self.spark).__module__.startswith("pyspark.sql.connect"):
-            return False
-        return str(self.spark.sparkContext.master).startswith("local")
+        return not self._is_remote and str(self.spark.sparkContext.master).startswith("local")
+
+    @property
+    def _is_remote(self) -> bool:
+        return type(self.spark).__module__.startswith("pyspark.sql.connect")
 
     @cached_property
     def parallelism(self) -> int:
         """How many tasks can run at once, as far as can be known: a cluster's machines may have yet to come."""
         configured = int(self.spark.conf.get("spark.sql.leafNodeDefaultParallelism", None) or 0)
-        if self.is_local:
-            return max(configured, 2, self.spark.sparkContext.defaultParallelism)
-        if type(self.spark).__module__.startswith("pyspark.sql.connect"):
+        if self._is_remote:
             return configured or A_CLUSTER
-        return max(configured, A_CLUSTER, self.spark.sparkContext.defaultParallelism)
-
-    @property
-    def few(self) -> int:
-        """How many files a small table is written as at most: as many as can be made at once."""
-        return self.parallelism
+        return max(configured, 2 if self.is_local else A_CLUSTER, self.spark.sparkContext.defaultParallelism)
 
     def spread(self, df: DataFrame, items: int) -> DataFrame:
         """About so many rows over enough partitions for all cores: small tables are read as a single one."""
@@ -269,42 +293,27 @@ class Work:
         """How many tasks do the work of these when it comes in pieces of unequal size."""
         return max(tasks, min(tasks * EVENLY, self.parallelism * A_CORE)) if tasks > 1 else 1
 
-    def append(self, frame: TableFrame) -> None:
-        """Add rows to a table."""
-        self.add(frame.NAME, self.stage(frame.NAME, frame.df))
-
-    def add(self, name: str, parts: Parts) -> None:
-        """Add files to a table."""
-        self.written[name] = (*self.parts(name), *parts)
-
-    def empty(self, *names: str) -> None:
-        """Take all rows from tables."""
-        self.written |= dict.fromkeys(names, ())
-
-    def replace(self, frame: TableFrame) -> None:
-        """Give a table new rows instead of those it has."""
-        self.written[frame.NAME] = self.stage(frame.NAME, frame.df)
-
-    def gather(self, columns: Columns, parts: Parts, where: Any = None) -> list[dict[str, Any]]:
-        """Rows of files in this process, without a job: for what is small."""
-        rows: list[dict[str, Any]] = self.lake.read(parts, columns, where).to_pylist()
-        return rows
-
-    def put(self, kind: type[TableFrame], rows: Iterable[tuple[object, ...]], *, more: bool = False) -> None:
-        """Give a table rows of this process; `more` adds them to those it has."""
-        self.put_table(kind, table(kind.COLUMNS, rows), more=more)
-
-    def put_table(self, kind: type[TableFrame], rows: pa.Table, *, more: bool = False) -> None:
-        """The same with rows that Arrow has."""
-        parts = write_table(rows, self.lake.storage, self.lake.stage(kind.NAME))
-        if more:
-            self.add(kind.NAME, parts)
+    def put(
+        self, kind: type[TableFrame], rows: DataFrame | pa.Table | Iterable[tuple[object, ...]], *, more: bool = False
+    ) -> None:
+        """Give a table rows of Spark's or of this process; `more` adds them to those it has."""
+        if hasattr(rows, "sparkSession"):
+            parts = self.stage(kind.NAME, kind(cast("DataFrame", rows)).df)
         else:
-            self.written[kind.NAME] = parts
+            parts = self._write(kind.COLUMNS, rows, kind.NAME)
+        self.add(kind.NAME, parts, more=more)
+
+    def add(self, name: str, parts: Parts, *, more: bool = True) -> None:
+        """Give a table files, besides those that it has; all but these with `more` false."""
+        self.written[name] = (*self.parts(TABLES[name]), *parts) if more else parts
+
+    def _write(self, columns: Columns, rows: Any, name: str) -> Parts:
+        made = rows if hasattr(rows, "num_rows") else table(columns, rows)
+        return write_table(made, self.lake.storage, self.lake.stage(name)) if made.num_rows else ()
 
     def note(self, stage: str, problems: Iterable[tuple[str, str]], *, anew: bool) -> None:
         """Record problems of a stage, as subject and text; `anew` forgets those it had before."""
-        before = self.gather(Problems.COLUMNS, self.parts(Problems.NAME))
+        before = self.lake.read(self.parts(Problems), Problems.COLUMNS).to_pylist()
         known = {tuple(row.values()) for row in before}
         kept = {row for row in known if not (anew and row[0] == stage)} | {(stage, *problem) for problem in problems}
         if kept != known or Problems.NAME not in self.snapshot.tables:

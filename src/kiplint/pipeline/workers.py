@@ -1,4 +1,4 @@
-"""The process of an executor that works for a stage."""
+"""What the workers of stages get, chunk by chunk: the texts of sets, each with all its uses in the chunk."""
 
 from __future__ import annotations
 
@@ -9,46 +9,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from kiplint.pipeline.functions import f, pc
-from kiplint.pipeline.lake.schema import Columns, arrow_schema
+from kiplint.pipeline.lake.schema import Columns, columns
+from kiplint.pipeline.tables import Blobs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-
-PUT_ASIDE = 1 << 14
-"""So many objects take longer to look through than ten definitions."""
-
-
-def settle() -> None:
-    """Prepare a worker process: the objects of a definition are taken apart when it is done, none is collected.
-
-    Spark collects after each task all the same. What has outlived one, the compiled rules above all, is put aside, so
-    that it is not looked through again. Only there: a process that ends by itself would complain of what is left.
-    """
-    gc.disable()
-    if in_a_task() and len(gc.get_objects()) > PUT_ASIDE:
-        gc.freeze()
-
-
-def in_a_task() -> bool:
-    """Whether this process is an executor's, at work on a task; Spark keeps it for the next."""
-    known = sys.modules.get("pyspark.taskcontext")
-    return bool(known and known.TaskContext.get())
+    from kiplint.pipeline.stage import Work
 
 
 MOST_BYTES = 16 << 20
 """The sum of the sizes of a chunk's sets, each counted in full."""
 SENT_EVERYWHERE = 1 << 16
 """Up to so many rows without texts are broadcast to the tasks that read texts; more are shuffled."""
-USES: Columns = {
-    "chunk": "bigint",
-    "blob": "string",
-    "tree": "array<string>",
-    "name": "array<string>",
-    "fresh": "array<boolean>",
-}
+USES = columns("chunk bigint, blob, tree array<string>, name array<string>, fresh array<boolean>")
 ROWS: Columns = {"chunk": "bigint", "blob": "string", "data": "binary", **dict(list(USES.items())[2:])}
+USES_OF = """
+SELECT c.chunk, f.blob, list(f.tree) AS tree, list(f.name) AS name, list(f.fresh) AS fresh
+FROM placed f JOIN chunks c USING (tree) GROUP BY ALL ORDER BY ALL
+"""
 
 
 class Use(NamedTuple):
@@ -60,12 +39,21 @@ class Use(NamedTuple):
     fresh: bool
 
 
-def tree_sizes(files: pa.Table, blobs: pa.Table) -> pa.Table:
-    """For each tree of `files` the bytes of its texts: tree, size. `blobs` has blob and size."""
-    at = pc.index_in(files["blob"], value_set=blobs["blob"].combine_chunks())
-    sizes = pc.fill_null(blobs["size"].take(at), 0).cast(pa.int64())
-    summed = pa.table([files["tree"], sizes], ["tree", "size"]).group_by("tree").aggregate([("size", "sum")])
-    return summed.select(["tree", "size_sum"]).rename_columns(["tree", "size"])
+def settle() -> None:
+    """Prepare a worker process: the objects of a definition are taken apart when it is done, none is collected.
+
+    Spark collects after each task all the same. What has outlived one, the compiled rules above all, is put aside, so
+    that it is not looked through again. Only there: a process that ends by itself would complain of what is left.
+    """
+    gc.disable()
+    if in_a_task():
+        gc.freeze()
+
+
+def in_a_task() -> bool:
+    """Whether this process is an executor's, at work on a task; Spark keeps it for the next."""
+    known = sys.modules.get("pyspark.taskcontext")
+    return bool(known and known.TaskContext.get())
 
 
 def chunk_numbers(groups: Iterable[object], sizes: Iterable[int]) -> list[int]:
@@ -80,31 +68,25 @@ def chunk_numbers(groups: Iterable[object], sizes: Iterable[int]) -> list[int]:
     return numbers
 
 
-def uses_of(files: pa.Table, chunks: pa.Table) -> pa.Table:
-    """The rows `USES` of the files (tree, name, blob, fresh) of trees in chunks (chunk, tree)."""
-    placed = files.join(chunks, "tree", join_type="inner")
-    lists = [("tree", "list"), ("name", "list"), ("fresh", "list")]
-    grouped = placed.group_by(["chunk", "blob"]).aggregate(lists)
-    columns = [grouped["chunk"], grouped["blob"], *(grouped[f"{name}_list"] for name in ("tree", "name", "fresh"))]
-    return pa.table(columns, list(USES)).cast(arrow_schema(USES))
+def texts_by_chunk(work: Work, placed: pa.Table, chunks: pa.Table, items: int) -> DataFrame:
+    """Texts with their uses: the columns `ROWS`, those of one chunk together, in shares for so many items.
 
-
-def texts_by_chunk(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int, shares: int) -> DataFrame:
-    """Texts with their uses in so many shares: the columns `ROWS`, those of one chunk together.
-
-    `uses` are about so many `rows` of `USES`.
+    `placed` are files of trees (tree, name, blob, fresh), `chunks` the trees of each (chunk, tree).
     """
-    joined = join_blobs(uses, blobs, rows, tasks)
-    return joined.select(*ROWS).repartition(shares, "chunk").sortWithinPartitions("chunk")
+    uses = work.query(USES_OF, placed=placed, chunks=chunks)
+    tasks = work.tasks(items)
+    joined = join_blobs(work, work.local(USES, uses), uses.num_rows, tasks)
+    return joined.select(*ROWS).repartition(work.shares(tasks), "chunk").sortWithinPartitions("chunk")
 
 
-def join_blobs(uses: DataFrame, blobs: DataFrame, rows: int, tasks: int) -> DataFrame:
-    """The wanted rows, about so many, with the column `data`; blobs are moved at most once, and never sorted."""
-    known = blobs.select("blob", "data")
-    if rows <= SENT_EVERYWHERE:
-        return known.join(f.broadcast(uses), "blob")
-    uses = uses.repartition(tasks, "blob").hint("shuffle_hash")
-    return known.repartition(tasks, "blob").join(uses, "blob")
+def join_blobs(work: Work, rows: DataFrame, count: int, tasks: int) -> DataFrame:
+    """The rows, about so many, with the column `data`; blobs are moved at most once, and never sorted."""
+    from pyspark.sql.functions import broadcast
+
+    known = work.frame(Blobs).select("blob", "data")
+    if count <= SENT_EVERYWHERE:
+        return known.join(broadcast(rows), "blob")
+    return known.repartition(tasks, "blob").join(rows.repartition(tasks, "blob").hint("shuffle_hash"), "blob")
 
 
 def sets_in(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, dict[str, list[Use]]]]:

@@ -8,7 +8,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from kiplint.pipeline.lake.schema import Columns
-from kiplint.pipeline.tables.spans import FINDING, LIFE, endings, places
+from kiplint.pipeline.stages.spans import ENDED
+from kiplint.pipeline.tables import FINDING
 
 from .frames import frame as make_frame
 
@@ -49,8 +50,8 @@ def test_what_was_different(spark: SparkSession) -> None:
     def frame(columns: Columns, rows: Iterable[tuple[Any, ...]]) -> DataFrame:
         return make_frame(spark, columns, rows)
 
-    frame_of_endings = ended(frame)
-    assert frame_of_endings.columns == [*LIFE, "ended"]
+    frame_of_endings = spark.sql(ENDED, None, **ended(frame))
+    assert frame_of_endings.columns == ["source", "lineage", "key", "introduced_position", "ended"]
     told = {row["key"]: row["ended"] for row in frame_of_endings.collect()}
     assert told == {
         "mended": "mended",
@@ -70,8 +71,8 @@ def test_what_was_different(spark: SparkSession) -> None:
     }
 
 
-def ended(frame: Callable[[Columns, Iterable[tuple[Any, ...]]], DataFrame]) -> DataFrame:
-    """How the spans ended."""
+def ended(frame: Callable[[Columns, Iterable[tuple[Any, ...]]], DataFrame]) -> dict[str, DataFrame]:
+    """The spans, and what there is beside them."""
     told = {"what": "string", "rule": "string", "message_name": "string", "path": "string", "fixed_position": "int"}
     spans = frame(
         {
@@ -86,25 +87,20 @@ def ended(frame: Callable[[Columns, Iterable[tuple[Any, ...]]], DataFrame]) -> D
     )
     sets = {"source": "string", "lineage": "string", "position": "int", "root": "string"}
     trees = {"root": "string", "directory": "string", "tree": "string"}
-    there = places(
-        frame(trees, [(f"r{at}", "a", f"t{at}") for at in range(1, 8)]),
-        frame(
-            {"tree": "string", "name": "string", "blob": "string"},
-            [
-                *(
-                    (f"t{at}", "A.json", blob)
-                    for at, blob in enumerate(("new", "quiet", "quiet", "new", "odd", "one sign", "all"), 1)
-                ),
-                ("t1", "D.json", "new"),
-            ],
+    files = [
+        *(
+            (f"t{at}", "A.json", blob)
+            for at, blob in enumerate(("new", "quiet", "quiet", "new", "odd", "one sign", "all"), 1)
         ),
-        frame({"blob": "string", "message_name": "string"}, [(blob, "A") for blob in TEXTS]),
-    )
+        ("t1", "D.json", "new"),
+    ]
     changes = {"source": "string", "lineage": "string", "position": "int", "message_name": "string", "rule": "string"}
-    return endings(
-        spans,
-        frame(sets, [(*LINE, at, f"r{at}") for at in range(1, 8)]),
-        there,
-        frame(changes, [(*LINE, 4, "A", "compat/version-dropped"), (*LINE, 1, "A", "compat/new-field")]),
-        frame({"blob": "string", "data": "binary"}, TEXTS.items()),
-    )
+    return {
+        "spans": spans,
+        "order": frame(sets, [(*LINE, at, f"r{at}") for at in range(1, 8)]),
+        "changed": frame(changes, [(*LINE, 4, "A", "compat/version-dropped"), (*LINE, 1, "A", "compat/new-field")]),
+        "trees": frame(trees, [(f"r{at}", "a", f"t{at}") for at in range(1, 8)]),
+        "files": frame({"tree": "string", "name": "string", "blob": "string"}, files),
+        "messages": frame({"blob": "string", "message_name": "string"}, [(blob, "A") for blob in TEXTS]),
+        "blobs": frame({"blob": "string", "data": "binary"}, TEXTS.items()),
+    }

@@ -18,8 +18,7 @@ from kiplint.compat.tree import load
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.tables.contents import Sets
-from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables import Matrix, Sets
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
 from .thinned import BLOBS, REVISIONS, WHOLE

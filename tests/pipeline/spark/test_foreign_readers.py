@@ -25,7 +25,7 @@ def test_three_readers_count_the_same(one: Lake) -> None:
     rows: list[dict[str, Any]] = DeltaTable(one.storage.inner("runs")).to_pyarrow_table().to_pylist()
     state = max(rows, key=lambda row: row["number"])
     versions = {found["table"]: found["version"] for found in state["tables"]}
-    assert set(versions) == {kind.NAME for kind in TABLES}
+    assert set(versions) == {kind.NAME for kind in TABLES.values()}
     own = Reader(one).duck
     counted = {}
     for name, version in versions.items():

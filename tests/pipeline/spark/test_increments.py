@@ -20,9 +20,7 @@ from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.run import NAMES, Done, Request, check_stages, run
 from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.tables import TABLES
-from kiplint.pipeline.tables.contents import Blobs, Sets
-from kiplint.pipeline.tables.findings import Problems
+from kiplint.pipeline.tables import TABLES, Blobs, Problems, Sets
 
 from .conftest import SILENT, heard, never
 
@@ -32,7 +30,7 @@ SHORT = ("ingest", "lint", "describe", "compare")
 
 def _content(lake: Lake) -> dict[str, list[str]]:
     reader = Reader(lake)
-    tables = [kind for kind in TABLES if kind.NAME in reader.snapshot.tables]
+    tables = [kind for kind in TABLES.values() if kind.NAME in reader.snapshot.tables]
     return {kind.NAME: sorted(map(str, reader.rows(kind))) for kind in tables}
 
 

@@ -14,7 +14,7 @@ from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.listing import list_all, read_source
 from kiplint.pipeline.run import Request, run
 from kiplint.pipeline.stage import Engine, Work
-from kiplint.pipeline.tables.findings import Problems
+from kiplint.pipeline.tables import Problems
 from pipeline.support import content
 
 from .conftest import SILENT

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.run import STAGES, Done, Request, run
-from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.tables.findings import Findings
+from kiplint.pipeline.run import Done, Request, run
+from kiplint.pipeline.stage import STAGES, Engine
+from kiplint.pipeline.tables import Findings
 from pipeline.support import content
 
 from .conftest import SILENT, heard

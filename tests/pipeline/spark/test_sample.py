@@ -10,11 +10,7 @@ import pytest
 
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.tables.contents import Blobs, Files, Sets, Sources, Trees
-from kiplint.pipeline.tables.drift import Drift
-from kiplint.pipeline.tables.findings import Problems
-from kiplint.pipeline.tables.matrix import Matrix
-from kiplint.pipeline.tables.spans import Spans
+from kiplint.pipeline.tables import Blobs, Drift, Files, Matrix, Problems, Sets, Sources, Spans, Trees
 
 
 @pytest.fixture(scope="module")

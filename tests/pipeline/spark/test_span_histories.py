@@ -11,13 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from examples import seed
-from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.stages.spans import in_time, shipped
-from kiplint.pipeline.tables.contents import LINE, ORDER, PLACE, runs
-from kiplint.pipeline.tables.spans import CHANGE, FINDING, with_releases
+from kiplint.pipeline.stages.spans import BASES, LIVES, ORDER, with_releases
+from kiplint.pipeline.tables import CHANGE, FINDING, PLACE
 
 from .frames import frame
 
+LINE = ("source", "lineage")
 SEED = seed()
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 HISTORIES = 60
@@ -25,13 +24,17 @@ HISTORIES = 60
 
 
 class Revision(NamedTuple):
-    """A commit with what `check` finds in it, and with what `diff` tells of the step to it."""
+    """A commit with what `check` finds in it, and with what `diff` tells of the step to it.
+
+    `base` is the place on the branch where it is, or where a release was cut.
+    """
 
     commit: str
     time: datetime
     release: str | None
     findings: frozenset[str]
     changes: frozenset[str]
+    base: int = 0
 
 
 class History(NamedTuple):
@@ -52,7 +55,7 @@ def history(chance: random.Random, name: str) -> History:
         state ^= {key for key in "abc" if chance.random() < 0.3}
         changes = frozenset(key for key in "xy" if position and chance.random() < 0.3)
         time = BEGIN + timedelta(hours=hours)
-        branch.append(Revision(f"{name}-{position}", time, None, frozenset(state), changes))
+        branch.append(Revision(f"{name}-{position}", time, None, frozenset(state), changes, position))
         if chance.random() < 0.35:
             tags.append(_tag(chance, branch[-1], tags, f"{name}-tag-{position}"))
     return History(branch, tags)
@@ -64,20 +67,21 @@ def _tag(chance: random.Random, at: Revision, before: list[Revision], name: str)
     if chance.random() < 0.5:
         return at._replace(release=release, changes=changes)
     backported = at.findings ^ {key for key in "abc" if chance.random() < 0.2}
-    return Revision(name, at.time + timedelta(hours=chance.randrange(4)), release, backported, changes)
+    return Revision(name, at.time + timedelta(hours=chance.randrange(40)), release, backported, changes, at.base)
 
 
 def naive(one: History, source: str) -> list[tuple[Any, ...]]:
     """The spans by hand: source, line, what, key, from, to, first release, release without it, before the first,
-    from the beginning.
+    from the beginning, backports.
     """
     rows = []
     for lineage, line in (("main", one.branch), ("tags", one.tags)):
+        bases = [tag.base if lineage == "main" else at for at, tag in enumerate(one.tags)]
         for what, key, begin, end in _lives(line):
-            first, gone = _releases(one, line, what, key, begin)
-            early = what == CHANGE and first is None and bool(one.tags) and _by_then(line, begin, one.tags[0])
+            first, gone, backports = _releases(one, line, bases, what, key, begin)
+            early = what == CHANGE and first is None and bool(one.tags) and begin <= bases[0]
             since = what == FINDING and begin == 0
-            rows.append((source, lineage, what, key, begin, end, first, gone, early, since))
+            rows.append((source, lineage, what, key, begin, end, first, gone, early, since, backports))
     return rows
 
 
@@ -99,20 +103,33 @@ def _has(revision: Revision, what: str, key: str) -> bool:
     return key in (revision.findings if what == FINDING else revision.changes)
 
 
-def _by_then(line: list[Revision], begin: int, tag: Revision) -> bool:
-    places = [at for at, one in enumerate(line) if one.commit == tag.commit]
-    return begin <= places[-1] if places else line[begin].time <= tag.time
-
-
-def _releases(one: History, line: list[Revision], what: str, key: str, begin: int) -> tuple[str | None, str | None]:
-    begins = [at for kind, other, at, _ in _lives(line) if (kind, other) == (what, key)]
+def _releases(
+    one: History, line: list[Revision], bases: list[int], what: str, key: str, begin: int
+) -> tuple[str | None, str | None, list[str]]:
+    lives = [(start, end) for kind, other, start, end in _lives(line) if (kind, other) == (what, key)]
+    first = gone = None
+    backports = []
     for at, tag in enumerate(one.tags):
-        if _has(tag, what, key):
-            had = [place for place in begins if _by_then(line, place, tag)]
-            if had and max(had) == begin:
-                after = (later.release for later in one.tags[at:] if not _has(later, FINDING, key))
-                return tag.release, next(after, None) if what == FINDING else None
-    return None, None
+        if not _has(tag, what, key):
+            continue
+        before = bases[at - 1] if at else -1
+        inside = [
+            start
+            for start, end in lives
+            if start <= bases[at] and (start > before if what == CHANGE else end is None or end > bases[at])
+        ]
+        later = [start for start, _ in lives if start > bases[at] and line[start].time <= tag.time]
+        older = [start for start, _ in lives if start <= bases[at]]
+        owner = inside[-1:] or later[:1] or older[-1:]
+        if owner != [begin]:
+            continue
+        if not inside and later:
+            backports.append(str(tag.release))
+        if first is None:
+            first = tag.release
+            after = (after.release for after in one.tags[at:] if not _has(after, FINDING, key))
+            gone = next(after, None) if what == FINDING else None
+    return first, gone, backports
 
 
 @pytest.mark.hypothesis
@@ -129,22 +146,37 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
                 found += [(*place, key) for key in sorted(revision.findings)]
                 changes += [(*place, key) for key in sorted(revision.changes)]
     placed = frame(spark, PLACE, sets)
-    order = frame(spark, ORDER, [tuple(row.values()) for row in runs(table(PLACE, sets)).to_pylist()])
-    place_columns = {name: kind for name, kind in PLACE.items() if name != "root"}
+    order = frame(spark, ORDER, _ordered(sets))
     told = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
-    text = {"blob": "'b'"}
-    findings = frame(spark, {**place_columns, "place": "string"}, found)
-    stepped = frame(spark, {**place_columns, "field": "string"}, changes)
-    more = {"kind": "'k'", "versions": "'0'", "breaks": "'wire'", "old": "'{}'"}
-    spans = in_time(
-        findings.join(order.select(*LINE, "position", "rank"), [*LINE, "position"]).selectExpr(
-            "*", *(f"{text} AS {name}" for name, text in {**told, **text}.items())
-        ),
-        stepped.selectExpr("*", *(f"{text} AS {name}" for name, text in {**told, **more}.items())),
-        order,
+    text = {**told, "blob": "'b'"}
+    columns = {name: kind for name, kind in PLACE.items() if name != "root"}
+    findings = frame(spark, {**columns, "place": "string"}, found)
+    more = {**told, "kind": "'k'", "versions": "'0'", "breaks": "'wire'"}
+    spans = spark.sql(
+        LIVES,
         None,
+        found=findings.join(order.select(*LINE, "position", "rank"), [*LINE, "position"]).selectExpr(
+            "*", *(f"{value} AS {name}" for name, value in text.items())
+        ),
+        renames=frame(spark, dict.fromkeys(("source", "lineage", "old", "last"), "string"), []),
+        order=order,
+        changed=frame(spark, {**columns, "field": "string"}, changes).selectExpr(
+            "*", *(f"{value} AS {name}" for name, value in more.items())
+        ),
     ).cache()
-    made = with_releases(spans, shipped(spans, placed), placed).toArrow().to_pylist()
+    bases = [
+        (
+            source,
+            lineage,
+            "tags",
+            at,
+            *((one.tags[at].base, one.tags[at - 1].base if at else -1) if own else (at, at - 1)),
+        )
+        for source, one in histories.items()
+        for lineage, own in (("main", True), ("tags", False))
+        for at in range(len(one.tags))
+    ]
+    made = with_releases(spark, spans, placed, frame(spark, BASES, bases)).toArrow().to_pylist()
     names = {_key("pack/rule", "M", key): key for key in "abc"} | {
         _key("pack/rule", "M", "k", "0", key): key for key in "xy"
     }
@@ -155,8 +187,22 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
 
 _ORDER = (
     *("source", "lineage", "what", "key", "introduced_position", "fixed_position"),
-    *("first_release", "fixed_release", "before_first_release", "from_beginning"),
+    *("first_release", "fixed_release", "before_first_release", "from_beginning", "backports"),
 )
+
+
+def _ordered(sets: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Of neighbours with the same content the first, with its rank; what was before it is not needed here."""
+    rows: list[tuple[Any, ...]] = []
+    before: tuple[Any, ...] | None = None
+    rank = 0
+    for row in sets:
+        here = (*row[:2], row[-1])
+        if here != before:
+            rank = rank + 1 if before and before[:2] == here[:2] else 1
+            rows.append((*row, rank, None, None, None, None))
+        before = here
+    return rows
 
 
 def _key(*parts: str) -> str:

@@ -15,9 +15,7 @@ from kiplint.pipeline.answers.reader import Reader, equals
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.run import Request, run
 from kiplint.pipeline.stage import A_HANDFUL, A_TASK, Engine, Work
-from kiplint.pipeline.tables.drift import Drift
-from kiplint.pipeline.tables.matrix import Matrix
-from kiplint.pipeline.tables.spans import Spans
+from kiplint.pipeline.tables import Drift, Matrix, Spans
 
 from .conftest import SILENT
 

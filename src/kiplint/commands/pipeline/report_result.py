@@ -11,9 +11,7 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.pipeline.answers.history import rollout
 from kiplint.pipeline.answers.reader import Grid, Reader, Row, is_one_of
 from kiplint.pipeline.answers.report import report
-from kiplint.pipeline.tables.contents import Blobs, Files, Sets, Trees
-from kiplint.pipeline.tables.findings import Findings
-from kiplint.pipeline.tables.matrix import Offers
+from kiplint.pipeline.tables import Blobs, Files, Findings, Offers, Sets, Trees
 from kiplint.render.findings.json import FindingObject, finding_object
 from kiplint.render.report import Report
 

@@ -150,7 +150,7 @@ class Console:
     def finish(self, lake: Lake) -> bool:
         """Say how many problems there were, and which sources could not be read; whether there were some."""
         from kiplint.pipeline.answers.reader import Reader, equals
-        from kiplint.pipeline.tables.findings import Problems
+        from kiplint.pipeline.tables import Problems
 
         reader = Reader(lake)
         problems = reader.count(Problems)

@@ -10,10 +10,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import matches
 from kiplint.pipeline.answers.reader import Answer, Grid, Reader, Row, is_one_of, plain, short, shown
 from kiplint.pipeline.answers.report import EARLY
-from kiplint.pipeline.tables.contents import PLACE, Sets
-from kiplint.pipeline.tables.matrix import Offers
-from kiplint.pipeline.tables.messages import Messages
-from kiplint.pipeline.tables.spans import FINDING, Spans
+from kiplint.pipeline.tables import FINDING, PLACE, Messages, Offers, Sets, Spans
 from kiplint.text.words import did_you_mean
 
 SUFFIXES = ("Request", "Response", "Key", "Value")

@@ -16,8 +16,7 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.reader import Answer, Grid, Reader, Row, ranged, shown
-from kiplint.pipeline.tables.contents import Sets
-from kiplint.pipeline.tables.matrix import Matrix
+from kiplint.pipeline.tables import Matrix, Sets
 from kiplint.text.words import did_you_mean
 
 NAMED: Final = 4

@@ -17,8 +17,7 @@ from kiplint.pipeline.lake.delta import Parts, one_line, reading, rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.lake.marker import MARK
 from kiplint.pipeline.lake.schema import TableFrame
-from kiplint.pipeline.tables import TABLES
-from kiplint.pipeline.tables.findings import Changes, Findings
+from kiplint.pipeline.tables import TABLES, Changes, Findings
 
 
 class Grid(NamedTuple):
@@ -222,7 +221,7 @@ class Duck:
         self.names: list[str] = []
         self._connection = duckdb.connect(":memory:")
         with reading(self._storage):
-            for kind in TABLES:
+            for kind in TABLES.values():
                 self._connection.register(kind.NAME, reader.lake.dataset(reader.parts(kind), kind.COLUMNS))
                 self.names.append(kind.NAME)
             for name, text in definitions('"').items():

@@ -12,11 +12,21 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.matrix import between_nodes
 from kiplint.pipeline.answers.reader import Answer, Grid, Reader, Row, equals, is_one_of, plain, ranged, short, shown
-from kiplint.pipeline.tables.contents import Blobs, Files, Sources, Trees
-from kiplint.pipeline.tables.drift import COLLISION, Drift
-from kiplint.pipeline.tables.findings import Changes, Findings, Problems
-from kiplint.pipeline.tables.messages import Messages
-from kiplint.pipeline.tables.spans import CHANGE, FINDING, Spans
+from kiplint.pipeline.tables import (
+    CHANGE,
+    COLLISION,
+    FINDING,
+    Blobs,
+    Changes,
+    Drift,
+    Files,
+    Findings,
+    Messages,
+    Problems,
+    Sources,
+    Spans,
+    Trees,
+)
 from kiplint.sources.history import TAGS
 
 GRAVE = ("wire", "storage")

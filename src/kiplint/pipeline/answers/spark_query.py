@@ -102,7 +102,6 @@ def _shown(node: exp.Expr) -> str:
 
 def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: int) -> Answer:
     """The rows of a query, at most `limit`; raises UsageError for one that is refused or fails."""
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would say the same, with the stack
     views = make_views(Work(spark, lake, snapshot))
     written = confined(sql, views)
     try:
@@ -120,12 +119,12 @@ def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, l
 
 def make_views(work: Work) -> tuple[str, ...]:
     """Name the tables of a lake for queries, and those that put things together; the names of all."""
-    for kind in TABLES:
-        work.frame(kind).df.createOrReplaceTempView(kind.NAME)
+    for kind in TABLES.values():
+        work.frame(kind).createOrReplaceTempView(kind.NAME)
     views = definitions("`")
     for name, text in views.items():
         work.spark.sql(text).createOrReplaceTempView(name)
-    return (*(kind.NAME for kind in TABLES), *views)
+    return (*TABLES, *views)
 
 
 def _text(value: object) -> str:

@@ -25,9 +25,10 @@ from msgspec.structs import replace
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
 from kiplint.pipeline.lake.marker import RUNS, STAGING, Claim, claim, identity, remove, runs_here, unclaim
-from kiplint.pipeline.lake.schema import KINDS, Columns, arrow_schema
+from kiplint.pipeline.lake.schema import Columns, arrow_schema
 from kiplint.pipeline.lake.states import BEGUN, ENDED, Snapshot, StageState, append_state, newest, state_as_of
 from kiplint.pipeline.lake.storage import Storage
+from kiplint.pipeline.tables import TABLES
 
 __all__ = ["Lake", "Part", "Parts", "Snapshot", "StageState"]
 
@@ -64,7 +65,7 @@ class Lake:
         if version is None:
             return ()
         if (table, version) not in self._parts:
-            if table not in KINDS:
+            if table not in TABLES:
                 raise UsageError(f"{self} is no lake that can be read: there is no table {table!r}")
             self._parts[table, version] = parts_of(self.storage, table, version)
         return self._parts[table, version]
@@ -97,7 +98,7 @@ class Lake:
         """
         claimed = Claim(False, False)
         try:
-            claimed = claim(self.storage, tuple(KINDS))
+            claimed = claim(self.storage, tuple(TABLES))
             self._require_alone()
             yield
             if self._last:
@@ -121,7 +122,7 @@ class Lake:
         """
         self._begin()
         self._staged += 1
-        return f"{table if table in KINDS else STAGING}/{self.token}-{self._staged}"
+        return f"{table if table in TABLES else STAGING}/{self.token}-{self._staged}"
 
     def publish(self, snapshot: Snapshot, tables: dict[str, Parts], stage: str, *, moved: bool = False) -> Snapshot:
         """Give tables these files, then make the state that has them the newest. With `moved` the rows stay the same.
@@ -132,7 +133,7 @@ class Lake:
         versions = dict(snapshot.tables)
         for name, parts in sorted(tables.items()):
             if versions.get(name) is None or set(parts) != set(self.parts(name, versions[name])):
-                version = commit(self.storage, name, KINDS[name].COLUMNS, versions.get(name), parts, moved=moved)
+                version = commit(self.storage, name, TABLES[name].COLUMNS, versions.get(name), parts, moved=moved)
                 versions[name] = version
                 self._parts[name, version] = tuple(sorted(parts))
         return self._append(replace(snapshot, tables=versions, stage=stage))

@@ -8,26 +8,24 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
-import pyarrow as pa
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
 Columns = Mapping[str, str]
 """Types by column name: `string`, `int`, `bigint`, `boolean`, `binary`, `timestamp`, `array<T>`, `struct<name:T>`."""
 
-_PLAIN: dict[str, pa.DataType] = {
-    "string": pa.string(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "boolean": pa.bool_(),
-    "binary": pa.binary(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-}
+_PLAIN = {"string": "string", "int": "int32", "bigint": "int64", "boolean": "bool_", "binary": "binary"}
 _WORD = re.compile(r"\w+|[<>:,]")
+
+
+def columns(text: str) -> Columns:
+    """Columns as `name type, name type`; without a type it is a string."""
+    pairs = (column.split() for column in text.split(","))
+    return {name: kind[0] if kind else "string" for name, *kind in pairs}
 
 
 def ddl(columns: Columns) -> str:
@@ -35,18 +33,15 @@ def ddl(columns: Columns) -> str:
     return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
 
-def struct(columns: Columns) -> str:
-    """The columns as the type of one column."""
-    return "struct<" + ",".join(f"{name}:{kind}" for name, kind in columns.items()) + ">"
-
-
 def array(columns: Columns) -> str:
-    """A list of such structs, as the type of one column."""
-    return f"array<{struct(columns)}>"
+    """A list of structs with these columns, as the type of one column."""
+    return "array<struct<" + ",".join(f"{name}:{kind}" for name, kind in columns.items()) + ">>"
 
 
 def arrow_schema(columns: Columns) -> pa.Schema:
     """The columns as an Arrow schema."""
+    import pyarrow as pa
+
     return pa.schema([(name, arrow_type(kind)) for name, kind in columns.items()])
 
 
@@ -62,6 +57,8 @@ def arrow_type(kind: str) -> pa.DataType:
 
 def batch(columns: Columns, rows: Iterable[Sequence[object]]) -> pa.RecordBatch:
     """Rows as an Arrow batch, each with one value for each column, structs as mappings; texts as `text` has them."""
+    import pyarrow as pa
+
     schema = arrow_schema(columns)
     values = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [_array(column, field.type) for column, field in zip(values, schema, strict=True)]
@@ -70,6 +67,8 @@ def batch(columns: Columns, rows: Iterable[Sequence[object]]) -> pa.RecordBatch:
 
 def table(columns: Columns, rows: Iterable[Sequence[object]]) -> pa.Table:
     """Rows as an Arrow table."""
+    import pyarrow as pa
+
     return pa.Table.from_batches([batch(columns, rows)], arrow_schema(columns))
 
 
@@ -84,6 +83,8 @@ def number(value: int | None) -> int | None:
 
 
 def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:
@@ -100,9 +101,13 @@ def _writable(value: object) -> object:
 
 
 def _parse(words: list[str]) -> pa.DataType:
+    import pyarrow as pa
+
     word = words.pop(0) if words else ""
     if word in _PLAIN:
-        return _PLAIN[word]
+        return getattr(pa, _PLAIN[word])()
+    if word == "timestamp":
+        return pa.timestamp("us", tz="UTC")
     if word == "array" and words.pop(0) == "<":
         inner = _parse(words)
         words.pop(0)
@@ -127,10 +132,6 @@ class TableFrame:
     COLUMNS: ClassVar[Columns]
     ABOUT: ClassVar[str]
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        KINDS[cls.NAME] = cls
-
     def __post_init__(self) -> None:
         actual, expected = self.df.dtypes, list(self.COLUMNS.items())
         if actual != expected:
@@ -139,7 +140,3 @@ class TableFrame:
             columns = ("misses", missing), ("has", off)
             differences = "; ".join(f"{what} {', '.join(names)}" for what, names in columns if names)
             raise ValueError(f"not a table {self.NAME}: it {differences or 'has its columns in another order'}")
-
-
-KINDS: dict[str, type[TableFrame]] = {}
-"""The tables by their names, as far as their modules have been imported: a stage depends on its own ones alone."""

@@ -26,7 +26,6 @@ MANY: Final = 40
 KEPT_DAYS: Final = 7
 READERS: Final = 2
 """The newest states that stay whatever their age, for readers that have begun with them."""
-_COLUMNS: Final = {kind.NAME: kind.COLUMNS for kind in TABLES}
 _ROW: Final = re.compile(r"[0-9]{8}-[0-9a-f]{12}\.parquet")
 
 
@@ -79,7 +78,7 @@ def _compacted(lake: Lake, snapshot: Snapshot) -> Iterator[tuple[str, Parts]]:
 
 
 def _together(lake: Lake, name: str, parts: Parts) -> Iterator[Part]:
-    columns = _COLUMNS[name]
+    columns = TABLES[name].COLUMNS
     left = list(parts)
     while left:
         some = [left.pop()]
@@ -104,7 +103,7 @@ def _unneeded(lake: Lake, tokens: set[str], needed: set[str]) -> Iterator[str]:
     """What runs have written and nobody needs: what lies in folders with the token of a run that the lake knows."""
     storage = lake.storage
     folders = {name.rpartition("/")[0] for name in needed}
-    for table in (*_COLUMNS, STAGING):
+    for table in (*TABLES, STAGING):
         for name in storage.list(table):
             token = FOLDER.fullmatch(name)
             place = f"{table}/{name}"

@@ -18,26 +18,21 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.files import PROBLEMS, Batches, Output
 from kiplint.pipeline.lake.schema import number
-from kiplint.pipeline.stage import Context, Stage, Work
-from kiplint.pipeline.tables.contents import Blobs
-from kiplint.pipeline.tables.messages import Fields, Layouts, Messages
+from kiplint.pipeline.stage import Context, Work
+from kiplint.pipeline.tables import Blobs, Fields, Layouts, Messages
 from kiplint.pipeline.workers import settle
 from kiplint.versions import VersionRange
 
-NAME = "describe"
 
-
-def run(work: Work, context: Context) -> None:
+def run(work: Work, _: Context) -> None:
     """Describe the definitions that are new, or all when the model has changed."""
-    parts, anew = work.unprocessed(NAME, STAGE.ids(context)[NAME], Blobs.NAME)
+    parts, anew = work.unprocessed("describe", Blobs)
     blobs = work.read(Blobs.COLUMNS, parts).where("data is not null").select("blob", "data")
     columns = {kind.NAME: kind.COLUMNS for kind in (Messages, Fields, Layouts)}
     made, problems = work.make(work.spread(blobs, rows_in(parts)), describe_in_arrow, columns)
-    if anew:
-        work.empty(*columns)
     for name, files in made.items():
-        work.add(name, files)
-    work.note(NAME, problems, anew=anew)
+        work.add(name, files, more=not anew)
+    work.note("describe", problems, anew=anew)
 
 
 def describe_in_arrow(batches: Batches) -> Iterator[Output]:
@@ -137,11 +132,3 @@ def _tags(body: Layout, path: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
 
 def _digest(value: object) -> str:
     return sha256(repr(value).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-STAGE = Stage(
-    NAME,
-    (Blobs.NAME,),
-    (Messages.NAME, Fields.NAME, Layouts.NAME),
-    run,
-)

@@ -3,124 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
 
 import pyarrow as pa
 
-from kiplint.pipeline.functions import pc
+from kiplint.pipeline.fetching import TO_READ, TO_WALK, WALKED, read_in_arrow, walk_in_arrow
+from kiplint.pipeline.lake.delta import Parts
 from kiplint.pipeline.lake.marker import STAGING
-from kiplint.pipeline.lake.schema import arrow_schema, table
-from kiplint.pipeline.listing import Line
-from kiplint.pipeline.stage import Context, Problem, Stage, Work
-from kiplint.pipeline.tables.contents import (
-    WALKED,
-    Blobs,
-    Files,
-    Roots,
-    Sets,
-    Sources,
-    Trees,
-    definitions_of,
-    files_in,
-    folders_in,
-    roots_and_trees,
-    trees_of,
-)
-from kiplint.pipeline.walking import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
+from kiplint.pipeline.lake.schema import arrow_schema, columns, table
+from kiplint.pipeline.listing import LISTED, Line
+from kiplint.pipeline.stage import Context, Problem, Work
+from kiplint.pipeline.tables import Blobs, Files, Roots, Sets, Sources, Trees
+from kiplint.sources.schema_files import FOREIGN
 
-NAME, WALKING = "ingest", "ingest-walking"
-"""What is remembered of the revisions that were asked for, and of how contents are read."""
 A_TASK = 64
 """The revisions that one task walks: neighbours share most of their folders."""
-
+REVISIONS = {**LISTED, "line": "int", "position": "int"}
+LINES = columns("line int, source, lineage, kind, location")
 CUT_OFF = "it is a shallow clone: its history does not go back to the beginning"
+_TO_WALK = f"""
+SELECT source, kind, location, list({{'key': key, 'tree': tree}} ORDER BY position) AS revisions
+FROM (
+  SELECT *, (row_number() OVER (PARTITION BY line ORDER BY position) - 1) // {A_TASK} AS task
+  FROM (SELECT DISTINCT ON (key) key, tree, line, position FROM revisions ANTI JOIN roots USING (key)
+    ORDER BY line, position)
+) JOIN lines USING (line) GROUP BY line, task, source, kind, location ORDER BY line, task
+"""
+_CONTENTS = f"""
+WITH held AS (
+  SELECT key, location, item.directory, item.folder, item.directory = '' AS top, item.files
+  FROM (SELECT key, location, unnest(folders) AS item FROM walked)
+), listed AS (
+  SELECT folder, location, item.name, item.blob FROM (SELECT folder, location, unnest(files) AS item FROM held)
+), kinds AS (
+  SELECT folder, top, name, blob, kind, bool_or(kind = 'definition') OVER (PARTITION BY folder, top) AS certain
+  FROM (SELECT DISTINCT folder, top FROM held) JOIN (SELECT DISTINCT folder, name, blob FROM listed) USING (folder)
+    JOIN (SELECT blob, kind FROM blobs) USING (blob)
+), definitions AS (  -- a file that is meant to be one counts beside definitions; one that is no text also at the top
+  SELECT folder, top, name, blob FROM kinds WHERE name NOT IN ({", ".join(f"'{name}'" for name in sorted(FOREIGN))})
+    AND (kind = 'definition' OR kind = 'broken' AND (certain OR top) OR kind = 'meant' AND certain)
+), ids AS (
+  SELECT folder, top, sha256(string_agg(name || ':' || blob, chr(10) ORDER BY name || ':' || blob)) AS tree
+  FROM definitions GROUP BY ALL
+), placed AS (
+  SELECT key, directory, tree FROM held JOIN ids USING (folder, top)
+), walks AS (
+  SELECT key, sha256(coalesce(string_agg(p.directory || ':' || p.tree, chr(10) ORDER BY p.directory || ':' || p.tree),
+    '')) AS root
+  FROM walked LEFT JOIN placed p USING (key) WHERE problem IS NULL AND same IS NULL GROUP BY key
+)
+"""
+_NEW_BLOBS = f"""
+{_CONTENTS.partition(", kinds AS")[0]}
+SELECT location, list(blob ORDER BY blob) AS blobs FROM (
+  SELECT blob, min(location) AS location FROM listed ANTI JOIN blobs USING (blob) GROUP BY blob
+) GROUP BY location ORDER BY location
+"""
+_SETS = f"""
+SELECT {", ".join(Sets.COLUMNS)} FROM revisions JOIN lines USING (line) JOIN roots USING (key)
+ORDER BY line, position
+"""
 
 
 def run(work: Work, context: Context) -> None:
     """Bring the lake's sets, trees, files and blobs up to the lines of history, or read all anew."""
-    if anew := work.anew(WALKING, STAGE.ids(context)[WALKING]):
-        work.empty(Blobs.NAME, Files.NAME, Trees.NAME, Roots.NAME)
-    known = work.lake.read(work.parts(Roots.NAME), {"key": "string"}).column(0)
+    if anew := work.anew("ingest-walking"):
+        for kind in (Blobs, Files, Trees, Roots):
+            work.add(kind.NAME, (), more=False)
     problems: list[Problem] = []
     lines = context.lines if work.is_local else [line._replace(location=line.path) for line in context.lines]
-    tasks = _tasks(lines, known)
+    tasks = work.query(_TO_WALK, **_listed(lines)).cast(arrow_schema(TO_WALK))
     if tasks.num_rows:
-        walks = work.of(TO_WALK, tasks).repartition(min(tasks.num_rows, work.parallelism * 4))
+        walks = work.local(TO_WALK, tasks).repartition(min(tasks.num_rows, work.parallelism * 4))
         made, problems = work.make(walks, walk_in_arrow(context.paths), {STAGING: WALKED})
-        walked = work.lake.read(made[STAGING], WALKED)
-        folders = folders_in(walked)
-        problems += _read(work, folders, lines)
-        _settle(work, walked, folders)
+        problems += _read(work, made[STAGING], lines)
+        _settle(work, made[STAGING])
     put_lines(work, context)
     work.note("sources", context.problems, anew=True)
     work.note("history", ((name, CUT_OFF) for name in context.cut), anew=True)
-    work.note(NAME, problems, anew=anew)
+    work.note("ingest", problems, anew=anew)
 
 
-def _tasks(lines: Sequence[Line], known: pa.ChunkedArray) -> pa.Table:
-    """What is to be walked, as rows of `TO_WALK`: each key that is not known once, with the first line that has it."""
-    every = pa.concat_tables([line.revisions.table.select(["key", "tree"]) for line in lines])
-    number = _repeated(pa.int32(), range(len(lines)), [len(line.revisions) for line in lines])
-    every = every.append_column("line", number)
-    fresh = every.filter(pc.invert(pc.is_in(every["key"], value_set=known.combine_chunks())))
-    numbered = fresh.append_column("at", pa.array(range(fresh.num_rows), pa.int64()))
-    first = numbered.group_by("key").aggregate([("at", "min")])["at_min"]
-    taken = fresh.take(first.take(pc.sort_indices(first)))
-    ends, places = [0], []
-    for count in taken["line"].value_counts().to_pylist():
-        line = lines[count["values"]]
-        for at in range(0, count["counts"], A_TASK):
-            ends.append(ends[-1] + min(A_TASK, count["counts"] - at))
-            places.append((line.source, line.kind, line.location))
-    pairs = [taken[name].combine_chunks() for name in ("key", "tree")]
-    revisions = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.StructArray.from_arrays(pairs, ["key", "tree"]))
-    schema = arrow_schema(TO_WALK)
-    columns = [pa.array(column, pa.string()) for column in zip(*places, strict=True)] or [[], [], []]
-    return pa.table([*columns, revisions], schema=schema)
+def _listed(lines: Sequence[Line]) -> dict[str, pa.Table]:
+    """The lines, and all their revisions by the numbers of these."""
+    tables = []
+    for number, line in enumerate(lines):
+        rows = line.revisions.table
+        numbers = pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)
+        positions = pa.array(range(rows.num_rows), pa.int32())
+        tables.append(pa.Table.from_arrays([*rows.columns, numbers, positions], schema=arrow_schema(REVISIONS)))
+    known = ((at, line.source, line.lineage, line.kind, line.location) for at, line in enumerate(lines))
+    return {"revisions": pa.concat_tables(tables), "lines": table(LINES, known)}
 
 
-def _read(work: Work, folders: pa.Table, lines: Sequence[Line]) -> list[Problem]:
+def _read(work: Work, walked: Parts, lines: Sequence[Line]) -> list[Problem]:
     """Read the contents that are new, each from one of the places that have it; the problems."""
-    known = work.lake.read(work.parts(Blobs.NAME), {"blob": "string"})["blob"].combine_chunks()
-    files = files_in(folders)
-    new = files.filter(pc.invert(pc.is_in(files["blob"], value_set=known)))
-    rows = new.group_by("blob").aggregate([("location", "min")]).sort_by([("location_min", "ascending")])
     kinds = {line.location: line.kind for line in lines}
-    places = zip(rows["location_min"].to_pylist(), rows["blob"].to_pylist(), strict=True)
+    most = work.parallelism * 2
     tasks: list[tuple[str, str, list[str]]] = []
-    for location, some in groupby(places, itemgetter(0)):
-        blobs = [blob for _, blob in some]
-        size = max(1, -(-len(blobs) // (work.parallelism * 2)))
-        tasks += [(kinds[location], location, blobs[at : at + size]) for at in range(0, len(blobs), size)]
+    for row in work.query(_NEW_BLOBS, walked=work.lake.dataset(walked, WALKED)).to_pylist():
+        blobs = row["blobs"]
+        size = -(-len(blobs) // most)
+        tasks += [(kinds[row["location"]], row["location"], blobs[at : at + size]) for at in range(0, len(blobs), size)]
     if not tasks:
         return []
-    piles = work.of(TO_READ, table(TO_READ, tasks)).repartition(min(len(tasks), work.parallelism * 2))
+    piles = work.local(TO_READ, tasks).repartition(min(len(tasks), most))
     made, problems = work.make(piles, read_in_arrow, {Blobs.NAME: Blobs.COLUMNS})
     work.add(Blobs.NAME, made[Blobs.NAME])
     return problems
 
 
-def _settle(work: Work, walked: pa.Table, folders: pa.Table) -> None:
+def _settle(work: Work, walked: Parts) -> None:
     """Add the contents that are new: what folders hold is only known now that their files are read."""
-    kinds = work.lake.read(work.parts(Blobs.NAME), {"blob": "string", "kind": "string"})
-    definitions = definitions_of(files_in(folders), kinds)
-    ids = trees_of(definitions)
-    old = work.lake.read(work.parts(Files.NAME), {"tree": "string"})["tree"].combine_chunks()
-    files = definitions.join(ids, ["folder", "top"], join_type="inner").select(list(Files.COLUMNS))
-    work.put_table(Files, _distinct(files.filter(pc.invert(pc.is_in(files["tree"], value_set=old)))), more=True)
-    roots, trees = roots_and_trees(walked, folders, ids)
-    known = work.lake.read(work.parts(Trees.NAME), {"root": "string"})["root"].combine_chunks()
-    work.put_table(Trees, _distinct(trees.filter(pc.invert(pc.is_in(trees["root"], value_set=known)))), more=True)
-    work.put_table(Roots, roots, more=True)
-
-
-def _distinct(rows: pa.Table) -> pa.Table:
-    """The rows, each once, in their order; no row is one of Python's, of which there can be millions."""
-    names = rows.column_names
-    return rows.group_by(names).aggregate([]).sort_by([(name, "ascending") for name in names])
+    given = {"walked": work.lake.dataset(walked, WALKED)}
+    roots = "SELECT key, root FROM walks UNION ALL SELECT w.key, root FROM walked w JOIN walks ON walks.key = w.same"
+    new = {
+        Files: "SELECT DISTINCT tree, name, blob FROM definitions JOIN ids USING (folder, top) "
+        "WHERE tree NOT IN (SELECT tree FROM files) ORDER BY ALL",
+        Trees: "SELECT DISTINCT root, directory, tree FROM walks JOIN placed USING (key) "
+        "WHERE root NOT IN (SELECT root FROM trees) ORDER BY ALL",
+        Roots: f"{roots} ORDER BY ALL",
+    }
+    for kind, rows in {kind: work.query(_CONTENTS + sql, **given) for kind, sql in new.items()}.items():
+        work.put(kind, rows, more=True)
 
 
 def put_lines(work: Work, context: Context) -> None:
@@ -128,46 +132,13 @@ def put_lines(work: Work, context: Context) -> None:
     sources: list[tuple[object, ...]] = [
         (line.source, line.lineage, line.kind, line.path, len(line.revisions), None) for line in context.lines
     ]
-    sets = _sets(context.lines, work.lake.read(work.parts(Roots.NAME), Roots.COLUMNS))
-    old = [row for row in work.gather(Sources.COLUMNS, work.parts(Sources.NAME)) if _line(row) in context.lost]
+    sets = work.query(_SETS, **_listed(context.lines))
+    known = work.lake.read(work.parts(Sources), Sources.COLUMNS).to_pylist()
+    old = [row for row in known if (row["source"], row["lineage"]) in context.lost]
     if old:
         sources += [(*list(row.values())[:-1], row["as_of"] or work.snapshot.published) for row in old]
-        kept = work.lake.read(work.parts(Sets.NAME), Sets.COLUMNS)
-        lost = pa.array(["\0".join(_line(row)) for row in old])
-        lines = pc.binary_join_element_wise(kept["source"], kept["lineage"], "\0")
-        sets = pa.concat_tables([sets, kept.filter(pc.is_in(lines, value_set=lost))])
-    work.put_table(Sets, sets)
+        lost = pa.table({name: [row[name] for row in old] for name in ("source", "lineage")})
+        kept = work.query("SELECT * FROM sets SEMI JOIN lost USING (source, lineage)", lost=lost)
+        sets = pa.concat_tables([sets, kept])
+    work.put(Sets, sets)
     work.put(Sources, sources)
-
-
-def _sets(lines: Sequence[Line], roots: pa.Table) -> pa.Table:
-    """The revisions of lines as rows of `sets`, as far as it is known what they hold."""
-    revisions = pa.concat_tables([line.revisions.table for line in lines])
-    at = pc.index_in(revisions["key"], value_set=roots["key"].combine_chunks())
-    counts = [len(line.revisions) for line in lines]
-    own = {
-        "source": _repeated(pa.string(), [line.source for line in lines], counts),
-        "lineage": _repeated(pa.string(), [line.lineage for line in lines], counts),
-        "position": pa.chunked_array([pa.array(range(count), pa.int32()) for count in counts]),
-        "root": roots["root"].take(at),
-    }
-    columns = [own[name] if name in own else revisions[name] for name in Sets.COLUMNS]
-    return pa.table(columns, schema=arrow_schema(Sets.COLUMNS)).filter(at.is_valid())
-
-
-def _repeated(kind: pa.DataType, values: Sequence[object], counts: Sequence[int]) -> pa.ChunkedArray:
-    pairs = zip(values, counts, strict=True)
-    return pa.chunked_array([pa.repeat(pa.scalar(value, kind), count) for value, count in pairs], kind)
-
-
-def _line(row: dict[str, Any]) -> tuple[str, str]:
-    return row["source"], row["lineage"]
-
-
-def _listing(context: Context) -> dict[str, str]:
-    lines = [(*line[:4], line.digest, line.shallow) for line in context.lines]
-    text = repr((lines, sorted(context.problems), sorted(context.lost), context.paths))
-    return {NAME: sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16], WALKING: ""}
-
-
-STAGE = Stage(NAME, (), (Sets.NAME, Blobs.NAME, Trees.NAME), run, _listing)

@@ -1,76 +1,174 @@
-"""The matrix of releases, and the drift of forks: columns only."""
+"""Every release as a client of every release as a broker: what they make of each RPC (KIP-35, KIP-511, KIP-1313).
+
+The columns say what `compat.negotiation` says of two sets; a test compares them.
+"""
 
 from __future__ import annotations
 
-from kiplint.pipeline.functions import Window, f, pc
-from kiplint.pipeline.lake.delta import Parts
-from kiplint.pipeline.stage import Context, Stage, Work
-from kiplint.pipeline.tables.contents import LINE, PLACE, Files, Sets, Trees
-from kiplint.pipeline.tables.drift import Drift, drift_of, laid_out, last_laid_out
-from kiplint.pipeline.tables.matrix import RELEASES, Matrix, Offers, matrix_of, offers_of
-from kiplint.pipeline.tables.messages import Fields, Layouts, Messages
+from collections.abc import Mapping
 
-NAME, DRIFT = "matrix", "drift"
+from kiplint.compat.negotiation.exchange import SOFTWARE
+from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE, WITH_INSTANCE_ID
+from kiplint.compat.roles import OF_CLIENTS, OF_KRAFT, OF_ZOOKEEPER, UPDATE_METADATA
+from kiplint.pipeline.lake.delta import Parts
+from kiplint.pipeline.lake.schema import columns
+from kiplint.pipeline.stage import Context, Work
+from kiplint.pipeline.tables import RPC, Fields, Files, Matrix, Messages, Offers, Sets, Trees
+
+RELEASES = columns("source, release, root, fresh boolean")
+
+
+def _is_one_of(names: Mapping[int, str]) -> str:
+    pairs = ", ".join(f"'{key} {name}Request'" for key, name in names.items())
+    return f"concat(api_key, ' ', request.message_name) IN ({pairs})"
+
+
+_FREE = " ".join(
+    f"WHEN {_is_one_of({key: name})} THEN least(highest, {versions.highest})"
+    for key, (name, versions) in OF_CLIENTS.items()
+)
+"""The highest version for clients, where brokers keep others for themselves."""
+_ZOOKEEPER = f"({', '.join(map(str, sorted(OF_ZOOKEEPER)))})"
+_OFFERS = f"""
+WITH of_trees AS (
+  SELECT tree, name AS file, m.* FROM {{files}} JOIN {{messages}} m USING (blob)
+), counted AS (
+  SELECT tree, count(DISTINCT api_key) AS rpcs FROM of_trees WHERE type IN {RPC!r} GROUP BY tree
+), main AS (  -- the set of each content that has the most RPCs, of several the first
+  SELECT root, min_by(tree, struct(-rpcs, split(directory, '/'))) AS tree
+  FROM {{trees}} JOIN counted USING (tree) GROUP BY root
+), held AS (
+  SELECT root, o.* FROM main JOIN of_trees o USING (tree)
+), modes AS (  -- see `compat.roles`: Kafka's messages say their listeners since 2.8
+  SELECT root, bool_or(listeners IS NOT NULL) AS declares_listeners,
+    bool_or(coalesce(type = 'request' AND lowest IS NOT NULL AND api_key NOT IN {_ZOOKEEPER}
+      AND arrays_overlap(listeners, array('broker', 'controller')), false)) AS has_kraft,
+    bool_or(coalesce(type = 'request' AND lowest IS NOT NULL AND api_key = {UPDATE_METADATA}, false)) AS has_zookeeper
+  FROM held GROUP BY root
+), halves AS (
+  SELECT root, type, api_key, min_by(struct(*), file) AS half FROM held
+  WHERE type IN {RPC!r} AND api_key IS NOT NULL GROUP BY root, type, api_key
+), pairs AS (
+  SELECT root, q.api_key, q.half AS request, p.half AS response, greatest(q.half.lowest, p.half.lowest) AS lowest,
+    least(q.half.highest, p.half.highest) AS highest
+  FROM halves q JOIN halves p USING (root, api_key) WHERE q.type = 'request' AND p.type = 'response'
+    AND q.half.lowest IS NOT NULL AND p.half.lowest IS NOT NULL
+), served AS (  -- neither unstable, nor for other listeners only; in KRaft mode where the content has that
+  SELECT *, if(request.unstable AND highest = request.highest, highest - 1, highest) AS stable,
+    if(declares_listeners, coalesce(array_contains(request.listeners, if(has_kraft, 'broker', 'zkBroker')), false)
+      AND NOT (has_kraft AND api_key IN {_ZOOKEEPER}), NOT (has_zookeeper AND {_is_one_of(OF_KRAFT)})) AS is_served
+  FROM pairs JOIN modes USING (root) WHERE lowest <= highest
+), software AS (
+  SELECT DISTINCT blob FROM {{fields}} WHERE path = '{SOFTWARE[0]}' AND lowest IS NOT NULL
+)
+SELECT root, api_key, regexp_replace(request.message_name, 'Request$', '') AS name, lowest,
+  CASE {_FREE} ELSE highest END AS highest, if(is_served AND stable >= lowest, stable, NULL) AS offered,
+  request.headers AS request_headers, response.headers AS response_headers, request.deprecated AS deprecated,
+  api_key = {API_VERSIONS} AND s.blob IS NOT NULL AS names_software,
+  CASE WHEN has_kraft OR NOT (declares_listeners OR has_zookeeper) THEN 'kraft'
+    WHEN has_zookeeper THEN 'zookeeper' END AS mode
+FROM served LEFT JOIN software s ON s.blob = request.blob
+"""
+_HEADER = "try_element_at(filter({0}, range -> range.lowest <= {1} AND range.highest >= {1}), 1).header"
+_DEPRECATED = "coalesce(exists({}.deprecated, range -> range.lowest <= chosen AND range.highest >= chosen), false)"
+_RANGE = "concat({0}_lowest, if({0}_lowest = {0}_highest, '', concat('-', {0}_highest)))"
+_MATRIX = f"""
+WITH pairs AS (
+  SELECT c.source AS client_source, c.release AS client, b.source AS broker_source, b.release AS broker,
+    c.root AS client_root, b.root AS broker_root
+  FROM {{releases}} c CROSS JOIN {{releases}} b WHERE (c.fresh OR b.fresh) AND ($across OR c.source = b.source)
+), contents AS (
+  SELECT DISTINCT client_root, broker_root FROM pairs
+), sides AS (
+  SELECT root, api_key, struct(*) AS side FROM {{offers}}
+), hello AS (
+  SELECT client_root, broker_root, o.side AS ours, t.side AS theirs FROM contents
+  LEFT JOIN sides o ON o.root = client_root AND o.api_key = {API_VERSIONS}
+  LEFT JOIN sides t ON t.root = broker_root AND t.api_key = {API_VERSIONS}
+), used AS (  -- a version of ApiVersions that the broker has not is answered in version 0, or as KIP-511 has it
+  SELECT client_root, broker_root, theirs, CASE
+    WHEN ours.highest >= theirs.lowest AND ours.highest <= theirs.offered THEN ours.highest
+    WHEN theirs.offered IS NULL THEN NULL
+    WHEN ours.names_software AND theirs.names_software THEN if(greatest(ours.lowest, theirs.lowest)
+      <= least(ours.highest, theirs.offered), least(ours.highest, theirs.offered), NULL)
+    WHEN greatest(ours.lowest, theirs.lowest) = 0 THEN 0 END AS used
+  FROM hello
+), begun AS (
+  SELECT client_root, broker_root, used,
+    coalesce({_HEADER.format("theirs.request_headers", "used")} >= {WITH_INSTANCE_ID}, false) AS checked
+  FROM used
+), met AS (
+  SELECT b.*, o.api_key, o.side AS ours, t.side AS theirs FROM begun b JOIN sides o ON o.root = client_root
+  LEFT JOIN sides t ON t.root = broker_root AND t.api_key = o.api_key
+  UNION ALL
+  SELECT b.*, t.api_key, NULL, t.side FROM begun b JOIN sides t ON t.root = broker_root
+  LEFT ANTI JOIN sides o ON o.root = client_root AND o.api_key = t.api_key WHERE t.side.offered IS NOT NULL
+), shared AS (
+  SELECT *, greatest(ours.lowest, theirs.lowest) AS low, least(ours.highest, theirs.offered) AS high,
+    coalesce(theirs.offered IS NOT NULL AND ours IS NOT NULL AND
+      greatest(ours.lowest, theirs.lowest) <= least(ours.highest, theirs.offered), false) AS is_shared FROM met
+), chosen AS (
+  SELECT *, if(is_shared, low, NULL) AS lowest, if(is_shared, high, NULL) AS highest,
+    if(is_shared, if(api_key = {API_VERSIONS}, used, high), NULL) AS chosen,
+    coalesce(ours.name, theirs.name) AS name, theirs.name AS broker_name, ours.lowest AS client_lowest,
+    ours.highest AS client_highest, if(theirs.offered IS NULL, NULL, theirs.lowest) AS broker_lowest,
+    theirs.offered AS broker_highest, theirs.mode AS mode FROM shared
+), headers AS (
+  SELECT *, {_HEADER.format("ours.request_headers", "chosen")} AS request_header,
+    {_HEADER.format("ours.response_headers", "chosen")} AS response_header,
+    {_HEADER.format("theirs.request_headers", "chosen")} AS their_request,
+    {_HEADER.format("theirs.response_headers", "chosen")} AS their_response FROM chosen
+), agreed AS (
+  SELECT *, coalesce(request_header >= {WITH_INSTANCE_ID}, false) AS instance_id,
+    {_DEPRECATED.format("ours")} OR {_DEPRECATED.format("theirs")} AS deprecated,
+    CASE WHEN theirs IS NULL THEN 'client-only' WHEN ours IS NULL THEN 'broker-only'
+      WHEN theirs.offered IS NULL THEN 'not-offered' WHEN chosen IS NULL THEN 'no-common-version'
+      WHEN request_header <> their_request OR response_header <> their_response THEN 'header-differs'
+      WHEN checked AND request_header < {WITH_INSTANCE_ID} AND api_key NOT IN ({API_VERSIONS}, {SASL_HANDSHAKE})
+        THEN 'refused' ELSE 'agreed' END AS status FROM headers
+), cells AS (
+  SELECT *, CASE status
+    WHEN 'no-common-version'
+      THEN concat('client ', {_RANGE.format("client")}, ', broker ', {_RANGE.format("broker")})
+    WHEN 'header-differs' THEN concat('the client''s headers are ', concat_ws('/', request_header, response_header),
+      ', the broker''s ', concat_ws('/', their_request, their_response))
+    WHEN 'refused' THEN 'the first request had header {WITH_INSTANCE_ID}, and this one has not'
+    WHEN 'not-offered' THEN 'the broker has it for other listeners, or unstable'
+    WHEN 'client-only' THEN 'the broker has no such RPC'
+    WHEN 'broker-only' THEN 'the client has no such RPC'
+    ELSE if(ours.name <> broker_name, concat('the broker''s of this key is ', broker_name), NULL) END AS reason
+  FROM agreed
+)
+SELECT {", ".join(Matrix.COLUMNS)} FROM pairs JOIN cells USING (client_root, broker_root)
+"""
+_RELEASED = """
+SELECT DISTINCT source, release, root FROM released_sets
+WHERE release IS NOT NULL AND root IN (SELECT root FROM trees) ORDER BY ALL
+"""
 
 
 def run(work: Work, context: Context) -> None:
     """Make the offers of contents that are new, and the matrix of releases that are; all when some are gone."""
-    engine = STAGE.ids(context)[NAME]
-    parts, _ = work.unprocessed(NAME, engine, Trees.NAME)
-    made_of = (Trees.NAME, Files.NAME, Messages.NAME, Fields.NAME)
-    if anew := any(work.unprocessed(NAME, engine, name)[1] for name in made_of):
-        parts = work.parts(Trees.NAME)
+    parts, _ = work.unprocessed("matrix", Trees)
+    if anew := any(work.unprocessed("matrix", kind)[1] for kind in (Trees, Files, Messages, Fields)):
+        parts = work.parts(Trees)
     if parts:
-        trees, files = work.read(Trees.COLUMNS, parts), work.frame(Files).df
-        made = offers_of(trees, files, work.frame(Messages).df, work.frame(Fields).df)
-        (work.replace if anew else work.append)(Offers(made.coalesce(work.few)))
+        work.put(Offers, work.sql(_OFFERS, trees=work.read(Trees.COLUMNS, parts)), more=not anew)
     elif anew:
         work.put(Offers, ())
-    before = set() if anew else _released(work, work.processed(NAME, Sets.NAME))
-    now = _released(work, work.parts(Sets.NAME))
+    before = set() if anew else _released(work, work.processed("matrix", Sets))
+    now = _released(work, work.parts(Sets))
     if Matrix.NAME not in work.snapshot.tables or not before <= now:
         before, anew = set(), True
     if now - before:
-        releases = work.local(RELEASES, ((*release, release not in before) for release in sorted(now)))
-        made = matrix_of(releases, work.frame(Offers).df, across=context.across)
-        (work.replace if anew else work.append)(Matrix(made.coalesce(work.few)))
+        releases = work.local(RELEASES, [(*release, release not in before) for release in sorted(now)])
+        made = work.sql(_MATRIX.replace("$across", str(context.across)), releases=releases)
+        work.put(Matrix, made, more=not anew)
     elif anew:
         work.put(Matrix, ())
 
 
 def _released(work: Work, parts: Parts) -> set[tuple[str, str, str]]:
-    """The releases with their sources and contents."""
-    columns = {name: RELEASES[name] for name in ("source", "release", "root")}
-    rows = work.gather(columns, parts, pc.field("release").is_valid())
+    """The releases that have definitions, with their sources and contents."""
+    rows = work.query(_RELEASED, released_sets=parts).to_pylist()
     return {(row["source"], row["release"], row["root"]) for row in rows}
-
-
-STAGE = Stage(
-    NAME,
-    (Sets.NAME, Files.NAME, Trees.NAME, Messages.NAME, Fields.NAME),
-    (Matrix.NAME,),
-    run,
-    lambda context: {NAME: str(context.across)},
-)
-
-
-def run_drift(work: Work, context: Context) -> None:
-    """Hold the newest set of every other source's lines against all sets of the source that is upstream."""
-    if {line.source for line in context.lines} <= {context.upstream}:
-        work.put(Drift, ())
-        return
-    sets = work.frame(Sets).df.select(*PLACE)
-    newest = f.row_number().over(Window.partitionBy(*LINE).orderBy(f.desc("position")))
-    forks = sets.where(f.col("source") != context.upstream).withColumn("rank", newest).where("rank = 1").drop("rank")
-    parts = (work.frame(Trees).df, work.frame(Files).df, work.frame(Layouts).df, work.frame(Messages).df)
-    upstream = last_laid_out(sets.where(f.col("source") == context.upstream), *parts)
-    work.replace(Drift(drift_of(laid_out(forks, *parts), upstream).coalesce(work.few)))
-
-
-DRIFT_STAGE = Stage(
-    DRIFT,
-    (Sets.NAME, Files.NAME, Trees.NAME, Layouts.NAME, Messages.NAME),
-    (Drift.NAME,),
-    run_drift,
-    lambda context: {DRIFT: context.upstream},
-)
