@@ -87,3 +87,66 @@ def test_without_a_repository(tmp_path: Path) -> None:
     ran = kiplint("check", ".", "--changed-since", "HEAD", cwd=tmp_path)
     assert ran.code == 2
     assert "needs a git repository" in ran.err
+
+
+# Blame
+
+
+def rpc_files(folder: Path, name: str, key: int, *fields: dict[str, Any], flexible: str = "0+") -> None:
+    for kind in ("request", "response"):
+        parts: dict[str, Any] = {"apiKey": key, "type": kind, "name": f"{name}{kind.capitalize()}"}
+        parts |= {"listeners": ["broker"]} if kind == "request" else {}
+        data = definition(*fields, **parts, validVersions="0", flexibleVersions=flexible)
+        (folder / f"{parts['name']}.json").write_bytes(pretty(data))
+
+
+@pytest.fixture
+def released(repository: Path) -> Path:
+    rpc_files(repository / "schemas", "Old", 94, field("A", tag=0, taggedVersions="0+", about="The first."))
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "released")
+    return repository
+
+
+def blamed(repository: Path, *words: str) -> list[str]:
+    ran = kiplint("check", *words, "--select", "rpc,tags", "--output-format", "jsonl", cwd=repository)
+    return [f"{Path(row['path']).stem}: {row['message']}" for row in map(json.loads, ran.out.splitlines())]
+
+
+def test_a_taken_api_key_is_the_fault_of_the_rpc_that_the_base_lacks(released: Path) -> None:
+    rpc_files(released / "schemas", "Add", 94)  # before the released one in the order of files
+    both = [f"{name}{half}: apiKey 94 also belongs to {other}{half}; 95 is free for the newer of the two"
+            for name, other in (("Add", "Old"), ("Old", "Add")) for half in ("Request", "Response")]  # fmt: skip
+    assert [row for row in blamed(released) if "apiKey 94" in row] == both
+    assert blamed(released, "schemas/AddRequest.json", "schemas/AddResponse.json") == both[:2]
+    newer = [f"Add{half}: apiKey 94 already belongs to Old{half}; 95 is free" for half in ("Request", "Response")]
+    assert blamed(released, "--changed-since", "HEAD") == newer
+    git(released, "add", "-A")
+    assert blamed(released, "schemas/AddRequest.json", "schemas/AddResponse.json", "--as-hook") == newer
+    before = {path: path.read_bytes() for path in (released / "schemas").iterdir()}
+    kiplint("check", "--fix", "--unsafe-fixes", "--select", "rpc", cwd=released)
+    assert {path: path.read_bytes() for path in before} == before  # without a base nobody knows whose key it is
+    words = ("check", "--fix", "--unsafe-fixes", "--select", "rpc", "--changed-since", "HEAD")
+    assert kiplint(*words, cwd=released).code == 0
+    changed = {
+        path.stem: json.loads(path.read_text())["apiKey"] for path in before if path.read_bytes() != before[path]
+    }
+    assert changed == {"AddRequest": 95, "AddResponse": 95}
+
+
+def test_a_taken_tag_is_the_fault_of_the_field_that_the_base_lacks(released: Path) -> None:
+    new = field("New", tag=0, taggedVersions="0+", about="The second.")
+    rpc_files(released / "schemas", "Old", 94, new, field("A", tag=0, taggedVersions="0+", about="The first."))
+    text = [f"{half}: tag 0 of New also belongs to A; 1 is free" for half in ("OldRequest", "OldResponse")]
+    assert [row for row in blamed(released) if "of New" in row] == text
+    newer = [f"{half}: tag 0 of New already belongs to A" for half in ("OldRequest", "OldResponse")]
+    assert blamed(released, "--changed-since", "HEAD") == newer
+    kiplint("check", "--fix", "--unsafe-fixes", "--select", "tags", "--changed-since", "HEAD", cwd=released)
+    fields = json.loads((released / "schemas" / "OldRequest.json").read_text())["fields"]
+    assert [(x["name"], x["tag"]) for x in fields] == [("New", 1), ("A", 0)]
+
+
+def test_a_half_that_became_flexible_alone_is_the_one_to_blame(released: Path) -> None:
+    file = released / "schemas" / "OldRequest.json"
+    file.write_text(file.read_text().replace('"flexibleVersions": "0+"', '"flexibleVersions": "none"'))
+    assert [row[:10] for row in blamed(released, "--changed-since", "HEAD") if " flexible in " in row] == ["OldRequest"]

@@ -99,5 +99,5 @@ def test_marked_facts_are_few() -> None:
     assert marked == {
         "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless", "usual_heading",
         "has_usual_heading", "heading_likeness", "odd_words", "fields_of_both_halves", "kafka_name", "kafka_key", "kafka_title", "rpc_name",
-        "missing_headers",
+        "missing_headers", "is_newcomer",
     }  # fmt: skip

@@ -78,13 +78,46 @@ def named(name: str, file: str, valid: str) -> Message:
 def test_a_taken_key_is_blamed_on_the_newer_of_two(first: tuple[str, str, str], second: tuple[str, str, str]) -> None:
     new, old = named(*first), named(*second)
     SchemaSet((new, old))
+    assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "" if new.file_stem != new.name else "AddRequest")
+    assert (new.is_newcomer, old.is_newcomer) == (False, False)
+    new, old = named(*first), named(*second)
+    SchemaSet((new, old), base=SchemaSet((named(*second),)))
     assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "")
+    assert (new.is_newcomer, old.is_newcomer) == (True, False)
 
 
-def test_of_two_that_look_alike_the_first_was_there_first() -> None:
+def test_a_taken_key_is_blamed_on_the_message_that_had_another() -> None:
     one, two = named("ARequest", "ARequest.json", "0"), named("BRequest", "BRequest.json", "0")
-    SchemaSet((one, two))
+    before = named("BRequest", "BRequest.json", "0")
+    before.spec.api_key = 2
+    SchemaSet((two, one), base=SchemaSet((named("ARequest", "ARequest.json", "0"), before)))
     assert (one.api_key_owner, two.api_key_owner) == ("", "ARequest")
+
+
+def test_blame_among_fields_and_structs_goes_by_age() -> None:
+    def made(*names: str) -> Message:
+        fields = [field(name, tag=0, taggedVersions="3+", about=f"{name}.") for name in names]
+        structs = [field(f"In{name}", "S", fields=fields) for name in names]
+        return message(*fields, *structs)
+
+    base, head = made("Old"), made("New", "Old")
+    assert [x.tag_twin for x in head.fields] == ["Old", "New", "", ""]
+    assert [x.twin is not None for x in head.structs] == [True, True]
+    SchemaSet((head,), base=SchemaSet((base,)))
+    head = made("New", "Old")
+    SchemaSet((head,), base=SchemaSet((base,)))
+    assert [x.tag_twin for x in head.fields] == ["Old", "", "", ""]
+    assert [x.tag_twin for x in head.structs[0].fields] == ["Old", ""]
+    assert [(x.path, x.twin.path if x.twin else None) for x in head.structs] == [("InNew", "InOld"), ("InOld", None)]
+
+
+@pytest.mark.parametrize(("raised", "blamed"), [(0, "XRequest"), (1, "XResponse")])
+def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(raised: int, blamed: str) -> None:
+    base, head = rpc("X", 1, "0-3", flexibleVersions="2+"), list(rpc("X", 1, "0-3", flexibleVersions="2+"))
+    head[raised] = rpc("X", 1, "0-4", flexibleVersions="1+")[raised]
+    (pair,) = SchemaSet(tuple(head), base=SchemaSet(base)).rpcs
+    assert [half.name for half in (pair.bumped, pair.flexed, pair.renamed) if half] == [blamed, blamed, "XRequest"]
+    assert pair.lagging is head[1 - raised]
 
 
 # Header versions

@@ -22,11 +22,11 @@ def tags(*numbers: int | None) -> tuple[Field, ...]:
     ("names", "twins"),
     [
         (["A", "B", "C"], {}),
-        (["A", "B", "A"], {"2:A": "A"}),
-        (["Topic", "topic"], {"1:topic": "Topic"}),
+        (["A", "B", "A"], {"0:A": "A", "2:A": "A"}),
+        (["Topic", "topic"], {"0:Topic": "topic", "1:topic": "Topic"}),
         (["TOPIC", "topic"], {}),
-        (["URL", "uRL", "Url"], {"1:uRL": "URL"}),
-        (["A", "a", "A", "B", "b"], {"1:a": "A", "2:A": "A", "4:b": "B"}),
+        (["URL", "uRL", "Url"], {"0:URL": "uRL", "1:uRL": "URL"}),
+        (["A", "a", "A", "B", "b"], {"0:A": "a", "1:a": "A", "2:A": "A", "3:B": "b", "4:b": "B"}),
     ],
 )
 def test_name_twins(names: list[str], twins: dict[str, str]) -> None:
@@ -47,7 +47,12 @@ def test_twins_are_of_one_struct() -> None:
 
 @pytest.mark.parametrize(
     ("numbers", "twins"),
-    [([0, 1, 2], {}), ([0, 0], {"1:B": "A"}), ([1, None, 0, 1, 1], {"3:D": "A", "4:E": "A"}), ([None, None], {})],
+    [
+        ([0, 1, 2], {}),
+        ([0, 0], {"0:A": "B", "1:B": "A"}),
+        ([1, None, 0, 1, 1], {"0:A": "D", "3:D": "A", "4:E": "A"}),
+        ([None, None], {}),
+    ],
 )
 def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
     assert named(tags(*numbers), "tag_twin") == twins

@@ -42,7 +42,7 @@ def test_halves() -> None:
 def test_of_several_claimants_the_first_counts() -> None:
     (one, answer), (two, _) = rpc("A", 1, "0"), rpc("B", 1, "0")
     assert pairs(schema_set(one, two, answer)) == [(1, "ARequest", "AResponse")]
-    assert (one.api_key_owner, two.api_key_owner, answer.api_key_owner) == ("", "ARequest", "")
+    assert (one.api_key_owner, two.api_key_owner, answer.api_key_owner) == ("BRequest", "ARequest", "")
 
 
 def test_coordinator_records_pair_apart_from_rpcs() -> None:
@@ -62,7 +62,7 @@ def test_names_and_keys_within_a_set() -> None:
     other = message(name="B", type="data")
     found = schema_set(one, two, other)
     assert found.by_name == {"A": one, "B": other}
-    assert (one.name_owner, two.name_owner, other.name_owner) == ("", "A.json", "")
+    assert (one.name_owner, two.name_owner, other.name_owner) == ("A.json", "A.json", "")
     assert (two.api_key_owner, other.api_key_owner) == ("A", "")
     assert two.schemas is found
 

@@ -80,8 +80,8 @@ def test_twins_and_use() -> None:
         field("One", "A", fields=[field("X")]), field("Two", "[]A", fields=[field("Y")]), field("Three", "S"),
         commonStructs=[common("S"), common("T", field("Z", "U")), common("S"), common("U")],
     )  # fmt: skip
-    assert [(one.name, one.twin) for one in whole.structs] == [
-        ("S", False), ("T", False), ("S", True), ("U", False), ("A", False), ("A", True),
+    assert [(one.name, one.twin and one.twin.pointer) for one in whole.structs] == [
+        ("S", "/commonStructs/2"), ("T", None), ("S", "/commonStructs/0"), ("U", None), ("A", "/fields/1"), ("A", "/fields/0"),
     ]  # fmt: skip
     assert {one.name: one.is_used for one in whole.structs} == {"S": True, "T": False, "U": True, "A": True}
     assert whole.structs_by_name["S"] is whole.common_structs[0]

@@ -423,14 +423,18 @@ TYPES = (
         FIND,
         '"name": "CoordinatorKeys"',
         '"name": "Key"',
-        ('fields/duplicate-name @ "name": "Key"',),
+        ('fields/duplicate-name @ "name": "Key"',) * 2,
     ),
     Slip(
         "field named like another but for the case",
         FIND,
         '"name": "CoordinatorKeys"',
         '"name": "keyType"',
-        ('fields/duplicate-name @ "name": "keyType"', 'style/field-case @ "name": "keyType"'),
+        (
+            'fields/duplicate-name @ "name": "KeyType"',
+            'fields/duplicate-name @ "name": "keyType"',
+            'style/field-case @ "name": "keyType"',
+        ),
     ),
     Slip(
         "underscore in a name",
@@ -559,8 +563,8 @@ DEFAULTS = (
     ),
 )
 TAGS = (
-    Slip("tag already taken", RECORD, '"tag": 2', '"tag": 1', ('tags/duplicate @ "tag": 1',)),
-    Slip("tag of the next field", RECORD, '"tag": 1', '"tag": 2', ('tags/duplicate @ "tag": 2',)),
+    Slip("tag already taken", RECORD, '"tag": 2', '"tag": 1', ('tags/duplicate @ "tag": 1',) * 2),
+    Slip("tag of the next field", RECORD, '"tag": 1', '"tag": 2', ('tags/duplicate @ "tag": 2',) * 2),
     Slip("tag leaves a gap", RECORD, '"tag": 2', '"tag": 3', ('tags/gap @ "tag": 3',)),
     Slip("tag negative", RECORD, '"tag": 0', '"tag": -1', ('tags/negative @ "tag": -1',)),
     Slip(
@@ -651,7 +655,7 @@ STRUCTS = (
         GROUPS,
         '"commonStructs": [',
         '"commonStructs": [\n    { "name": "Assignment", "versions": "0+", "fields": [\n      { "name": "A", "type": "int32", "versions": "0+", "about": "One." } ]},',
-        ('structs/duplicate @ "name": "Assignment"',),
+        ('structs/duplicate @ "name": "Assignment"',) * 2,
     ),
     Slip(
         "common struct inside itself",
@@ -665,11 +669,17 @@ STRUCTS = (
         TOPICS,
         '"type": "Cursor", "versions": "0+"',
         '"type": "TopicRequest", "versions": "0+"',
-        ('structs/duplicate @ "type": "TopicRequest"',),
+        ('structs/duplicate @ "type": "[]TopicRequest"', 'structs/duplicate @ "type": "TopicRequest"'),
     ),
 )
 PAIRS = (
-    Slip("api key taken", DELETE, '"apiKey": 42', '"apiKey": 47', ('rpc/api-key-duplicate @ "apiKey": 47',)),
+    Slip(
+        "api key taken",
+        DELETE,
+        '"apiKey": 42',
+        '"apiKey": 47',
+        ('rpc/api-key-duplicate @ "apiKey": 47', 'OffsetDeleteRequest: rpc/api-key-duplicate @ "apiKey": 47'),
+    ),
     Slip("api key missing", DELETE, '  "apiKey": 42,\n', "", ('rpc/api-key-missing @ "name": "DeleteGroupsRequest"',)),
     Slip("api key mistyped", DELETE, '"apiKey": 42', '"apiKey": 24', ('rpc/response-missing @ "apiKey": 24',)),
     Slip("api key negative", DELETE, '"apiKey": 42', '"apiKey": -42', ('rpc/api-key-negative @ "apiKey": -42',)),

@@ -11,6 +11,8 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
+from kiplint.model.load import load
+from kiplint.model.schemas import SchemaSet
 from kiplint.sources.git import is_revision, is_unborn
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SourceError
@@ -33,12 +35,19 @@ class BaseState(NamedTuple):
 
     def place(self, path: str) -> str:
         """The path in the repository of a file."""
-        return os.path.relpath(os.path.realpath(path), os.path.realpath(self.top)).replace(os.sep, "/")
+        return _inner(path, self.top)
 
     def files_at(self, paths: Iterable[str]) -> dict[str, bytes]:
         """The bytes in the base of those of the files that it has."""
         places = {path: self.place(path) for path in paths}
         return {path: self.files[place] for path, place in places.items() if place in self.files}
+
+    def at(self, directory: str) -> SchemaSet | None:
+        """The set of a directory, None if the base has none."""
+        folder = self.place(directory)
+        loaded = (load(path, data).message for path, data in self.files.items() if os.path.dirname(path) == folder)
+        messages = tuple(message for message in loaded if message)
+        return SchemaSet(messages) if messages else None
 
 
 def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> BaseState:
@@ -108,14 +117,20 @@ def places(
         if not os.path.lexists(name):
             raise UsageError(f"{option} takes directories and files, not {name}")
         folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
-        inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top)).replace(os.sep, "/")
+        inner = _inner(folder, top)
         if not top or inner.startswith("../"):
             raise UsageError(f"{option}: {name} is not {where}")
-        place = f"{revision}:{'' if inner == '.' else inner}"
+        place = f"{revision}:{inner}"
         if place not in known:
             known.add(place)
-            if inner == "." or _is_there(place, repository):
+            if not inner or _is_there(place, repository):
                 yield place
+
+
+def _inner(path: str, top: str) -> str:
+    """A path relative to the top of a repository, with slashes; empty for the top itself."""
+    inner = os.path.relpath(os.path.realpath(path or os.curdir), os.path.realpath(top)).replace(os.sep, "/")
+    return "" if inner == "." else inner
 
 
 def _is_there(place: str, repository: str | None) -> bool:

@@ -51,11 +51,13 @@ def check_set(
     partial: bool = False,
     fixer: FixFunction | None = None,
     free: bool = True,
+    base: SchemaSet | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial`: the rest of the set is unknown, so a missing half of an RPC is no violation. With a `fixer` the findings
-    carry their fixes. `free`: free the memory of the elements at once; the last set of a process need not.
+    carry their fixes. With a `base`, what it has is not to blame for what the set adds. `free`: free the memory of the
+    elements at once; the last set of a process need not.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -65,7 +67,7 @@ def check_set(
             reported.add(path)
     messages = tuple(definition.message for definition in definitions if definition.message)
     unread = unread_names(definitions)
-    schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported))
+    schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported), base)
     violations = [*file_violations(definitions, reported, rules), *set_violations(schemas, rules, reported)]
     if rules.readings:
         violations += rules.violations("reading", rules.readings(definitions))

@@ -250,7 +250,7 @@ def next_api_key(case: FixerCase) -> Fix | None:
     """The API key after all that the set has; the other half of a copied RPC is given the same."""
     message = case.violation.element
     node = case.node
-    if not isinstance(message, Message) or node is None or node.key != "apiKey":
+    if not isinstance(message, Message) or not message.is_newcomer or node is None or node.key != "apiKey":
         return None
     halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
     keys = [other.api_key for other in message.schemas.messages if other.type in halves and other.api_key is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -117,6 +117,17 @@ def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) 
     if text is UNSET or not text or not isinstance(text, str) or text.isspace():
         return ParsedRange(stand_in, "")
     return required_range(text, stand_in)
+
+
+def to_blame(claimants: Sequence[T], age: Callable[[T], object]) -> dict[int, T]:
+    """By index of each of several claimants to one thing that is to blame: the other to name.
+
+    The oldest have it by right where a base shows their `age`; where all are alike, each is to blame.
+    """
+    ages: list[Any] = [age(claimant) for claimant in claimants]
+    first = ages.index(max(ages))
+    blamed = [index for index, years in enumerate(ages) if years < ages[first]] or range(len(ages))
+    return {index: claimants[first if index != first else first == 0] for index in blamed}
 
 
 def escape(token: str) -> str:

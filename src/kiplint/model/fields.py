@@ -21,6 +21,7 @@ from kiplint.model.element import (
     rule_fact,
     set_fact,
     set_rule_fact,
+    to_blame,
     value_or,
 )
 from kiplint.model.spec import FieldSpec, StructSpec
@@ -90,8 +91,13 @@ class Container:
         return any(field.map_key for field in self.fields)
 
     @rule_fact
+    def former(self) -> Container | None:
+        """The message or struct in the base of a comparison; None without a base, or if it is new."""
+        raise NotImplementedError
+
+    @rule_fact
     def name_twins(self) -> dict[int, str]:
-        """By index of a field: the name of an earlier field that becomes the same Java member."""
+        """By index of a field: the name of another field that becomes the same Java member."""
         if len({field.name.lower() for field in self.fields}) == len(self.fields):
             return {}
         return _twins(self.fields, lambda field: field.java_name)
@@ -102,11 +108,11 @@ class Container:
         described = tuple(field for field in self.fields if field.about)
         if len({field.about for field in described}) == len(described):
             return {}
-        return _twins(described, lambda field: field.about)
+        return _twins(described, lambda field: field.about, lambda field: _age(field) or -field.index)
 
     @rule_fact
     def tag_twins(self) -> dict[int, str]:
-        """By index of a field: the name of an earlier field with the same tag."""
+        """By index of a field: the name of another field with the same tag, of an older one if the base is known."""
         return _twins(self.tagged_fields, lambda field: field.tag)
 
     @rule_fact
@@ -122,7 +128,10 @@ class Container:
             field.tag is None and field.tagged for field in self.fields
         ):
             return {}  # which tag is missing is not known
-        expected, spare = 0, len(self.tag_twins)  # the second use of a tag probably means an unused one
+        expected, spare = (
+            0,
+            len(self.tagged_fields) - len({field.tag for field in self.tagged_fields}),
+        )  # the second use of a tag probably means an unused one
         for field in sorted(self.tagged_fields, key=lambda field: field.tag or 0):
             missing = max((field.tag or 0) - expected, 0)
             if missing > spare:
@@ -142,16 +151,24 @@ class Container:
         }
 
 
-def _twins(fields: tuple[Field, ...], key: Callable[[Field], Hashable]) -> dict[int, str]:
-    first: dict[Hashable, str] = {}
-    twins: dict[int, str] = {}
+def _twins(
+    fields: tuple[Field, ...], key: Callable[[Field], Hashable], age: Callable[[Field], int] | None = None
+) -> dict[int, str]:
+    groups: dict[Hashable, list[Field]] = {}
     for field in fields:
-        value = key(field)
-        if value in first:
-            twins[field.index] = first[value]
-        else:
-            first[value] = field.name
-    return twins
+        groups.setdefault(key(field), []).append(field)
+    shared = (group for group in groups.values() if len(group) > 1)
+    twins = (
+        (group[index].index, twin.name) for group in shared for index, twin in to_blame(group, age or _age).items()
+    )
+    return dict(sorted(twins))
+
+
+def _age(field: Field) -> int:
+    """How much of a field the base has: 0 for a new field."""
+    known = field.owner.former.by_name.get(field.name) if field.owner.former else None
+    alike = ("type", "tag", "versions", "about")
+    return 1 + sum(getattr(known, name) == getattr(field, name) for name in alike) if known else 0
 
 
 class Field:
@@ -374,7 +391,7 @@ class Field:
 
     @rule_fact
     def tag_twin(self) -> str:
-        """The name of an earlier field of the same struct with the same tag, or empty."""
+        """The name of another field of the same struct with the same tag, of an older one if the base is known."""
         return self.owner.tag_twins.get(self.index, "")
 
     @rule_fact
@@ -455,7 +472,7 @@ class Field:
 
     @rule_fact
     def name_twin(self) -> str:
-        """The name of an earlier field of the same struct whose Java member is the same, or empty."""
+        """The name of another field of the same struct whose Java member is the same, or empty."""
         return self.owner.name_twins.get(self.index, "")
 
     @rule_fact
@@ -686,9 +703,15 @@ class Struct(Container):
         return self.name in self._message.referenced_types
 
     @rule_fact
-    def twin(self) -> bool:
-        """Whether an earlier struct of the file has the same name."""
-        return self._message.structs_by_name.get(self.name) is not self
+    def former(self) -> Struct | None:
+        """The struct in the base of a comparison; None without a base, or if it is new."""
+        known = self._message.former
+        return known.structs_by_name.get(self.name) if known else None
+
+    @rule_fact
+    def twin(self) -> Struct | None:
+        """Another struct of the file with the same name, an older one if the base is known; else None."""
+        return self._message.struct_twins.get(self.pointer)
 
     @rule_fact
     def cycle(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Annotated, Final
 
 from kiplint.model import notes
 from kiplint.model.element import (
@@ -16,6 +16,7 @@ from kiplint.model.element import (
     rule_fact,
     set_fact,
     set_rule_fact,
+    to_blame,
     value_or,
 )
 from kiplint.model.fields import Container, Field, Struct
@@ -54,6 +55,9 @@ class Message(Container):
     """The path of the file; empty where there is none."""
     data: bytes
     """The bytes of the file."""
+    former: Annotated[
+        Message | None, "The message in the base of a comparison; None without a base, or if it is new."
+    ] = None
 
     def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"", noted: tuple[Problem, ...] = ()) -> None:
         self.spec = spec
@@ -176,22 +180,28 @@ class Message(Container):
 
     @set_rule_fact
     def name_owner(self) -> str:
-        """The file of an earlier message of the set with the same name, or empty."""
-        first = self.schemas.by_name.get(self.name, self)
-        return "" if first is self else first.file_name
+        """The file of another message of the set with the same name, of an older one if the base is known; or empty."""
+        twin = self.schemas.name_twins.get(self)
+        return twin.file_name if twin else ""
 
     @set_rule_fact
     def api_key_owner(self) -> str:
-        """The name of an earlier message of the set with the same type and API key, or empty."""
-        if self.api_key is None or self.is_mistyped:
-            return ""
-        first = self.schemas.key_owners.get((self.type, self.api_key), self)
-        return "" if first is self else first.name
+        """The name of another message with the same type and API key, an older one if the base is known; or empty."""
+        twin = self.schemas.key_twins.get(self)
+        return twin.name if twin else ""
+
+    @set_rule_fact
+    def is_newcomer(self) -> bool:
+        """Whether its API key belongs to another message in the base of a comparison."""
+        twin = self.schemas.key_twins.get(self)
+        return twin is not None and twin.former is not None and twin not in self.schemas.key_twins
 
     @set_rule_fact
     def is_doubtful(self) -> bool:
         """Whether API key or type are missing, impossible, taken or duplicate, so that they identify no half."""
-        if self.api_key is None or self.api_key < 0 or self.is_mistyped or self.api_key_owner:
+        if self.api_key is None or self.api_key < 0 or self.is_mistyped:
+            return True
+        if self.schemas.key_owners.get((self.type, self.api_key), self) is not self:
             return True
         return any(
             problem.pointer in ("/apiKey", "/type") and problem.kind == "duplicate-key" for problem in self.noted
@@ -201,8 +211,8 @@ class Message(Container):
     def free_api_key(self) -> int:
         """The API key to take: that of the other half by name if no other message has it, else the next free key."""
         key = self.schemas.key_of_partner(self)
-        owner = self.schemas.key_owners.get((self.type, key), self) if key is not None else None
-        return key if key is not None and owner is self else self.schemas.next_api_key
+        taken = key in (None, self.api_key) or (self.type, key) in self.schemas.key_owners
+        return self.schemas.next_api_key if key is None or taken else key
 
     @set_rule_fact
     def fields_of_both_halves(self) -> dict[str, list[Field]]:
@@ -390,6 +400,23 @@ class Message(Container):
     def all_fields(self) -> tuple[Field, ...]:
         """Every field at every depth: the top-level fields first, then struct by struct."""
         return (*self.fields, *(field for struct in self.structs for field in struct.fields))
+
+    @rule_fact
+    def struct_twins(self) -> dict[str, Struct]:
+        """By pointer of a struct: another struct of the same name, an older one if the base is known."""
+        if len(self.structs) == len(self.structs_by_name):
+            return {}
+        groups: dict[str, list[Struct]] = {}
+        for struct in self.structs:
+            if struct.is_common or struct.name not in self.common_names:
+                groups.setdefault(struct.name, []).append(struct)
+        known = {struct.path for struct in self.former.structs} if self.former else frozenset()
+        return {
+            group[index].pointer: twin
+            for group in groups.values()
+            if len(group) > 1
+            for index, twin in to_blame(group, lambda struct: struct.path in known).items()
+        }
 
     @fact
     def cycles(self) -> dict[str, str]:

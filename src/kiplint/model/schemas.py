@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from kiplint.model import usage
-from kiplint.model.element import fact, rule_fact
+from kiplint.model.element import fact, rule_fact, to_blame
 from kiplint.model.spec import ENTITY_TYPES
 from kiplint.model.words import Vocabulary
 from kiplint.text.show import printable
@@ -96,6 +96,29 @@ class Rpc:
         return self._request if self._request.valid.highest < self._response.valid.highest else self._response
 
     @rule_fact
+    def bumped(self) -> Message | None:
+        """The half whose versions alone differ from the base; without such a half the lagging one."""
+        return self._changed("valid") or self.lagging
+
+    @rule_fact
+    def flexed(self) -> Message | None:
+        """The half whose flexible versions alone differ from the base; without such a half the response."""
+        return self._changed("flexible") or self._response
+
+    @rule_fact
+    def renamed(self) -> Message | None:
+        """The half whose name alone differs from the base; without such a half the request."""
+        return self._changed("name") or self._request
+
+    def _changed(self, attribute: str) -> Message | None:
+        changed = [
+            half
+            for half in self._halves
+            if half.former is None or getattr(half, attribute) != getattr(half.former, attribute)
+        ]
+        return changed[0] if len(changed) == 1 and self.is_pair else None
+
+    @rule_fact
     def namesake(self) -> Message | None:
         """For a single half: the other half by name, where it has another API key; else None."""
         half = self._halves[0] if len(self._halves) == 1 else None
@@ -133,7 +156,8 @@ class SchemaSet:
     """The messages of one directory, as Kafka's generator takes them.
 
     `partial` means that a single file stands for a set that is not known. `unread` are the likely names of messages
-    whose files cannot be read; `selected` the files whose findings are reported, None for all.
+    whose files cannot be read; `selected` the files whose findings are reported, None for all; `base` is the set that
+    it is compared with.
     """
 
     directory: str
@@ -146,6 +170,7 @@ class SchemaSet:
         partial: bool = False,
         unread: frozenset[str] = frozenset(),
         selected: frozenset[str] | None = None,
+        base: SchemaSet | None = None,
     ) -> None:
         self._messages = messages
         self.directory = directory
@@ -154,6 +179,10 @@ class SchemaSet:
         self.selected = selected
         for message in messages:
             vars(message)["schemas"] = self
+        if base is not None:
+            names = {message.name for message in messages}
+            for message in messages:
+                message.former = base._former_of(message, names)
 
     def __repr__(self) -> str:
         directory = self.directory.replace("\\", "/").rstrip("/").rpartition("/")[2]
@@ -173,6 +202,28 @@ class SchemaSet:
         if len({message.name for message in self._messages}) == len(self._messages):
             return {message.name: message for message in self._messages}
         return {message.name: message for message in _oldest_last(self._messages)}
+
+    def _former_of(self, message: Message, names: Container[str]) -> Message | None:
+        """What a message of a later set was: that of its name, else that of its API key if none of `names` has that."""
+        former = self.by_name.get(message.name)
+        if former is None and message.api_key is not None:
+            former = self.key_owners.get((message.type, message.api_key))
+            former = None if former and former.name in names else former
+        return former if former and former.type == message.type else None
+
+    @rule_fact
+    def name_twins(self) -> dict[Message, Message]:
+        """For messages whose name another has: the other, an older one if the base is known."""
+        return _twins(self._messages, lambda message: message.name)
+
+    @rule_fact
+    def key_twins(self) -> dict[Message, Message]:
+        """For messages whose type and API key another has: the other, an older one if the base is known."""
+        return _twins(self._keyed, lambda message: (message.type, message.api_key))
+
+    @fact
+    def _keyed(self) -> list[Message]:
+        return [message for message in self._messages if message.api_key is not None and not message.is_mistyped]
 
     @rule_fact
     def requests(self) -> dict[str, Message]:
@@ -204,7 +255,7 @@ class SchemaSet:
             for place, kinds in enumerate((_FIRST, _SECOND)):
                 if message.spec.type in kinds and message.api_key is not None and not message.is_mistyped:
                     pair = halves.setdefault((kinds[message.spec.type], message.api_key), [None, None])
-                    if pair[place] is None or not message.api_key_owner:
+                    if pair[place] is None or self.key_owners.get((message.type, message.api_key), message) is message:
                         pair[place] = message
         return tuple(
             Rpc(key, *pair, partial=self.partial or self._has_unread_half(pair))
@@ -240,10 +291,11 @@ class SchemaSet:
     @rule_fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """By message type and API key: the message that has them, of several the one that is probably the original."""
-        keyed = [message for message in self._messages if message.api_key is not None and not message.is_mistyped]
+        keyed = self._keyed
         if len({(message.type, message.api_key) for message in keyed}) < len(keyed):
             keyed = _oldest_last(keyed)
             keyed.sort(key=lambda message: message.api_key == self.key_of_partner(message))
+            keyed.sort(key=lambda message: message.former is not None and message.former.api_key == message.api_key)
         return {(message.type, message.api_key): message for message in keyed if message.api_key is not None}
 
     @fact
@@ -387,6 +439,21 @@ def _oldest_last(messages: Sequence[Message]) -> list[Message]:
     return ranked
 
 
-def _age(message: Message) -> tuple[bool, int]:
+def _age(message: Message) -> tuple[int, ...]:
     """How old a message looks: a copied file has another message's name, and older messages have more versions."""
-    return message.file_stem == message.name, message.valid.highest
+    return *_right(message), message.valid.highest
+
+
+def _right(message: Message) -> tuple[int, bool]:
+    """How much of a message the base has, 0 for a new message; and whether the file is called like it."""
+    former = message.former
+    known = 1 + (former.api_key == message.api_key) + (former.file_name == message.file_name) if former else 0
+    return known, message.file_stem == message.name
+
+
+def _twins(messages: Sequence[Message], key: Callable[[Message], Hashable]) -> dict[Message, Message]:
+    groups: dict[Hashable, list[Message]] = {}
+    for message in messages:
+        groups.setdefault(key(message), []).append(message)
+    shared = [group for group in groups.values() if len(group) > 1]
+    return {group[index]: twin for group in shared for index, twin in to_blame(group, _right).items()}

@@ -30,7 +30,7 @@ class KeptFindings:
     """The findings not to fix: older ones and recorded ones, each as often as it is known, over all sets of a run."""
 
     def __init__(self, base: BaseState | None, recorded: Mapping[str, int]) -> None:
-        self._base = base
+        self.base = base
         self._recorded = Counter(recorded)
 
     def chosen(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> list[Finding]:
@@ -46,17 +46,17 @@ class KeptFindings:
 
     def base_files(self, paths: Iterable[str]) -> dict[str, bytes] | None:
         """Those of the files that the base has, with their bytes there; None without a base."""
-        return self._base and self._base.files_at(paths)
+        return self.base and self.base.files_at(paths)
 
     def settle(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
         """Count off the findings that remain in a set that is done."""
         self._recorded -= Counter(finding.fingerprint for finding in self._new(findings, sources))
-        if self._base is not None:
+        if self.base is not None:
             remaining = Counter(finding.fingerprint for finding in findings)
-            self._base = self._base._replace(counts=Counter(self._base.counts) - remaining)
+            self.base = self.base._replace(counts=Counter(self.base.counts) - remaining)
 
     def _new(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
-        return tuple(findings) if self._base is None else brought_about(tuple(findings), sources, self._base)
+        return tuple(findings) if self.base is None else brought_about(tuple(findings), sources, self.base)
 
 
 class Fixes(msgspec.Struct, frozen=True):
@@ -155,8 +155,14 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.reported) for file in self._set.files)
+        folder, base = self._set.directory, self._kept.base if self._kept else None
         result = check_set(
-            inputs, self._rules, directory=self._set.directory, partial=self._set.lone, fixer=self._fixer
+            inputs,
+            self._rules,
+            directory=folder,
+            partial=self._set.lone,
+            fixer=self._fixer,
+            base=base.at(folder) if base else None,
         )
         if self._kept is not None:
             chosen = {id(finding) for finding in self._kept.chosen(result.findings, result.sources)}

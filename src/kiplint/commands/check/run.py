@@ -262,10 +262,27 @@ class _Run:
                 raise
             files.empty.clear()
 
+    def _checked(self) -> Iterator[Checked]:
+        fixer, base = _fix if self.options.fixes else None, self.base
+        following = self._read()
+        schemas = next(following, None)
+        while schemas:
+            later = next(following, None)
+            yield check_set(
+                (Input(file.path, file.data, file.reported) for file in schemas.files),
+                self.rules,
+                directory=schemas.directory,
+                partial=schemas.lone,
+                fixer=fixer,
+                free=later is not None,
+                base=base.at(schemas.directory) if base else None,
+            )
+            schemas = later
+
     def _results(self) -> tuple[Sequence[Checked], Fixes | None]:
         """The results of the sets as they are, or with their fixes."""
         if not (self.options.mending and self.names):
-            return tuple(_checked(self._read(), self.rules, fixes=self.options.fixes)), None
+            return tuple(self._checked()), None
         from kiplint.commands.check.fix import KeptFindings, fix_sets
         from kiplint.fixes.sets import all_rules
 
@@ -316,18 +333,6 @@ def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix 
     from kiplint.fixes.fixers import make_fix
 
     return make_fix(violation, pointer, files)
-
-
-def _checked(sets: Iterable[SchemaFiles], rules: RuleSet, *, fixes: bool) -> Iterator[Checked]:
-    fixer = _fix if fixes else None
-    following = iter(sets)
-    current = next(following, None)
-    while current:
-        later = next(following, None)
-        inputs = (Input(file.path, file.data, file.reported) for file in current.files)
-        directory, lone = current.directory, current.lone
-        yield check_set(inputs, rules, directory=directory, partial=lone, fixer=fixer, free=later is not None)
-        current = later
 
 
 def located(findings: tuple[Finding, ...], paths: Iterable[str]) -> tuple[Finding, ...]:
