@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import ssl
 import subprocess
+import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -126,6 +129,57 @@ def test_a_broker_that_goes_on_naming_versions(tmp_path: Path) -> None:
     assert (found.error, found.tried) == (None, (32767, 32766, 32765, 32764, 32763, 0))
 
 
+@pytest.mark.parametrize("rows", [1_000, 1_001])
+def test_an_answer_of_too_many_rows(rows: int) -> None:
+    def talk(connection: socket.socket) -> None:
+        for _ in range(2):
+            correlation = connection.recv(4096)[8:12]
+            connection.sendall(framed(correlation + offers(0, *[(3, 2, 1)] * rows, code=0)))
+
+    def refuse(connection: socket.socket) -> None:
+        correlation = connection.recv(4096)[8:12]
+        connection.sendall(framed(correlation + offers(0, (18, 0, 0), code=35)))
+        talk(connection)
+
+    with server(refuse) as address:
+        found = ask(address)
+    if rows > 1_000:
+        assert found.error == "the answer of ApiVersions has 1001 apiKeys; 1000 are read at most"
+        return
+    counts = Counter(problem.rule for problem in found.problems)
+    expected = {"codec/versions-inverted": 1000, "codec/api-key-twice": 999, "codec/answered-not-offered": 1}
+    assert counts == expected
+    assert found.problems[2].offset == 10 + 7 - 1
+
+
+def test_all_connections_to_a_broker_share_its_time() -> None:
+    """A broker that closes the first connection late gets no second deadline."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.recv(4096)
+        time.sleep(0.6)
+        connection.shutdown(socket.SHUT_RDWR)
+
+    with server(talk) as address:
+        assert ask(address, timeout=1.0).error == "connected, but no answer within 1 s"
+
+
+def test_files_of_tls_that_are_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    pipe = str(tmp_path / "pipe")
+    for tls in (Tls(ca=pipe), Tls(certificate=pipe), Tls(certificate=__file__, key=pipe)):
+        assert complaint_of(tls) == f"the certificates cannot be used: {pipe} is not a file"
+
+
+@pytest.mark.parametrize("count", [1, 4095])
+def test_a_server_of_few_iterations_is_refused(count: int) -> None:
+    talk = _scram(Sasl("SCRAM-SHA-512", "user", "pencil"), "me")
+    next(talk)
+    said = f"the server requests {count} iterations of SCRAM; fewer than 4096 are not safe"
+    with pytest.raises(ProbeError, match=said):
+        talk.send(f"r=me,s=AAAA,i={count}".encode())
+
+
 def test_an_answer_that_is_too_long() -> None:
     with server(answering((MOST_ANSWER + 1).to_bytes(4, "big") + b"\0" * 64, close=False)) as address:
         assert (ask(address).error or "").endswith("a length of 1048577 bytes")
@@ -197,6 +251,8 @@ def test_servers_that_are_not_right(first: str) -> None:
         talk.send(first.encode())
 
 
-@pytest.mark.parametrize("place", ["localhost", "localhost:0", "localhost:99999", ":9092", "a b:1"])
+@pytest.mark.parametrize(
+    "place", ["localhost", "localhost:0", "localhost:99999", ":9092", "a b:1", "..:1", "a" * 300 + ":1"]
+)
 def test_an_address_that_is_none(place: str) -> None:
     assert complaint(lambda: probe(place, client=SET)) == f"{place} is not HOST:PORT, such as localhost:9092"

@@ -11,7 +11,7 @@ from kiplint.codec.exchange import problem_objects
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_response
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import uuid_text
-from kiplint.commands.probe.connection import BrokerConnection, ClosedError, ProbeError, Sasl, Tls
+from kiplint.commands.probe.connection import BrokerConnection, ClosedError, Deadline, ProbeError, Sasl, Tls
 from kiplint.commands.probe.result import Api, ProbedBroker
 from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import Agreement, Exchange
@@ -24,6 +24,8 @@ METADATA, SASL_HANDSHAKE, SASL_AUTHENTICATE = 3, 17, 36
 SOFTWARE = "kiplint"
 INSTANCE = "clientInstanceId"
 NO_NODE = -1
+MOST_ROWS = 1_000
+"""The number of rows of an array in an answer; brokers offer about a hundred APIs."""
 MOST_TRIED = 5
 """The number of versions of ApiVersions to try, each named by the broker and then refused, before version 0."""
 
@@ -91,7 +93,14 @@ class Client:
         if int.from_bytes(answer[:4], "big", signed=True) != self._next:
             number = int.from_bytes(answer[:4], "big", signed=True)
             raise ProbeError(f"the answer has correlation id {number}, the request had {self._next}")
-        return decode_response(self.catalog, api_key, version, answer, spans=True), answer
+        frame = decode_response(self.catalog, api_key, version, answer)
+        for name, rows in (frame.value or {}).items():
+            if isinstance(rows, list) and len(rows) > MOST_ROWS:
+                raise ProbeError(
+                    f"the answer of {message.base_name} has {len(rows)} {name}; {MOST_ROWS} are read at most"
+                )
+        self._connection.require_time()
+        return frame, answer
 
     def message(self, api_key: int) -> Message:
         """The request of that API key. Raises ProbeError."""
@@ -120,7 +129,8 @@ def api_versions(
         frame, data = client.ask(API_VERSIONS, version, values)
         problems = (*problems, *frame.problems)
         if data[4:6] != UNSUPPORTED_VERSION.to_bytes(2, "big") or version == 0:
-            return ApiVersionsAnswer(tried, version, frame, problems)
+            placed = decode_response(client.catalog, API_VERSIONS, version, data, spans=True)
+            return ApiVersionsAnswer(tried, version, placed, problems)
         version = _named(frame, version) if len(tried) < MOST_TRIED else 0
 
 
@@ -242,27 +252,27 @@ def answer_problems(answer: ApiVersionsAnswer) -> Iterator[ByteProblem]:
     """Contradictions in an answer to ApiVersions."""
     known: set[int] = set()
     rows = (answer.frame.value or {}).get("apiKeys") or []
+    offsets = {span.path: span.offset for span in answer.frame.spans}
     for number, row in enumerate(rows):
         if "maxVersion" not in row:
             continue
         key, (low, high) = row["apiKey"], _versions(row)
         if low > high or low < 0:
             text = f"the versions of API key {key} are {low} to {high}"
-            yield _problem(answer, "versions-inverted", text, f"apiKeys[{number}].minVersion")
+            yield _problem(offsets, "versions-inverted", text, f"apiKeys[{number}].minVersion")
         if key in known:
             text = f"API key {key} is offered twice; a client takes one of the two"
-            yield _problem(answer, "api-key-twice", text, f"apiKeys[{number}].apiKey")
+            yield _problem(offsets, "api-key-twice", text, f"apiKeys[{number}].apiKey")
         known.add(key)
     own = [_versions(row) for row in _rows(answer) if row["apiKey"] == API_VERSIONS]
     if not own or not own[0][0] <= answer.version <= own[0][1]:
         offered = f"offers versions {own[0][0]} to {own[0][1]} of it" if own else "does not offer it"
         text = f"the broker answers ApiVersions {answer.version}, and {offered}"
-        yield _problem(answer, "answered-not-offered", text, "apiKeys")
+        yield _problem(offsets, "answered-not-offered", text, "apiKeys")
 
 
-def _problem(answer: ApiVersionsAnswer, rule: str, text: str, path: str) -> ByteProblem:
-    offset = next((span.offset for span in answer.frame.spans if span.path == path), 0)
-    return ByteProblem(f"codec/{rule}", offset, text, path)
+def _problem(offsets: Mapping[str, int], rule: str, text: str, path: str) -> ByteProblem:
+    return ByteProblem(f"codec/{rule}", offsets.get(path, 0), text, path)
 
 
 def _rows(answer: ApiVersionsAnswer) -> Sequence[Mapping[str, Any]]:
@@ -288,8 +298,9 @@ class Questions(NamedTuple):
 def ask(questions: Questions, host: str, port: int) -> ProbedBroker:
     """Ask a broker; a failure is its `error`."""
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    deadline = Deadline(questions.timeout)
     try:
-        connection = BrokerConnection(host, port, questions.timeout, questions.tls)
+        connection = BrokerConnection(host, port, deadline, questions.tls)
     except ProbeError as error:
         return ProbedBroker(address, str(error))
     try:
@@ -303,7 +314,7 @@ def ask(questions: Questions, host: str, port: int) -> ProbedBroker:
                 raise
             # Brokers before KIP-511 may just close: a new connection tries the oldest version.
             connection.close()
-            connection = BrokerConnection(host, port, questions.timeout, questions.tls)
+            connection = BrokerConnection(host, port, deadline, questions.tls)
             client = Client(questions.sets.catalog, connection)
             _log_in(client, questions)
             answer = api_versions(client, 0, questions.identity, (highest,))

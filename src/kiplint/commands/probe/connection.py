@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import os
 import re
 import secrets
 import socket
@@ -41,11 +42,14 @@ class Tls(NamedTuple):
     """Whether any certificate is trusted."""
 
     def context(self) -> ssl.SSLContext:
-        """The context; raises ProbeError for files that cannot be used."""
+        """The context; raises ProbeError for files that cannot be used. It waits for no pipe and no passphrase."""
+        for file in filter(None, (self.ca, self.certificate, self.key)):
+            if os.path.exists(file) and not os.path.isfile(file):
+                raise ProbeError(f"the certificates cannot be used: {file} is not a file")
         try:
             made = ssl.create_default_context(cafile=self.ca)
             if self.certificate:
-                made.load_cert_chain(self.certificate, self.key)
+                made.load_cert_chain(self.certificate, self.key, password="")
         except (OSError, ssl.SSLError) as error:
             raise ProbeError(f"the certificates cannot be used: {error}") from None
         if self.insecure:
@@ -54,16 +58,30 @@ class Tls(NamedTuple):
         return made
 
 
+class Deadline:
+    """The end of the time that a broker has, for its connections and for the work on its answers."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """The remaining seconds; raises TimeoutError when there are none."""
+        remaining = self._end - time.monotonic()
+        if remaining <= 0:
+            raise TimeoutError
+        return remaining
+
+
 class BrokerConnection:
     """An open connection; every call raises ProbeError once the deadline has passed."""
 
-    def __init__(self, host: str, port: int, seconds: float, tls: Tls | None) -> None:
-        self._deadline = time.monotonic() + seconds
-        self._seconds = seconds
+    def __init__(self, host: str, port: int, deadline: Deadline, tls: Tls | None) -> None:
+        self._deadline = deadline
         try:
-            self._socket = socket.create_connection((host, port), timeout=seconds)
+            self._socket = _connected(host, port, deadline)
         except TimeoutError:
-            raise ProbeError(f"no connection within {seconds:g} s") from None
+            raise ProbeError(f"no connection within {deadline.seconds:g} s") from None
         except OSError as error:
             raise ProbeError(f"no connection: {error.strerror or error}") from None
         if tls:
@@ -78,7 +96,7 @@ class BrokerConnection:
             raise ProbeError(f"the certificate is not trusted: {error.verify_message}") from None
         except TimeoutError:
             self.close()
-            raise ProbeError(f"no TLS handshake within {self._seconds:g} s") from None
+            raise ProbeError(f"no TLS handshake within {self._deadline.seconds:g} s") from None
         except (ssl.SSLError, OSError) as error:
             self.close()
             reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
@@ -87,6 +105,13 @@ class BrokerConnection:
     def close(self) -> None:
         """End the connection."""
         self._socket.close()
+
+    def require_time(self) -> None:
+        """Raise ProbeError when the deadline has passed."""
+        try:
+            self._deadline.left()
+        except TimeoutError:
+            raise ProbeError(f"an answer that takes longer than {self._deadline.seconds:g} s to read") from None
 
     def ask(self, frame: bytes) -> bytes:
         """Send a frame and receive a frame, both without their lengths."""
@@ -99,7 +124,7 @@ class BrokerConnection:
                 raise ProbeError(_no_frame(head + self._peek()))
             return self._read(size, head)
         except TimeoutError:
-            raise ProbeError(f"connected, but no answer within {self._seconds:g} s") from None
+            raise ProbeError(f"connected, but no answer within {self._deadline.seconds:g} s") from None
         except (ConnectionError, BrokenPipeError, ssl.SSLError, OSError) as error:
             raise ClosedError(f"the connection broke before an answer: {error.strerror or error}") from None
 
@@ -125,10 +150,23 @@ class BrokerConnection:
             return b""
 
     def _wait(self) -> None:
-        remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
-            raise TimeoutError
-        self._socket.settimeout(remaining)
+        self._socket.settimeout(self._deadline.left())
+
+
+def _connected(host: str, port: int, deadline: Deadline) -> socket.socket:
+    """A connection to the first address of the host that answers; all of them share the deadline."""
+    failure: OSError = OSError("the host has no address")
+    for family, kind, protocol, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        made = socket.socket(family, kind, protocol)
+        try:
+            made.settimeout(deadline.left())
+            made.connect(place)
+        except OSError as error:
+            made.close()
+            failure = error
+        else:
+            return made
+    raise failure
 
 
 def _no_frame(data: bytes) -> str:
@@ -143,8 +181,9 @@ def _no_frame(data: bytes) -> str:
 
 
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
-MOST_ITERATIONS = 1_000_000
-"""The largest number of iterations that a server may request; Kafka's default is 4,096."""
+FEWEST_ITERATIONS, MOST_ITERATIONS = 4_096, 1_000_000
+"""The numbers of iterations that a server may request. Kafka's client refuses fewer than 4,096, its default, too: from
+few iterations whoever poses as the server learns the password."""
 
 Talk = Generator[bytes, bytes, None]
 """Yields the messages to send, and receives the answers."""
@@ -179,6 +218,10 @@ def _scram(sasl: Sasl, nonce: str) -> Talk:
     count = int(challenge["i"]) if re.fullmatch(r"[0-9]{1,7}", challenge.get("i", "")) else 0
     if not challenge.get("r", "").startswith(nonce) or "s" not in challenge or not 0 < count <= MOST_ITERATIONS:
         raise ProbeError("the server's first SCRAM message is invalid")
+    if count < FEWEST_ITERATIONS:
+        raise ProbeError(
+            f"the server requests {count} iterations of SCRAM; fewer than {FEWEST_ITERATIONS} are not safe"
+        )
     salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decoded(challenge["s"]), count)
     client = hmac.digest(salted, b"Client Key", name)
     without_proof = f"c=biws,r={challenge['r']}"

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from kiplint import __version__
 from kiplint.codec.catalog import open_catalog
 from kiplint.codec.frames import API_VERSIONS
 from kiplint.commands.probe.broker import NO_NODE, ClientIdentity, KnownSets, Questions, ask
 from kiplint.commands.probe.connection import Sasl, Tls
-from kiplint.commands.probe.result import ProbeResult
+from kiplint.commands.probe.result import ProbedBroker, ProbeResult
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 
 MOST_AT_ONCE = 16
+SLACK = 1.0
+"""How many seconds the threads have beyond the deadlines of their brokers."""
 
 
 def probe(
@@ -56,9 +59,15 @@ def probe(
         sasl,
         expect_cluster,
     )
-    with ThreadPoolExecutor(min(MOST_AT_ONCE, len(addressed))) as pool:
-        futures = [pool.submit(ask, questions, host, port) for host, port in addressed]
-        brokers = tuple(future.result() for future in futures)
+    pool = ThreadPoolExecutor(min(MOST_AT_ONCE, len(addressed)))
+    futures = [pool.submit(ask, questions, host, port) for host, port in addressed]
+    wait(futures, timeout * math.ceil(len(addressed) / MOST_AT_ONCE) + SLACK)
+    pool.shutdown(wait=False, cancel_futures=True)  # nothing ends the search for the address of a host
+    late = f"no answer within {timeout:g} s"
+    brokers = tuple(
+        future.result() if future.done() and not future.cancelled() else ProbedBroker(address, late)
+        for address, future in zip(addresses, futures, strict=True)
+    )
     in_order = all(broker.is_in_order for broker in brokers)
     broken = tuple(catalog.broken)
     return ProbeResult(status="error" if broken else "ok" if in_order else "findings", broken=broken, brokers=brokers)
@@ -66,9 +75,17 @@ def probe(
 
 def _host_and_port(address: str) -> tuple[str, int]:
     match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\s]+):([0-9]{1,5})", address)
-    if not match or not 0 < int(match[2]) < 65536:
+    if not match or not 0 < int(match[2]) < 65536 or not _is_host(match[1].strip("[]")):
         raise UsageError(f"{address} is not HOST:PORT, such as localhost:9092")
     return match[1].strip("[]"), int(match[2])
+
+
+def _is_host(name: str) -> bool:
+    """Whether a name can be looked up: its labels have 1 to 63 characters."""
+    try:
+        return bool(name.encode("idna")) and "\0" not in name
+    except UnicodeError:
+        return False
 
 
 def _software_version() -> str:
