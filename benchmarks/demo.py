@@ -43,7 +43,7 @@ def _show(name: str, sources: Iterable[str]) -> None:
 
 def _run(*words: str) -> None:
     print(f"\n$ kiplint pipeline {' '.join(words)}\n", flush=True)
-    subprocess.run([sys.executable, "-m", "kiplint", "pipeline", *words], check=True)
+    subprocess.run([sys.executable, "-P", "-m", "kiplint", "pipeline", *words], check=True)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def written(picture: Picture) -> str:
     """The page that is photographed."""
     terminal = picture.name == "terminal"
     form = () if terminal else ("--output-format", "html")
-    command = [sys.executable, "-m", "kiplint", *picture.words, *form]
+    command = [sys.executable, "-P", "-m", "kiplint", *picture.words, *form]
     env = {**os.environ, "COLUMNS": "96"}
     out = subprocess.run(
         command, cwd=ROOT / "fixtures" / picture.folder, env=env, stdout=subprocess.PIPE, text=True, check=False
@@ -122,7 +122,7 @@ def _shots(browser: Any, page: str, picture: Picture, folder: Path) -> Iterator[
 
 def _make_lake(lake: Path, history: Path) -> None:
     words = ("pipeline", "run", "--quiet", "--out", str(lake), "--source", f"sample={history}")
-    subprocess.run([sys.executable, "-m", "kiplint", *words], check=True)
+    subprocess.run([sys.executable, "-P", "-m", "kiplint", *words], check=True)
 
 
 def main() -> int:

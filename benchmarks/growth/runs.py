@@ -86,7 +86,7 @@ def logging(folder: Path) -> tuple[str, ...]:
 
 
 def _run(lake: Path, *words: str, files: int = 0) -> Watched:
-    command = [sys.executable, "-m", "kiplint", "pipeline", "run", *words, "--out", str(lake)]
+    command = [sys.executable, "-P", "-m", "kiplint", "pipeline", "run", *words, "--out", str(lake)]
     limit = ["sh", "-c", f'ulimit -S -n {files} && exec "$@"', "sh"] if files else []
     return watch([*limit, *command])
 

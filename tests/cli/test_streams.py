@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -11,10 +13,12 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from conftest import ROOT
+from kiplint.cli import process
 from tools import definition, environment, field
 from zygote import AVAILABLE, REDIRECTED, zygote
 
@@ -174,7 +178,7 @@ left = int(sys.argv.pop(1))
 settled = False
 def interrupt(event, arguments):
     global left, settled
-    settled = settled or signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    settled = settled or (event == "import" and arguments[0] == "kiplint.cli.process")
     if settled and event in ("import", "open"):
         left -= 1
         if left == 0:
@@ -185,7 +189,7 @@ main()
 """
 """A run that is interrupted where it imports a module or opens a file, at the one with a number.
 
-What comes before kiplint has settled is Python's own to end.
+What comes before the first module of kiplint's own is Python's to end.
 """
 
 
@@ -194,6 +198,23 @@ def test_an_early_interrupt_is_silent(here: Path, number: int) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(number), "check", "-"]
     done = subprocess.run(command, cwd=here, env=environment(), input=b"{}", capture_output=True, check=False)
     assert (done.returncode in (130, -signal.SIGINT), done.stdout, done.stderr) == (True, b"", b"")
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [(300 << 20, "out of memory: the limit is 300 MiB; `ulimit -v` raises it"), (-1, "out of memory")],
+)
+def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, limit: int, said: str) -> None:
+    def command() -> int:
+        raise MemoryError
+
+    def fail(message: str) -> NoReturn:
+        raise SystemExit(message)
+
+    monkeypatch.setattr(process, "fail", fail)
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (limit, -1))
+    with pytest.raises(SystemExit, match=f"^{re.escape(said)}$"):
+        process._run(command)
 
 
 def test_an_interrupt_of_who_waits_for_input_is_silent(here: Path) -> None:

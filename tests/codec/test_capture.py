@@ -276,3 +276,17 @@ def test_a_response_whose_bytes_were_lost_is_not_missing() -> None:
     answer = Segment(5.0, SERVER, CLIENT, 13, ACK, response(1), 30)
     assert [frame.answered for frame in read(sent)] == [False] * 3
     assert [frame.answered for frame in read([*sent, answer])] == [None, True, None, False]  # the last is the response
+
+
+@pytest.mark.parametrize("option", [9, 14])
+def test_an_empty_option_of_pcapng(option: int) -> None:
+    """The resolution and the offset of times, which have 1 and 8 bytes."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        size = (12 + len(body)).to_bytes(4, "little")
+        return kind.to_bytes(4, "little") + size + body + size
+
+    section = block(0x0A0D0D0A, bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff"))
+    data = section + block(1, bytes.fromhex("0100 0000 00000000") + option.to_bytes(4, "little") + bytes(4))
+    with pytest.raises(UnreadableCapture, match="no capture that dpkt can read"):
+        read_capture(echo(), data)

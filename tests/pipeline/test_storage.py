@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake import upkeep
 from kiplint.pipeline.lake.files import write_table
 from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.marker import claim
 from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.lake.storage import Storage
 from kiplint.pipeline.lake.upkeep import optimize
@@ -146,3 +148,13 @@ def test_what_is_no_lake_in_an_object_store(bucket: str) -> None:
     assert complaint(lambda: _grow(Lake("s3://nowhere/lake"), "a")).startswith(
         "cannot write the lake s3://nowhere/lake: "
     )
+
+
+def test_a_full_disk_leaves_no_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Storage, name: str, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Storage, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        claim(Storage(str(tmp_path / "lake")), ())
+    assert not (tmp_path / "lake").exists()

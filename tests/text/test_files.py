@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kiplint.engine.errors import UsageError
+from kiplint.fixes.write import NotWritten, Replacement, create_files, replace_files
 from kiplint.text.files import open_file, open_to_write, read_file, read_text, replace_file
 
 STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
@@ -157,3 +160,26 @@ def test_a_pipe_is_written_to_when_somebody_reads(tmp_path: Path) -> None:
         out.write("x")
     assert os.read(reader, 9) == b"x"
     os.close(reader)
+
+
+@pytest.mark.parametrize("place", [".git/a", ".git/hooks/a", ".GIT/a", "link/a"])
+def test_nothing_is_written_below_git(tmp_path: Path, place: str) -> None:
+    for folder in (".git/hooks", ".GIT"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "link").symlink_to(".git/hooks")
+    file = tmp_path / place
+    writes: list[Callable[[], object]] = [
+        lambda: open_to_write(str(file)),
+        lambda: open_to_write(str(file), append=True),
+        lambda: replace_file(str(file), b""),
+        lambda: create_files({str(file): b""}),
+    ]
+    for write in writes:
+        with pytest.raises((OSError, UsageError), match="it is below .git, where nothing is written"):
+            write()
+        assert not file.exists()
+    file.write_bytes(b"a")
+    with pytest.raises(NotWritten, match="it is below .git, where nothing is written"):
+        replace_files([Replacement(file, b"a", b"b")])
+    assert file.read_bytes() == b"a"
+    replace_file(str(tmp_path / ".gitignore"), b"")

@@ -55,13 +55,10 @@ class Ended(BaseException):
 
 
 def settle() -> None:
-    """Prepare the process: Ctrl-C ends it without a traceback, and closed standard streams are replaced.
+    """Replace closed standard streams.
 
-    Until there is something to clean up, Ctrl-C simply ends the process. The descriptors of closed streams are taken,
-    as the next file to be opened would get them, and with them what is printed.
+    Their descriptors are taken, as the next file to be opened would get them, and with them what is printed.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
     for number in range(3):
         try:
             os.fstat(number)
@@ -108,8 +105,8 @@ def run(command: Callable[[], int], hints: Mapping[str, str] = NO_HINTS) -> NoRe
     _hints.update(hints)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # some terminals cannot show all characters
-    heed_signals()
     try:
+        heed_signals()
         _run(command)
     except KeyboardInterrupt:
         leave(INTERRUPTED)
@@ -124,9 +121,12 @@ def describe(error: Exception) -> str:
 
 
 def _run(command: Callable[[], int]) -> NoReturn:
+    code = None
     try:
         code = command()
         sys.stdout.flush()
+    except MemoryError:  # what the frames of the traceback hold is free only after this block
+        pass
     except (UsageError, SourceError) as error:
         fail(describe(error))
     except OSError as error:
@@ -135,7 +135,19 @@ def _run(command: Callable[[], int]) -> NoReturn:
         if os.environ.get("KIPLINT_DEBUG"):
             raise
         fail(f"internal error, please report it: {type(error).__name__}: {error} (KIPLINT_DEBUG=1 shows where)")
+    if code is None:
+        fail(f"out of memory{_limit_of_memory()}")
     leave(code)
+
+
+def _limit_of_memory() -> str:
+    """The limit on the memory of this process, if there is one, and how to raise it."""
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # on Windows
+        return ""
+    limit = getrlimit(RLIMIT_AS)[0]
+    return "" if limit == RLIM_INFINITY else f": the limit is {limit >> 20:,} MiB; `ulimit -v` raises it"
 
 
 def attempt(print_by_itself: Callable[[], object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import socket
+import struct
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -65,7 +66,7 @@ def _segments(data: bytes) -> tuple[list[Segment], int, float]:
         raise UnreadableCapture("captures are read by dpkt: pip install 'kiplint[bytes]'") from None
     try:
         reader = dpkt.pcap.UniversalReader(io.BytesIO(data))
-    except (ValueError, dpkt.Error) as error:
+    except (ValueError, LookupError, ArithmeticError, struct.error, dpkt.Error) as error:
         raise UnreadableCapture(f"no capture that dpkt can read: {error}") from None
     link = reader.datalink()
     segments, packets, times = [], 0, []
@@ -75,6 +76,8 @@ def _segments(data: bytes) -> tuple[list[Segment], int, float]:
             time, packet = next(packet_reader)
         except StopIteration:
             break
+        except MemoryError:
+            raise
         except Exception:  # a capture that was cut off: what came before is read
             break
         packets += 1

@@ -16,6 +16,7 @@ import msgspec
 
 from kiplint.engine.errors import UsageError
 from kiplint.sources.open import ARCHIVES, STDIN
+from kiplint.text.files import require_outside_git
 
 _SUFFIX: Final = ".kiplint-new"
 _LEFT_OVER: Final = re.compile(rf"\.([0-9]{{1,10}})-[0-9]+{re.escape(_SUFFIX)}")
@@ -78,6 +79,7 @@ def _target(path: Path, within: Sequence[Path]) -> Path:
     """The file to replace; raises NotWritten when it is none that may be."""
     with _explained(path):
         target = Path(os.path.realpath(path, strict=True))
+        require_outside_git(str(target))
         found = target.stat()
     if path.is_symlink() and not any(
         target.is_relative_to(os.path.realpath(directory)) for directory in (path.parent, *within)
@@ -214,6 +216,7 @@ def create_files(files: Mapping[str, bytes]) -> None:
     made: list[str] = []
     try:
         for path, data in files.items():
+            require_outside_git(path)
             with open(path, "xb") as file:
                 made.append(path)
                 file.write(data)

@@ -83,6 +83,12 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
+def require_outside_git(path: str) -> None:
+    """Raise OSError for a path below a directory `.git`, links resolved: what lies there can be a command of git."""
+    if ".git" in os.path.realpath(path).lower().split(os.sep)[:-1]:
+        raise OSError(errno.EINVAL, "it is below .git, where nothing is written", path)
+
+
 def open_to_write(path: str, *, append: bool = False) -> TextIO:
     """A file, made if need be, to write text to; a device or a pipe that somebody reads will do.
 
@@ -90,6 +96,7 @@ def open_to_write(path: str, *, append: bool = False) -> TextIO:
     lead a report anywhere. Raises OSError, its `strerror` fit to follow a colon.
     """
     try:
+        require_outside_git(path)
         place = os.path.dirname(os.path.abspath(path))
         if os.path.islink(path) and not place.startswith(_OF_THE_SYSTEM) and not append:
             target = os.path.realpath(path)
@@ -114,6 +121,7 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     It has the mode of the file that was there, else `mode` as the umask leaves it. Raises OSError, also when something
     else than a file is there.
     """
+    require_outside_git(path)
     folder, name = os.path.split(path)
     fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}")
     try:

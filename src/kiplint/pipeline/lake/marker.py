@@ -40,7 +40,13 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
         storage.path.mkdir(parents=True, exist_ok=True)
     there = set(storage.list())
     if not there:
-        storage.write(MARK, MARKED)
+        try:
+            storage.write(MARK, MARKED)
+        except OSError:
+            if storage.path and made:  # on a full disk a directory can be made, and no file in it
+                with suppress(OSError):
+                    storage.path.rmdir()
+            raise
     elif MARK not in there or _mark(storage) != MARKED:
         own = {MARK, STAGING, RUNS, *tables}
         raise UsageError(f"{storage} is not empty and no lake: it holds {min(there - own or there)}")
