@@ -36,7 +36,7 @@ class Lab:
     plan: Plan
 
     def kiplint(self, *arguments: str | Path, cwd: Path | None = None) -> Command:
-        """The command under test: `kiplint` beside the running Python; findings are no failure."""
+        """The command under test: `kiplint` beside the running Python; findings are not failure."""
         executable = Path(sys.executable).with_name("kiplint")
         return Command((executable, *arguments), cwd or self.corpus.clients.parent, FINDINGS_OR_NONE)
 

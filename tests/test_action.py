@@ -468,7 +468,7 @@ class TestFailing:
         change(runner.workspace, {"kiplint.toml": b"selct = []\n"})
         done = runner.run("push")
         assert (done.code, done.outputs["status"]) == (2, "error")
-        assert "selct is no key of the configuration; did you mean select?" in done.log.annotations[0].text
+        assert "selct is not a key of the configuration; did you mean select?" in done.log.annotations[0].text
         assert done.summary.startswith("## kiplint check\n\nIt could not run: ")
 
 

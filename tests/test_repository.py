@@ -140,7 +140,7 @@ def test_there_are_lower_bounds_to_be_tested(repo: Path) -> None:
         ("clients/src/main/resources/common/message/README.md", False),
         ("clients/src/main/resources/common/message/FetchRequest.json.orig", False),
         ("schemas/FetchRequest.json", True),
-        ("package.json", True),  # what is no definition is passed over by the command, which can read it
+        ("package.json", True),  # what is not a definition is passed over by the command, which can read it
         ("FetchRequest.jsonl", False),
     ],
 )

@@ -15,7 +15,7 @@ FOLDERS = {
 """Where definitions lie: the ends of their directories' paths, and whose they are."""
 
 PATTERN = r"\.json$"
-"""What is given to the check; it leaves out what is no definition."""
+"""What is given to the check; it leaves out what is not a definition."""
 
 
 class Hook(NamedTuple):

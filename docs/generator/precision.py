@@ -20,9 +20,9 @@ What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and
 - *mended*: the next release without it has what it was about, changed. *gone*: what it was about went with it, was
   renamed, or stayed as it is. *stands*: Kafka's trunk of 2026-08 has it. *forks*: only a fork has it; its later history
   is not known.
-- *true* and *false*: of those that were not mended, how they were judged, one by one, [below](#judged). What was mended
-  is true. A rule that is right less than four times in five is no warning, and `make precision` fails where one is, and
-  where a finding of a warning is neither mended nor judged.
+- *true* and *false*: of those that were not corrected, how they were judged, one by one, [below](#judged). What was
+  corrected is true. A rule that is right less than four times in five is not a warning, and `make precision` fails
+  where one is, and where a finding of a warning is neither corrected nor judged.
 
 Rules that are not listed found nothing: no release has made the mistake.
 """

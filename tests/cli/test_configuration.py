@@ -146,7 +146,7 @@ def test_a_rule_of_one_s_own(here: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ('selct = ["all"]', "kiplint.toml:1: selct is no key of the configuration; did you mean select?"),
+        ('selct = ["all"]', "kiplint.toml:1: selct is not a key of the configuration; did you mean select?"),
         ('\n[severity]\n"tags/gpa" = "error"', "kiplint.toml:3: no rule matches tags/gpa; did you mean tags/gap?"),
         ('ignore = ["tagz"]', "kiplint.toml:1: no rule matches tagz; did you mean tags?"),
         ('[severity]\ntags = "fatal"', "kiplint.toml:1: severity: fatal is none of error, warning, info, off"),

@@ -1,4 +1,4 @@
-"""What is no ordinary file, in the place of whatever a command takes as text, out of the declarations of the options.
+"""What is not an ordinary file, in the place of whatever a command takes as text, out of the declarations of the options.
 
 A pipe without a writer, a device without an end, a socket, a directory, a link that leads to itself, one that leads
 nowhere, and a file that may not be read: a command ends, with 0, 1 or 2 and a few lines, and what lay there is there.

@@ -343,7 +343,7 @@ def test_several_selectors(tmp_path: Path) -> None:
         (["--ignore", "tagz"], "no rule matches tagz; did you mean tags?"),
         (["--ignore", "zzzzz"], "no rule matches zzzzz; see `kiplint rules`"),
         (["--severity", "tags/gpa=error"], "no rule matches tags/gpa; did you mean tags/gap?"),
-        (["--severity", "tags=erorr"], "erorr is no severity; did you mean error?"),
+        (["--severity", "tags=erorr"], "erorr is not a severity; did you mean error?"),
         (["--severity", "tags"], "--severity takes RULE=LEVEL, such as style/about-missing=error, not tags"),
         (["--config", "missing.toml"], "cannot read the configuration missing.toml: No such file or directory"),
     ],

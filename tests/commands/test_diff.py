@@ -488,7 +488,7 @@ def test_a_revision_that_begins_with_a_hyphen(refuse: Path) -> None:
             "no rule matches compat/layout-chnged; did you mean compat/layout-changed?",
         ),
         (("--output-format", "jsn"), "there is no format jsn; did you mean json?"),
-        (("--severity", "compat=bad"), "bad is no severity"),
+        (("--severity", "compat=bad"), "bad is not a severity"),
     ],
 )
 def test_options_that_mean_nothing(words: tuple[str, ...], problem: str) -> None:

@@ -114,7 +114,7 @@ def test_other_texts(text: str) -> None:
         ("[00, 03, 12]", "the list has numbers with leading zeros"),
         ("[-1, 255]", "the list has -1 and 255"),
         ("[1, 2, 256]", "the list has 1 and 256"),
-        ("'\\x00é'", "the string has a character that is no byte: 'é'"),
+        ("'\\x00é'", "the string has a character that is not a byte: 'é'"),
     ],
 )
 def test_ambiguous_texts_are_refused(text: str, reason: str) -> None:

@@ -139,27 +139,27 @@ def test_names_of_names_do_not_grow_without_bound(count: int, text: str) -> None
     [
         ({"let": {"name": "tag"}}, "let: name already means something here; choose another name"),
         ({"let": {"len": "tag"}}, "let: len already means something here; choose another name"),
-        ({"let": {"a b": "tag"}}, "let: a b is no name: write letters, digits and underscores"),
-        ({"let": {"if": "tag"}}, "let: if is no name: write letters, digits and underscores"),
+        ({"let": {"a b": "tag"}}, "let: a b is not a name: write letters, digits and underscores"),
+        ({"let": {"if": "tag"}}, "let: if is not a name: write letters, digits and underscores"),
         ({"let": {"a": "b", "b": "tag"}}, "let: b is not a fact of a field"),
         ({"let": {"a": "tga"}}, "let: tga is not a fact of a field; did you mean tag?"),
         ({"let": {"left": "tag"}, "when": "lefft"}, "when: lefft is not a fact of a field; did you mean left?"),
         ({"let": {"a": "1"}, "when": "any(a for a in owner.fields)"}, "when: a is a name of the rule; "),
         ({"says": [{"when": "tga", "message": ""}]}, "says: tga is not a fact of a field; did you mean tag?"),
         ({"says": [{"when": "tag", "message": "{nam}"}]}, "says: nam is not a fact of a field; did you mean name?"),
-        ({"says": [{"when": "tag", "message": "", "at": "nam"}]}, "says: nam is no property of a field; did you mean name?"),
+        ({"says": [{"when": "tag", "message": "", "at": "nam"}]}, "says: nam is not a property of a field; did you mean name?"),
         ({"says": [{"message": ""}, {"when": "tag", "message": ""}]}, "says: a case without `when` speaks always"),
         ({"says": [{"message": ""}]}, "says: a case without `when` speaks always"),
         ({"message": "", "expect": "tag", "says": [{"when": "tag", "message": ""}]}, "says: with `expect`, add a `message`"),
         ({"message": ""}, "message: a rule has a `message`, or `says`, or `fields`"),
         ({"instead": "{nam}"}, "instead: nam is not a fact of a field; did you mean name?"),
-        ({"message": "{name:a|b}"}, "message: name is no number, range or list to choose a word by"),
-        ({"message": "{is_array:a|b}"}, "message: is_array is no number, range or list to choose a word by"),
+        ({"message": "{name:a|b}"}, "message: name is not a number, range or list to choose a word by"),
+        ({"message": "{is_array:a|b}"}, "message: is_array is not a number, range or list to choose a word by"),
         ({"message": "{tag:a}"}, "message: the hole {tag:a} wants two words, as in {number:version|versions}"),
-        ({"at": "tagedVersions"}, "at: tagedVersions is no property of a field; did you mean taggedVersions?"),
-        ({"at": "owner.nam"}, "at: nam is no property of owner, which is a Container; did you mean name?"),
-        ({"at": "message.validVersion"}, "at: validVersion is no property of message, which is a message; did you mean validVersions?"),
-        ({"each": "rpc", "when": "request", "at": "apiKey"}, "at: apiKey is no property: a rpc is pointed to as a whole"),
+        ({"at": "tagedVersions"}, "at: tagedVersions is not a property of a field; did you mean taggedVersions?"),
+        ({"at": "owner.nam"}, "at: nam is not a property of owner, which is a Container; did you mean name?"),
+        ({"at": "message.validVersion"}, "at: validVersion is not a property of message, which is a message; did you mean validVersions?"),
+        ({"each": "rpc", "when": "request", "at": "apiKey"}, "at: apiKey is not a property: a rpc is pointed to as a whole"),
         ({"each": "problem", "at": "name"}, "at: a problem has a place of its own; leave `at` out"),
         ({"fields": {"A": {}}}, "fields: only rules about messages and structs have `fields`"),
         (
@@ -181,7 +181,7 @@ def test_mistakes(tmp_path: Path, rule: dict[str, Any], problem: str) -> None:
 def test_names_of_rules_and_packs(tmp_path: Path, name: str) -> None:
     said = refusal(tmp_path, id=name)
     assert said.isprintable()
-    assert said.endswith(" is no name of a pack or rule: write words of a-z and 0-9 with dashes between them")
+    assert said.endswith(" is not a name of a pack or rule: write words of a-z and 0-9 with dashes between them")
     file = tmp_path / "house.json"
     file.write_text(json.dumps({"pack": name, "rules": []}))
     assert complaint(lambda: load_pack(str(file))).endswith("with dashes between them")

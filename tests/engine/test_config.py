@@ -71,12 +71,15 @@ def test_what_to_fail_on(file: Path, level: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('selct = ["all"]', "1: selct is no key of the configuration; did you mean select?"),
-        ('\n\nfail_on = "error"', "3: fail_on is no key of the configuration; did you mean fail-on?"),
-        ('select = ["all"]\nrulepacks = []', "2: rulepacks is no key of the configuration; did you mean rule-packs?"),
-        ("zzz = 1", f"1: zzz is no key of the configuration; there are {KEYS}"),
-        ("# severty\n[severty]\nx = 1", "2: severty is no key of the configuration; did you mean severity?"),
-        ('"excludes" = []', "1: excludes is no key of the configuration; did you mean exclude?"),
+        ('selct = ["all"]', "1: selct is not a key of the configuration; did you mean select?"),
+        ('\n\nfail_on = "error"', "3: fail_on is not a key of the configuration; did you mean fail-on?"),
+        (
+            'select = ["all"]\nrulepacks = []',
+            "2: rulepacks is not a key of the configuration; did you mean rule-packs?",
+        ),
+        ("zzz = 1", f"1: zzz is not a key of the configuration; there are {KEYS}"),
+        ("# severty\n[severty]\nx = 1", "2: severty is not a key of the configuration; did you mean severity?"),
+        ('"excludes" = []', "1: excludes is not a key of the configuration; did you mean exclude?"),
         ('select = "all"', "1: select: expected array, got str"),
         ("\nselect = [1]", "2: select: expected str, got int"),
         ('fail-on = "fatal"', "1: fail-on: fatal is none of error, warning, info, never"),
@@ -85,7 +88,7 @@ def test_what_to_fail_on(file: Path, level: str) -> None:
         ('fail-on = "eror"', "1: fail-on: eror is none of error, warning, info, never; did you mean error?"),
         ('# a\n[severity]\n"tags/gap" = "fatal"', "2: severity: fatal is none of error, warning, info, off"),
         ("severity = 1", "1: severity: expected object, got int"),
-        ('[rules."tags/gap"]\nparms = {}', "2: parms is no key of the configuration; did you mean params?"),
+        ('[rules."tags/gap"]\nparms = {}', "2: parms is not a key of the configuration; did you mean params?"),
         ('[rules."tags/gap"]\nparams = 1', "1: rules: expected object, got int"),
     ],
 )
@@ -113,8 +116,8 @@ def test_the_table_of_pyproject(tmp_path: Path) -> None:
     table = '[project]\nname = "x"\n[tool.other]\nselect = 1\n[tool.kiplint]\nignore = ["tags"]\n'
     assert read(file, table).ignore == ["tags"]
     assert read(file, table + '[tool.kiplint.severity]\ntags = "info"\n').severity == {"tags": "info"}
-    assert refusal(file, table + "ingore = []\n") == "7: ingore is no key of the configuration; did you mean ignore?"
-    assert refusal(file, "[tool.kiplint.severty]\nx = 1\n").startswith("1: severty is no key of the configuration")
+    assert refusal(file, table + "ingore = []\n") == "7: ingore is not a key of the configuration; did you mean ignore?"
+    assert refusal(file, "[tool.kiplint.severty]\nx = 1\n").startswith("1: severty is not a key of the configuration")
 
 
 @pytest.mark.parametrize("name", FILES)

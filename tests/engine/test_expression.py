@@ -142,7 +142,7 @@ def test_every_kind_of_element(kind: str, expression: str, result: object) -> No
 NOT_PART = " is not part of the rule language"
 OPERATOR = ": that operator is not part of the rule language"
 TAKES = ": that operator takes whole numbers or version ranges, not "
-LITERAL = " is no literal of the rule language: use text or small whole numbers"
+LITERAL = " is not a literal of the rule language: use text or small whole numbers"
 NESTED = "a comprehension inside another is not part of the rule language; make it a fact"
 ONE_FOR = "a comprehension has one `for` with one variable"
 
@@ -177,8 +177,11 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("any(one.nam for one in owner.fields)", "nam is not a fact of a field; did you mean name?"),
         ("params.leest", "leest is not a parameter of the rule; did you mean least?"),
         ("params.__class__", "__class__ is not a parameter of the rule"),
-        ("params", "params is no value by itself: write params. and the name of a parameter"),
-        ("[params for x in owner.fields]", "params is no value by itself: write params. and the name of a parameter"),
+        ("params", "params is not a value by itself: write params. and the name of a parameter"),
+        (
+            "[params for x in owner.fields]",
+            "params is not a value by itself: write params. and the name of a parameter",
+        ),
         ("params.on.real", "real is not known of params.on, which has no facts"),
         ("lenght(name)", "lenght is not a function of the rule language; did you mean len?"),
         # calls

@@ -78,10 +78,10 @@ def test_a_base_may_extend_another_and_stand_in_pyproject(tmp_path: Path) -> Non
         ({"kiplint.toml": "extend = 3"}, "kiplint.toml:1: extend: expected str, got int"),
         (
             {"kiplint.toml": 'extend = "a.toml"', "a.toml": "selct = []"},
-            "a.toml:1: selct is no key of the configuration",
+            "a.toml:1: selct is not a key of the configuration",
         ),
-        ({"kiplint.toml": 'extnd = "a.toml"'}, "extnd is no key of the configuration; did you mean extend?"),
-        ({"kiplint.toml": "[per-file-ignore]"}, "no key of the configuration; did you mean per-file-ignores?"),
+        ({"kiplint.toml": 'extnd = "a.toml"'}, "extnd is not a key of the configuration; did you mean extend?"),
+        ({"kiplint.toml": "[per-file-ignore]"}, "is not a key of the configuration; did you mean per-file-ignores?"),
         ({"kiplint.toml": '[per-file-ignores]\n"*" = "tags"'}, "per-file-ignores: expected array, got str"),
         ({"kiplint.toml": '[per-file-ignores]\n"a\\u0000b" = []'}, "per-file-ignores: no path holds a NUL"),
     ],

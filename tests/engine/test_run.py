@@ -216,7 +216,7 @@ def test_params_reach_the_rule() -> None:
     assert ids(findings(data, select=[rule])) == [rule]
     assert ids(findings(data, select=[rule], rules={rule: RuleTable({"known": ["broker", "edge"]})})) == []
     (one,) = findings(data, select=[rule], rules={rule: RuleTable({"known": ["controller"]})})
-    assert one.message == "broker, edge is no listener; a listener is one of controller"
+    assert one.message == "broker, edge is not a listener; a listener is one of controller"
 
 
 def test_a_rule_that_is_not_selected_says_nothing() -> None:

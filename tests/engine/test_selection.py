@@ -127,9 +127,11 @@ def test_selectors_that_mean_nothing(place: str, selector: str, problem: str) ->
 
 
 def test_a_severity_that_does_not_exist() -> None:
-    assert complaint(lambda: chosen(["all"], severity={"tags": "erorr"})) == "erorr is no severity; did you mean error?"
+    assert (
+        complaint(lambda: chosen(["all"], severity={"tags": "erorr"})) == "erorr is not a severity; did you mean error?"
+    )
     said = complaint(lambda: chosen(["all"], severity={"tags": "zzz"}))
-    assert said == "zzz is no severity: error, warning, info, off"
+    assert said == "zzz is not a severity: error, warning, info, off"
 
 
 def test_params_are_laid_over_those_of_the_pack() -> None:
@@ -200,9 +202,9 @@ def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ({"X": "0-x"}, "is 0-x, which is no version range"),
-        ({"X": 5, "Y": "0"}, "X is 5, which is no version range"),
-        ({"X": "0-1", "Y": "O-1"}, ": Y is O-1, which is no version range"),
+        ({"X": "0-x"}, "is 0-x, which is not a version range"),
+        ({"X": 5, "Y": "0"}, "X is 5, which is not a version range"),
+        ({"X": "0-1", "Y": "O-1"}, ": Y is O-1, which is not a version range"),
     ],
 )
 def test_a_slip_in_a_table_of_versions(value: dict[str, Any], said: str) -> None:

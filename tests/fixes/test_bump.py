@@ -135,7 +135,7 @@ def test_the_last_range_of_a_map_is_opened() -> None:
         ("Inner:string:So.", "XRequest has a field Inner already"),
         ("inner:string:So.", "'inner' cannot be the name of a field: .*; did you mean Inner?"),
         ("Other:string[]:So.", "did you mean \\[\\]string?"),
-        ("New:String:So.", "String is no type of XRequest, did you mean|String is no type of XRequest"),
+        ("New:String:So.", "String is not a type of XRequest, did you mean|String is not a type of XRequest"),
         ("Iner.New:string:So.", "XRequest has no field Iner"),
         ("Inner.Name.New:string:So.", "Name of Part is string, and has no fields"),
         ("YRequest.New:string:So.", "YRequest is neither XRequest nor XResponse"),

@@ -220,7 +220,7 @@ def test_a_map_that_is_there_is_led_on_with_its_comments() -> None:
 @pytest.mark.parametrize(
     ("others", "problem"),
     [
-        ({"flexibleVersions": "3-4"}, "which is no open range"),
+        ({"flexibleVersions": "3-4"}, "which is not an open range"),
         ({"headerVersions": {"0-2": "1", "4+": "2"}}, "have gaps or mistakes"),
         ({"validVersions": "0+"}, "the valid versions of XRequest are 0+"),
     ],

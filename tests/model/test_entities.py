@@ -18,11 +18,11 @@ RULE = "shape/unknown-enum-value"
 @pytest.mark.parametrize(
     ("word", "kind", "detail"),
     [
-        ("brokerID", "unknown-enum-value", '"brokerID" is no value of "entityType"; did you mean brokerId?'),
+        ("brokerID", "unknown-enum-value", '"brokerID" is not a value of "entityType"; did you mean brokerId?'),
         (
             "leaderEpoch",
             "unknown-enum-value",
-            '"leaderEpoch" is no value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, '
+            '"leaderEpoch" is not a value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, '
             "topicName, brokerId",
         ),
         (" topicName ", "coerced-value", '" topicName " is read as "topicName"; write "topicName"'),

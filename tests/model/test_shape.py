@@ -232,7 +232,7 @@ def test_blank_tagged_versions_are_no_versions() -> None:
 def test_unknown_properties(name: str, hint: str) -> None:
     given = with_field(**{name: 1})
     pointer = name.replace("~", "~0").replace("/", "~1")
-    assert problems(given) == [("unknown-property", f"/fields/0/{pointer}", f'"{name}" is no property here{hint}')]
+    assert problems(given) == [("unknown-property", f"/fields/0/{pointer}", f'"{name}" is not a property here{hint}')]
     assert repaired(given)["fields"] == [field()]
 
 
@@ -250,19 +250,19 @@ def test_properties_belong_where_they_belong() -> None:
         (
             document() | {"type": None},
             "/type",
-            'null is no value of "type"; it is one of request, response, header, metadata, data, coordinator-key, '
+            'null is not a value of "type"; it is one of request, response, header, metadata, data, coordinator-key, '
             "coordinator-value",
         ),
-        (document(type="Request"), "/type", '"Request" is no value of "type"; did you mean request?'),
+        (document(type="Request"), "/type", '"Request" is not a value of "type"; did you mean request?'),
         (
             document(type="coordinator_key"),
             "/type",
-            '"coordinator_key" is no value of "type"; did you mean coordinator-key?',
+            '"coordinator_key" is not a value of "type"; did you mean coordinator-key?',
         ),
         (
             document(field(entityType=4)),
             "/fields/0/entityType",
-            '4 is no value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, topicName, '
+            '4 is not a value of "entityType"; it is one of unknown, transactionalId, producerId, groupId, topicName, '
             "brokerId",
         ),
     ],
@@ -332,7 +332,7 @@ def test_text_from_the_file_is_shown_short_and_printable() -> None:
     (kind, pointer, detail) = problems(with_field(**{"\x1b[31m" + "x" * 100: 1}))[0]
     assert kind == "unknown-property"
     assert pointer == "/fields/0/\x1b[31m" + "x" * 100
-    assert detail == f'"\\u001b[31m{"x" * 35}" is no property here'
+    assert detail == f'"\\u001b[31m{"x" * 35}" is not a property here'
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 10**400, "\ud800", "\0"], ids=ascii)

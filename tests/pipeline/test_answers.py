@@ -141,17 +141,17 @@ def test_rollout(lake: Lake) -> None:
 def test_a_directory_that_is_no_lake(tmp_path: Path) -> None:
     done = ask("report", str(tmp_path))
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"error: {tmp_path} is no lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
+    assert done.err == f"error: {tmp_path} is not a lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
     (tmp_path / "file").touch()
-    assert ask("report", str(tmp_path)).err == f"error: {tmp_path} is no lake: it holds file\n"
-    assert ask("report", str(tmp_path / "file")).err == f"error: {tmp_path / 'file'} is no lake: it is a file\n"
+    assert ask("report", str(tmp_path)).err == f"error: {tmp_path} is not a lake: it holds file\n"
+    assert ask("report", str(tmp_path / "file")).err == f"error: {tmp_path / 'file'} is not a lake: it is a file\n"
 
 
 def test_run_wants_sources(tmp_path: Path) -> None:
     done = ask("run", "--out", str(tmp_path / "lake"))
     assert done.err == "error: nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake\n"
     done = ask("run", "--resume", "--out", str(tmp_path / "lake"))
-    assert done.err == f"error: there is no run to resume: {tmp_path / 'lake'} is no lake\n"
+    assert done.err == f"error: there is no run to resume: {tmp_path / 'lake'} is not a lake\n"
     done = ask("run", "--source", "x", "--out", str(tmp_path / "lake"))
     assert done.err == "error: --source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not x\n"
     assert done.code == 2

@@ -225,7 +225,7 @@ def test_states_of_before(tmp_path: Path) -> None:
     assert complaint(lambda: Reader(lake, "2020-01-01")) == (
         f"{lake} has no state as of 2020-01-01; its first is of {first}"
     )
-    assert complaint(lambda: Reader(lake, "yore")).startswith("yore is no date (2026-01-31), no time ")
+    assert complaint(lambda: Reader(lake, "yore")).startswith("yore is not a date (2026-01-31), no time ")
     optimize(lake, 0)
     assert complaint(lambda: Reader(lake, "2")) == (
         f"the state of {lake} as of 2 is gone: `kiplint pipeline optimize` removed it"
@@ -312,7 +312,7 @@ def test_a_writer_that_was_killed_does_not_matter(tmp_path: Path) -> None:
     assert told(path) == ["a", "b"]
 
 
-# What is no lake, and what is damaged
+# What is not a lake, and what is damaged
 
 
 def test_a_directory_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_a_lake_without_its_states_is_not_begun_anew(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     shutil.rmtree(lake.path / RUNS)
     before = laid_out(lake.path)
-    assert complaint(lambda: grow(lake, "b")) == f"{lake} is no lake that can be read: it has blobs, but no runs"
+    assert complaint(lambda: grow(lake, "b")) == f"{lake} is not a lake that can be read: it has blobs, but no runs"
     assert laid_out(lake.path) == before
 
 
@@ -369,7 +369,7 @@ def test_a_lake_that_is_damaged_is_told_in_one_line(tmp_path: Path, damage: Call
     lake = lake_with(tmp_path / "lake", "a")
     damage(lake.path)
     said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
-    assert said.startswith((f"{lake} is damaged, ", f"{lake} is no lake that can be read: "))
+    assert said.startswith((f"{lake} is damaged, ", f"{lake} is not a lake that can be read: "))
     assert "\n" not in said
     assert "\x1b" not in said
 
@@ -383,8 +383,8 @@ def test_no_name_leads_out_of_a_lake(tmp_path: Path, way: str) -> None:
     shutil.copytree(part.parent, tmp_path / "elsewhere" / part.parent.name)
     spoil(f"{TABLE}/{LOG}", '"add":{"path":"', '"add":{"path":"' + way.format(top=tmp_path))(lake.path)
     said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
-    assert said.startswith(f"{lake} is no lake that can be read: {TABLE}: ")
-    assert said.endswith(" is no name of a file in it")
+    assert said.startswith(f"{lake} is not a lake that can be read: {TABLE}: ")
+    assert said.endswith(" is not a name of a file in it")
 
 
 def edited(**values: object) -> Callable[[Path], object]:
@@ -434,7 +434,7 @@ def test_a_state_that_was_edited_is_told_in_one_line(
     damage(lake.path)
     for look in (lambda: Reader(Lake(lake.path)).rows(Problems), lambda: optimize(Lake(lake.path), 0)):
         found = complaint(look)
-        assert found.startswith((f"{lake} is no lake that can be read: runs/", f"{lake} is damaged"))
+        assert found.startswith((f"{lake} is not a lake that can be read: runs/", f"{lake} is damaged"))
         assert said in found
         assert "\n" not in found
 
@@ -495,7 +495,7 @@ def test_no_link_is_read_and_no_pipe_waited_for(
     secret = next(elsewhere.glob(f"{TABLE}/*/part-0.parquet"))
     damage(lake.path, secret)
     said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
-    assert said.startswith(f"{lake} is no lake that can be read: ")
+    assert said.startswith(f"{lake} is not a lake that can be read: ")
     assert said.endswith(f" is {what}")
 
 

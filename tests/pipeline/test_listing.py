@@ -110,7 +110,7 @@ def test_other_paths_are_other_contents(history: Path, tmp_path: Path) -> None:
         ("a={gone}#main", "no such file or directory: {gone}"),
         ("a={history}#mian", "no such branch in {history}: mian; did you mean main?"),
         ("a={history}#tags=9.*", "no tag with a version like 9.* in {history}"),
-        ("a={plain}#main", "{plain} is no git repository, and has no main"),
+        ("a={plain}#main", "{plain} is not a git repository, and has no main"),
         ("a={history}#--all", "no such branch in {history}: --all; did you mean"),
     ],
 )

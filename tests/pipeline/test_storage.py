@@ -57,15 +57,15 @@ def test_a_path_that_looks_like_a_windows_drive_is_a_path() -> None:
         ("dbfs:/lake", "a lake cannot be kept at dbfs:/lake"),
         ("s3://", "s3:// names no bucket"),
         ("s3:/bucket/lake", "s3:/bucket/lake names no bucket"),
-        ("file://other/lake", "file://other/lake is no path of this machine: file:///path is one"),
-        ("file://[", "file://[ is no path of this machine"),
-        ("file:///a\nb", "file:///a\nb is no path of this machine"),
-        ("file:///a%00b", "file:///a%00b is no path of this machine"),
-        ("s3://b/\nx", "s3://b/\nx is no URI: it has characters that none has"),
-        ("s3://b/a\u202eb", "s3://b/a\u202eb is no URI"),
-        ("s3://b/\ud800", "s3://b/\ud800 is no URI"),
+        ("file://other/lake", "file://other/lake is not a path of this machine: file:///path is one"),
+        ("file://[", "file://[ is not a path of this machine"),
+        ("file:///a\nb", "file:///a\nb is not a path of this machine"),
+        ("file:///a%00b", "file:///a%00b is not a path of this machine"),
+        ("s3://b/\nx", "s3://b/\nx is not a URI: it has characters that none has"),
+        ("s3://b/a\u202eb", "s3://b/a\u202eb is not a URI"),
+        ("s3://b/\ud800", "s3://b/\ud800 is not a URI"),
         ("s3://" + "b" * 3_000, f"s3://{'b' * 35}... is too long: a URI has at most 2,048 characters"),
-        ("s3://\n/x", "s3://\n/x is no URI"),
+        ("s3://\n/x", "s3://\n/x is not a URI"),
         ("s3://b:9/x", "s3://b:9/x names no bucket"),
         ("s3://../x", "s3://../x names no bucket"),
         ("s3://[::1/x", "s3://[::1/x names no bucket"),
@@ -90,7 +90,7 @@ def test_what_is_no_place(text: str, said: str, tmp_path: Path, monkeypatch: pyt
         ("abfss://files:SECRET@account.net/lake", "abfss://files@account.net/lake has more"),
         ("az://files/lake?sv=1&sig=SECRET#x", "az://files/lake?... has more"),
         ("s3:/A:SECRET@bucket/lake", "s3:/...@bucket/lake names no bucket"),
-        ("file://A:SECRET@localhost/lake", "file://...@localhost/lake is no path of this machine"),
+        ("file://A:SECRET@localhost/lake", "file://...@localhost/lake is not a path of this machine"),
         ("https://A:SECRET@host/lake?token=SECRET", "a lake cannot be kept at https://...@host/lake?...: it takes"),
     ],
 )
@@ -110,7 +110,7 @@ def _grow(lake: Lake, problem: str) -> None:
 def test_a_lake_in_an_object_store(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     place = f"{bucket}/lakes/mine"
-    assert complaint(lambda: Reader(Lake(place))).startswith(f"{place} is no lake: ")
+    assert complaint(lambda: Reader(Lake(place))).startswith(f"{place} is not a lake: ")
     monkeypatch.setattr(upkeep, "FEW", 1)  # each file is a dozen requests
     found = [f"{number}" for number in range(3)]
     for problem in found:

@@ -1,4 +1,4 @@
-"""`kiplint probe` against a mock cluster, and against ports that are no brokers: one clear line each."""
+"""`kiplint probe` against a mock cluster, and against ports that are not brokers: one clear line each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ HEAD = b"\0\0\0\1"
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, "the port speaks HTTP, not Kafka's protocol"),
         (b"\x15\x03\x03\x00\x02\x02\x28", True, "the port speaks TLS: use --tls"),
         (b"SSH-2.0-OpenSSH_9\r\n", True, "the port speaks SSH, not Kafka's protocol"),
-        (b"\xde\xad\xbe\xef\x01\x02", True, "the answer is no frame of Kafka's protocol: it begins de ad be ef 01 02"),
+        (
+            b"\xde\xad\xbe\xef\x01\x02",
+            True,
+            "the answer is not a frame of Kafka's protocol: it begins de ad be ef 01 02",
+        ),
         (b"", False, "connected, but no answer within 1 s"),
         (b"\0\0\1\0\0", False, "connected, but no answer within 1 s"),
         (framed(b"\0\0\0\x63" + b"\0" * 8), False, "the answer has correlation id 99, the request had 1"),

@@ -95,7 +95,7 @@ def test_a_value_of_several_lines_is_indented_like_its_property() -> None:
         ('{\r\n  "a": 1,\r\n  // two\r\n  "b": 2\r\n}', "/b", '{\r\n  "a": 1\r\n  // two\r\n}'),
         ('{"a": 1, "b": /* why */ 2}', "/b", '{"a": 1/* why */}'),
         ('{"a": [ // one\n 1], "b": 2}', "/a", '{// one\n"b": 2}'),
-        ('{ "a": 1, "b": 2,\n  "c": 3 }', "/b", '{ "a": 1, \n  "c": 3 }'),
+        ('{ "a": 1, "b": 2,\n  "c": 3 }', "/b", '{ "a": 1,\n  "c": 3 }'),
     ],
 )
 def test_a_property_is_deleted_with_its_comma_and_comments_stay(before: str, pointer: str, after: str) -> None:

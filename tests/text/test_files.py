@@ -19,7 +19,7 @@ STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
 
 @pytest.fixture
 def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory of things that are no files, each called what it is."""
+    """A directory of things that are not files, each called what it is."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "directory").mkdir()
     os.mkfifo("pipe")

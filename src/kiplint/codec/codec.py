@@ -45,7 +45,7 @@ class Codec:
 
     @fact
     def reader(self) -> Reader:
-        """The compiled reader of values in JSON's terms: base64 for bytes, text for floats that are no number."""
+        """The compiled reader of values in JSON's terms: base64 for bytes, text for floats that are not a number."""
         return make_reader(self.body, f"read {self.title}")
 
     @fact

@@ -55,7 +55,7 @@ BETWEEN_NODES: Final = {
 """The RPCs that only brokers and controllers send to each other: API key -> names, old and new.
 
 The cluster actions of ApiKeys without DescribeQuorum and UpdateFeatures, which an admin client sends too, and with the
-four that only nodes send although they are no cluster actions: FetchSnapshot (KIP-630), ControllerRegistration
+four that only nodes send although they are not cluster actions: FetchSnapshot (KIP-630), ControllerRegistration
 (KIP-919), AssignReplicasToDirs (KIP-858), UpdateRaftVoter (KIP-853).
 """
 

@@ -42,7 +42,7 @@ def bad_name(name: str) -> str:
     """What is wrong with the name of a pack or a rule, or empty."""
     if re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name, re.ASCII):
         return ""
-    return f'"{printable(name)}" is no name of a pack or rule: write words of a-z and 0-9 with dashes between them'
+    return f'"{printable(name)}" is not a name of a pack or rule: write words of a-z and 0-9 with dashes between them'
 
 
 def mistakes(rule: Rule) -> Iterator[Mistake]:
@@ -113,7 +113,7 @@ def _lets(texts: dict[str, str], words: Words) -> Iterator[Mistake]:
     before: dict[str, ast.expr] = {}
     for name, text in texts.items():
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-            yield "let", name, f"{printable(name)} is no name: write letters, digits and underscores"
+            yield "let", name, f"{printable(name)} is not a name: write letters, digits and underscores"
         elif name in taken:
             yield "let", name, f"{name} already means something here; choose another name"
         else:
@@ -181,7 +181,7 @@ def _template(text: str, words: Words) -> None:
 def _hole(piece: TemplatePart, words: Words) -> None:
     kind = translate(piece.expression, words).type.removesuffix(" | None").partition("[")[0]
     if piece.words and kind not in COUNTED:
-        raise ExpressionError(f"{piece.expression} is no number, range or list to choose a word by")
+        raise ExpressionError(f"{piece.expression} is not a number, range or list to choose a word by")
 
 
 def _place(text: str, words: Words) -> None:
@@ -195,11 +195,11 @@ def _place(text: str, words: Words) -> None:
         return
     if not known:
         raise ExpressionError(
-            f"{name} is no property: a {kind_name(kind)} is pointed to as a whole, or by one of its elements"
+            f"{name} is not a property: a {kind_name(kind)} is pointed to as a whole, or by one of its elements"
         )
     if name not in known:
         what = f"{element}, which is a {kind_name(kind)}" if element else f"a {kind_name(kind)}"
-        raise ExpressionError(f"{name} is no property of {what}{did_you_mean(name, known)}")
+        raise ExpressionError(f"{name} is not a property of {what}{did_you_mean(name, known)}")
 
 
 def _demands(fields: object) -> Iterator[Mistake]:
@@ -267,7 +267,7 @@ def _plainer(error: str) -> str:
     names = re.findall(r"\.(\w+)", error.rpartition("`$")[2])
     if unknown := re.search(r"unknown field `(\w+)`", error):
         known = [name for shape in _shapes(names) for name in shape.__struct_fields__]
-        return f"{unknown[1]} is no property of a rule{did_you_mean(unknown[1], known)}"
+        return f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], known)}"
     if wrong := re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL):
         choices = _choices(names[-1])
         hint = did_you_mean(wrong[1], choices)

@@ -305,7 +305,7 @@ def _explain(file: str, text: str, error: str) -> str:
     table = RuleTable if ".rules" in error.rpartition(" - at ")[2] else Config
     known = list(table.__struct_encode_fields__)
     hint = did_you_mean(unknown[1], known) or f"; there are {', '.join(known)}"
-    return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is no key of the configuration{hint}"
+    return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is not a key of the configuration{hint}"
 
 
 def _choices(name: str, error: str) -> str:

@@ -295,7 +295,7 @@ class _Checker:
         if isinstance(node.value, str):
             return "str"
         raise ExpressionError(
-            f"{ast.unparse(node)[:40]} is no literal of the rule language: use text or small whole numbers"
+            f"{ast.unparse(node)[:40]} is not a literal of the rule language: use text or small whole numbers"
         )
 
     def _name(self, node: ast.Name, scope: Scope) -> str:
@@ -304,7 +304,7 @@ class _Checker:
             return scope.bound[node.id]
         known = facts(scope.element)
         if node.id == "params":
-            raise ExpressionError("params is no value by itself: write params. and the name of a parameter")
+            raise ExpressionError("params is not a value by itself: write params. and the name of a parameter")
         if node.id not in known:
             names = [*known, *scope.bound, *self.words.lets, "params"]
             raise ExpressionError(_unknown(node.id, f"a fact of a {kind_name(scope.element)}", names))

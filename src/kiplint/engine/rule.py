@@ -18,7 +18,7 @@ _PACKAGE = os.path.dirname(_ENGINE)
 
 
 def stamp_of(data: bytes) -> str:
-    """A checksum of a text. It detects stale files; it is no protection against forgery."""
+    """A checksum of a text. It detects stale files; it is not protection against forgery."""
     return f"{len(data)}-{zlib.crc32(data):08x}-{zlib.adler32(data):08x}"
 
 

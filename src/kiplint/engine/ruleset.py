@@ -92,7 +92,7 @@ def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]
     for selector, level in severities.items():
         check_selector(selector, rules)
         if level not in LEVELS:
-            raise UsageError(f"{level} is no severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
+            raise UsageError(f"{level} is not a severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
     changed = []
     for rule in rules:
         levels = [
@@ -132,7 +132,7 @@ def _check_param(rule: Rule, name: str, value: object) -> None:
         for key, item in value.items():
             if not _is_range(item):
                 what = f"the parameter {name} of {rule.id}: {key} is {item}"
-                raise UsageError(f'{what}, which is no version range: it is "N", "N-M", "N+" or "none"', name)
+                raise UsageError(f'{what}, which is not a version range: it is "N", "N-M", "N+" or "none"', name)
 
 
 def _is_range(value: object) -> bool:

@@ -406,7 +406,7 @@ def suggestion(case: FixerCase) -> Fix | None:
 
 
 def instead_edits(case: FixerCase) -> tuple[Edit, ...]:
-    """The edits that write a rule's `instead`; none when it is no text for the place, or is there already."""
+    """The edits that write a rule's `instead`; none when it is not a text for the place, or is there already."""
     text = case.violation.instead
     node = case.node
     if node is None or not text:

@@ -235,5 +235,5 @@ def _obstacle(rpc: Rpc) -> str:
 
 def _flexible_problem(half: Message) -> str:
     if half.flexible_problem or (half.flexible and not half.flexible.open):
-        return f"flexibleVersions of {half.name} is {half.spec.flexible_versions!r}, which is no open range"
+        return f"flexibleVersions of {half.name} is {half.spec.flexible_versions!r}, which is not an open range"
     return ""

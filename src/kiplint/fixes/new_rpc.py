@@ -72,7 +72,7 @@ def new_rpc(
 def _free(name: str, api_key: int | None, schemas: SchemaSet) -> int:
     """The API key of the new RPC, by default the next one. Raises BadName where name or key cannot be taken."""
     if not _NAME.fullmatch(name):
-        raise BadName(f"{name!r} is no name for an RPC: letters and digits, the first a capital letter")
+        raise BadName(f"{name!r} is not a name for an RPC: letters and digits, the first a capital letter")
     if taken := next((other for other in (f"{name}Request", f"{name}Response") if other in schemas.by_name), None):
         raise BadName(f"there is {taken} already")
     keys = {rpc.api_key: rpc.name for rpc in schemas.rpcs if not rpc.is_coordinator}

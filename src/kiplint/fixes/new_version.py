@@ -192,7 +192,7 @@ def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str
         hint = (
             f"; did you mean {meant}?" if meant.strip("[]") else "; it is a primitive, or a common struct of the file"
         )
-        raise BadField(f"{new.type} is no type of {draft.message.name}{hint}")
+        raise BadField(f"{new.type} is not a type of {draft.message.name}{hint}")
     properties: dict[str, Any] = {
         "name": new.name,
         "type": new.type,

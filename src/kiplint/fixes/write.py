@@ -86,7 +86,7 @@ def _target(path: Path, within: Sequence[Path]) -> Path:
     ):
         raise NotWritten(f"{path} is a link to {target}, outside of the directory; change that file itself")
     if not stat.S_ISREG(found.st_mode):
-        raise NotWritten(f"{path} is no regular file")
+        raise NotWritten(f"{path} is not a regular file")
     # The administrator may write to everything, and rename asks the directory alone; a mode without any w is meant.
     if not found.st_mode & 0o222 or not os.access(target, os.W_OK):
         raise NotWritten(f"{path} is read-only")
@@ -158,7 +158,7 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], named: Callable[[str], str] = str) -> Iterator[str]:
-    """The unified diff of the files that differ, in the order of their paths; bytes that are no text stay as they are.
+    """The unified diff of the files that differ, in the order of their paths; bytes that are not text stay as they are.
 
     Encode it with `surrogateescape`. A path that only `after` has is a new file. `named` says what the patch calls a
     path, with slashes.

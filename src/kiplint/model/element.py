@@ -37,7 +37,7 @@ class fact(Generic[T]):  # noqa: N801
 
 
 class rule_fact(fact[T]):  # noqa: N801
-    """A fact that exists for rules only. It is no part of the public API."""
+    """A fact that exists for rules only. It is not part of the public API."""
 
     public = False
 

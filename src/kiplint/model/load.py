@@ -38,7 +38,7 @@ def _entity_problem(field: Field, word: str) -> Problem:
 
     known = WORDS["entityType"]
     hint = did_you_mean(word.strip(), known) or f"; it is one of {', '.join(known)}"
-    return Problem(ENTITY_KIND, f'"{shown}" is no value of "entityType"{hint}', pointer, word=word)
+    return Problem(ENTITY_KIND, f'"{shown}" is not a value of "entityType"{hint}', pointer, word=word)
 
 
 RANGE_KIND = "invalid-range"

@@ -141,7 +141,7 @@ class _Repair:
         known = sorted(self._schema.get("properties", {}))
         for name in [name for name in self.value if name not in known]:
             if len(self.problems) < MOST_PROBLEMS:
-                detail = f"{_quote(name)} is no property here{did_you_mean(name, known)}"
+                detail = f"{_quote(name)} is not a property here{did_you_mean(name, known)}"
                 self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}")
             del self.value[name]
         return True
@@ -184,7 +184,7 @@ class _Repair:
         allowed = WORDS.get(self.named, ())
         near = did_you_mean(self.value.strip(), allowed) if isinstance(self.value, str) else ""
         hint = near or f"; it is one of {', '.join(allowed)}"
-        return f"{_quote(self.value)} is no value of {_quote(self.named)}{hint}"
+        return f"{_quote(self.value)} is not a value of {_quote(self.named)}{hint}"
 
     def _expected(self) -> str:
         if self.path and isinstance(self.path[-1], int):

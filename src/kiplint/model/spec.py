@@ -2,7 +2,7 @@
 
 Source: Kafka's message definitions (KIP-482 for tags and flexible versions, KIP-1313 for headerVersions).
 
-The annotations are no strings, as `from __future__ import annotations` would make them: to evaluate those takes time.
+The annotations are not strings, as `from __future__ import annotations` would make them: to evaluate those takes time.
 """
 
 from typing import Annotated, Any, Literal

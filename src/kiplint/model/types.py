@@ -132,14 +132,15 @@ def _integer(name: str, text: str) -> Flaw:
     lowest, highest = INTEGERS[name]
     if re.fullmatch(_HEX, text):
         if text[2] in "+-":
-            return Flaw("java", "is no Java literal: the sign stands after 0x")
+            return Flaw("java", "is not a Java literal: the sign stands after 0x")
         number = int(text, 16)
     elif text == "0x":
         return Flaw("java", "has no digits after 0x")
     elif len(text) < 40 and re.fullmatch(_DECIMAL, text):
         number = int(text)
     else:
-        return Flaw("invalid", f"is no {name}: write decimal digits, or 0x and hexadecimal digits")
+        article = "a" if name.startswith("u") else "an"
+        return Flaw("invalid", f"is not {article} {name}: write decimal digits, or 0x and hexadecimal digits")
     if not lowest <= number <= highest:
         return Flaw("invalid", f"is outside {name} ({lowest}..{highest})")
     digits = text.lstrip("+-")
@@ -153,11 +154,11 @@ def _integer(name: str, text: str) -> Flaw:
 
 
 def _boolean(text: str) -> Flaw:
-    return FINE if text.lower() in ("true", "false") else Flaw("invalid", "is no bool: write true or false")
+    return FINE if text.lower() in ("true", "false") else Flaw("invalid", "is not a bool: write true or false")
 
 
 def _float(text: str) -> Flaw:
-    return FINE if re.fullmatch(_FLOAT, text.strip()) else Flaw("invalid", "is no float64")
+    return FINE if re.fullmatch(_FLOAT, text.strip()) else Flaw("invalid", "is not a float64")
 
 
 def _uuid(text: str) -> Flaw:
@@ -167,8 +168,8 @@ def _uuid(text: str) -> Flaw:
         # Python takes + and / too, whatever the alternatives to them.
         size = len(base64.b64decode(re.sub("[+/]", "!", text) + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
     except ValueError:
-        return Flaw("invalid", "is no uuid: it is not URL-safe base64")
-    return FINE if size == 16 else Flaw("invalid", f"is no uuid: it decodes to {size} bytes, not 16")
+        return Flaw("invalid", "is not a uuid: it is not URL-safe base64")
+    return FINE if size == 16 else Flaw("invalid", f"is not a uuid: it decodes to {size} bytes, not 16")
 
 
 def _string(text: str) -> Flaw:

@@ -116,7 +116,7 @@ def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
     chosen = f" {_digest(*patterns)}" if patterns else ""
     if location.lower().endswith(ARCHIVES) or (os.path.isdir(location) and not is_repository(location)):
         if source.ref:
-            raise SourceError(f"{source.path} is no git repository, and has no {source.ref}")
+            raise SourceError(f"{source.path} is not a git repository, and has no {source.ref}")
         state = _digest(path, state_of(path)) if store_of(path) else _state(path)
         row = (state + chosen, "", "", None, None, *_commit_values(Revision("", "", 0)))
         return Line(source.name, "", FILES, path, location, *_known([row]))

@@ -237,7 +237,7 @@ def _known(
     lake: Lake, before: Request | None, config: str = "", upstream: str = "", *, across: bool = False
 ) -> Request:
     if before is None:
-        raise UsageError(f"there is no run to resume: {lake} is no lake")
+        raise UsageError(f"there is no run to resume: {lake} is not a lake")
     return Request(
         before.sources, before.paths, upstream or before.upstream, config or before.config, across or before.across
     )

@@ -77,7 +77,7 @@ def parse(text: str, syntax: str) -> Any:
 
 def _strict(text: str) -> Any:
     if text.startswith("\ufeff"):
-        return Failure("a byte order mark is no JSON to it", offset=0)
+        return Failure("a byte order mark is not JSON to it", offset=0)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -95,7 +95,7 @@ def _explain_json(message: str) -> str:
         "Invalid control character at": "a string goes on over the end of its line, or has a control character",
         "Unterminated string starting at": "a string has no end, once comments are stripped",
     }
-    return known.get(message, f"it is no JSON, once comments are stripped: {message[:1].lower()}{message[1:]}")
+    return known.get(message, f"it is not JSON, once comments are stripped: {message[:1].lower()}{message[1:]}")
 
 
 def _json5(text: str) -> Any:
@@ -105,7 +105,7 @@ def _json5(text: str) -> Any:
     diagnosis = diagnose(text.encode("utf-8", "replace"))
     wrong = next((problem for problem in diagnosis.problems if problem.kind not in _IS_JSON5), None)
     if wrong:
-        why = "text follows the definition" if wrong.kind == "trailing-content" else "it is no JSON5"
+        why = "text follows the definition" if wrong.kind == "trailing-content" else "it is not JSON5"
         return Failure(why, offset=max(wrong.start, 0))
     return {} if diagnosis.value is MISSING else diagnosis.value
 
@@ -279,7 +279,7 @@ def replay(text: str, profile: Profile) -> Taken | Failure | None:
     if isinstance(value, Failure):
         return _explained(value, text, stripped)
     if not isinstance(value, dict):
-        return Failure("the definition is no object")
+        return Failure("the definition is not an object")
     if value.get("apiKey") in profile.reads.but_keys and type(value.get("apiKey")) is int:
         return None
     try:
@@ -360,7 +360,7 @@ def _quoted_tag(text: str, pointer: str, profile: Profile, common: bool) -> Iter
     if how == "refused" or (how == "taken-in-fields" and common):
         yield Failure("it takes no tag in quotes" + (" in a common struct" if how != "refused" else ""), pointer)
     elif how.startswith("taken") and not text.strip().isdecimal():
-        yield Failure(f'the tag "{text}" is no number to it', pointer)
+        yield Failure(f'the tag "{text}" is not a number to it', pointer)
 
 
 def _flexible(value: Object, profile: Profile) -> Iterator[Failure]:

@@ -143,7 +143,7 @@ class Report(RunResult, frozen=True):
             return older
         names = ", ".join(printable(name) for name in self.left_out[:3])
         more = f" and {len(self.left_out) - 3} more" if len(self.left_out) > 3 else ""
-        verb = "is no definition" if len(self.left_out) == 1 else "are no definitions"
+        verb = "is not a definition" if len(self.left_out) == 1 else "are not definitions"
         return f"; {plural(len(self.left_out), 'file')} that {verb}: {names}{more}{older}"
 
     @property

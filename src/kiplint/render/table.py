@@ -30,7 +30,7 @@ Cell = tuple[str, str]
 
 
 def width_of(out: TextIO) -> int | None:
-    """The columns of the terminal that `out` writes to; None where it is no terminal, which has no end.
+    """The columns of the terminal that `out` writes to; None where it is not a terminal, which has no end.
 
     COLUMNS counts as it does for `shutil.get_terminal_size`, whose module takes long to import.
     """

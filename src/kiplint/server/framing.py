@@ -19,7 +19,7 @@ NAME = b"content-length"
 class Frames(io.BufferedReader):
     """Standard input as pygls reads it: by lines up to an empty line, then as many bytes as the header states.
 
-    Its lines are the two that pygls understands, whatever else a header has. Where the bytes are no messages nothing
+    Its lines are the two that pygls understands, whatever else a header has. Where the bytes are not messages nothing
     says where the next one begins: UsageError is raised.
     """
 
@@ -64,7 +64,7 @@ class Frames(io.BufferedReader):
 
 def _number(length: bytes | None) -> int:
     if length is None:
-        raise UsageError("standard input is no language client: a message has no Content-Length")
+        raise UsageError("standard input is not a language client: a message has no Content-Length")
     if not length.isdigit() or not int(length[:20]):
         raise UsageError(
             f"standard input: a Content-Length is {show_raw(length.decode('latin-1'))}, and no number of bytes"

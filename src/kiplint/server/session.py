@@ -182,7 +182,7 @@ class Session(LanguageServer):
 
 
 def path_of(uri: str) -> str:
-    """The path of a file by its URI; empty for what is no file."""
+    """The path of a file by its URI; empty for what is not a file."""
     try:
         path = to_fs_path(uri) if uri.startswith("file:") else None
         known = bool(path) and len(os.fsencode(path or "")) <= LONGEST_PATH and "\0" not in (path or "")

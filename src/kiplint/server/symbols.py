@@ -145,7 +145,9 @@ def rename(buffer: Buffer, offset: int, name: str) -> list[StructName]:
     if struct is None:
         raise NotRenamed("only structs can be renamed here")
     if not re.fullmatch(_NAME, name):
-        raise NotRenamed(f"{name!r} is no name of a struct: it begins with a capital letter, then letters and digits")
+        raise NotRenamed(
+            f"{name!r} is not a name of a struct: it begins with a capital letter, then letters and digits"
+        )
     known = structs(buffer)
     if name in known and name != struct[0]:
         raise NotRenamed(f"there is a struct {name} in this message already")

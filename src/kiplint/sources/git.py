@@ -388,7 +388,7 @@ class TreeEntry(NamedTuple):
 def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, str]:
     """The tree that `REV:path` names, and the name of the file in it if the path is that of one.
 
-    Raises SourceError for an unknown revision, a missing path and a place that is no repository.
+    Raises SourceError for an unknown revision, a missing path and a place that is not a repository.
     """
     revision, path = _split(name)
     objects = open_repository(repository)

@@ -128,7 +128,7 @@ def _require_commit(objects: Objects, name: str) -> None:
 
 
 def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
-    """The tagged commits in the order of `version_key`; tags without a version are no releases.
+    """The tagged commits in the order of `version_key`; tags without a version are not releases.
 
     `pattern` is one or several globs, with commas between them; a tag is chosen that one of them matches, but none of
     those that begin with `!`. Raises SourceError when there is none.

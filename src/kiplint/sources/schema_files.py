@@ -206,7 +206,7 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     """The definition files of one directory; `lone` when one file was asked for and nothing stands beside it.
 
     `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
-    named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are no definitions.
+    named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are not definitions.
     """
 
     directory: str

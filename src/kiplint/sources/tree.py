@@ -300,7 +300,7 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     """The tree in an archive, below a path in it, and the name of the file if the path is that of one.
 
     An archive whose definitions all lie in one folder such as `kafka-4.0.0-src` is taken from there on, so that those
-    of two releases correspond. Raises SourceError for what is no archive, damaged, encrypted, too much, or hostile.
+    of two releases correspond. Raises SourceError for what is not an archive, damaged, encrypted, too much, or hostile.
     """
     if not os.path.isfile(name):
         raise SourceError(f"cannot read {shown(name)}: it is not a file")

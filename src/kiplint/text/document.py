@@ -21,7 +21,7 @@ OWN: Final = "validVersions"
 
 QUOTES: Final = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _FOLD: Final = r"""\r?\n(?![ \t]*+["{}\[\]\r\n])"""
-"""A line end inside of a string, which wrapping has put there: what begins the next line is no JSON."""
+"""A line end inside of a string, which wrapping has put there: what begins the next line is not JSON."""
 _TOKEN: Final = re.compile(
     rf"""(?P<string>"(?:[^"\\\r\n]++|\\.)*+")
       | (?P<folded>"(?:[^"\\\r\n]++|\\.)*+(?:{_FOLD}(?:[^"\\\r\n]++|\\.)*+){{1,9}}+"(?=\s*+[,:}}\]]))

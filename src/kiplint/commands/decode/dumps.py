@@ -100,7 +100,7 @@ def _is_column(column: str, data: bytes) -> bool:
 
 
 def _block(rows: list[_Row | None], time: float, plain: bool) -> Dump | None:
-    """The bytes of a block, whose offsets count them; None for lines of plain digits that are no dump."""
+    """The bytes of a block, whose offsets count them; None for lines of plain digits that are not dump."""
     first = next(row for row in rows if row)
     data = next((data for base in (16, 8, 10) if (data := _counted(rows, base)) is not None), None)
     if plain and not first.colon and (data is None or len(rows) < 2):
@@ -186,7 +186,7 @@ def _escaped(text: str) -> bytes | None:
         )  # fmt: skip
         pos = part.end()
     if pos < len(inner):
-        raise UsageError(f"the string has a character that is no byte: {inner[pos : pos + 1]!r}")
+        raise UsageError(f"the string has a character that is not a byte: {inner[pos : pos + 1]!r}")
     return bytes(data)
 
 
@@ -194,7 +194,7 @@ RAW, ETHERNET, NULL = 101, 1, 0
 
 
 def as_capture(dumps: list[Dump]) -> bytes | None:
-    """Packets as a capture (pcap); None where the dumps are no packets. Raises UsageError for some that are."""
+    """Packets as a capture (pcap); None where the dumps are not packets. Raises UsageError for some that are."""
     links = [_link(dump.data) for dump in dumps]
     if all(link is None for link in links):
         return None

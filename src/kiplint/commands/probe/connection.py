@@ -177,7 +177,7 @@ def _no_frame(data: bytes) -> str:
     if data[:4] == b"SSH-":
         return "the port speaks SSH, not Kafka's protocol"
     size = int.from_bytes(data[:4], "big", signed=True)
-    return f"the answer is no frame of Kafka's protocol: it begins {data[:8].hex(' ')}, a length of {size} bytes"
+    return f"the answer is not a frame of Kafka's protocol: it begins {data[:8].hex(' ')}, a length of {size} bytes"
 
 
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]

@@ -134,12 +134,12 @@ def equals(**values: Any) -> Any:
 def _no_lake(lake: Lake) -> UsageError:
     """What is said of a place without a lake: how to make one there, unless it holds something else."""
     if lake.storage.path and lake.storage.path.is_file():
-        return UsageError(f"{lake} is no lake: it is a file")
+        return UsageError(f"{lake} is not a lake: it is a file")
     with reading(lake.storage):
         there = lake.storage.list()
     if there and MARK not in there:
-        return UsageError(f"{lake} is no lake: it holds {there[0]}")
-    return UsageError(f"{lake} is no lake: `kiplint pipeline run --out {lake}` makes one")
+        return UsageError(f"{lake} is not a lake: it holds {there[0]}")
+    return UsageError(f"{lake} is not a lake: `kiplint pipeline run --out {lake}` makes one")
 
 
 _OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"

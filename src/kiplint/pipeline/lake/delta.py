@@ -76,7 +76,9 @@ def parts_of(storage: Storage, table: str, version: int) -> Parts:
         inner, sizes, rows = (known.column(name).to_pylist() for name in ("path", "size_bytes", "num_records"))
     for name in inner:
         if not _NAME.fullmatch(name):
-            raise UsageError(f"{storage} is no lake that can be read: {table}: {show(name)} is no name of a file in it")
+            raise UsageError(
+                f"{storage} is not a lake that can be read: {table}: {show(name)} is not a name of a file in it"
+            )
     require_own(storage, [f"{table}/{name}" for name in inner])
     return tuple(
         sorted(Part(f"{table}/{name}", row or 0, size) for name, row, size in zip(inner, rows, sizes, strict=True))

@@ -66,7 +66,7 @@ class Lake:
             return ()
         if (table, version) not in self._parts:
             if table not in TABLES:
-                raise UsageError(f"{self} is no lake that can be read: there is no table {table!r}")
+                raise UsageError(f"{self} is not a lake that can be read: there is no table {table!r}")
             self._parts[table, version] = parts_of(self.storage, table, version)
         return self._parts[table, version]
 
@@ -94,7 +94,7 @@ class Lake:
         """Be a writer.
 
         Raises UsageError when another one is at work on this machine, or has published something meanwhile; when this
-        is no place for a lake, or is full. A new lake in which nothing was begun is none afterwards.
+        is not a place for a lake, or is full. A new lake in which nothing was begun is none afterwards.
         """
         claimed = Claim(False, False)
         try:

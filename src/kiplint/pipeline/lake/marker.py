@@ -51,7 +51,7 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
         own = {MARK, STAGING, RUNS, *tables}
         raise UsageError(f"{storage} is not empty and no lake: it holds {min(there - own or there)}")
     elif RUNS not in there and (left := there & {*tables}):
-        raise UsageError(f"{storage} is no lake that can be read: it has {min(left)}, but no {RUNS}")
+        raise UsageError(f"{storage} is not a lake that can be read: it has {min(left)}, but no {RUNS}")
     for name in (STAGING, *(part for table in (*tables, RUNS) for part in (table, f"{table}/{LOG}"))):
         if storage.path and (storage.path / name).is_symlink():
             raise UsageError(f"cannot write the lake {storage}: {name} is a link")
@@ -80,7 +80,7 @@ def require_own(storage: Storage, files: Iterable[str]) -> None:
                 mode = os.lstat(f"{storage.path}/{name}").st_mode
                 if not (stat.S_ISDIR(mode) or (name is file and stat.S_ISREG(mode))):
                     what = "a link" if stat.S_ISLNK(mode) else "neither a file nor a folder of it"
-                    raise UsageError(f"{storage} is no lake that can be read: {name} is {what}")
+                    raise UsageError(f"{storage} is not a lake that can be read: {name} is {what}")
 
 
 def remove(storage: Storage, name: str) -> None:

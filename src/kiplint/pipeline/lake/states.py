@@ -111,7 +111,7 @@ def end_of(when: str) -> datetime:
     try:
         moment = datetime.fromisoformat(when)
     except ValueError:
-        raise UsageError(f"{when} is no date (2026-01-31), no time (2026-01-31T12:00), and no run") from None
+        raise UsageError(f"{when} is not a date (2026-01-31), a time (2026-01-31T12:00), or a run") from None
     if len(when) <= 10:
         moment = moment.replace(hour=23, minute=59, second=59, microsecond=999_999)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -155,9 +155,9 @@ def _rows(storage: Storage, part: Part) -> list[Snapshot]:
     try:
         rows = [_row(row) for row in table.to_pylist()]
     except (KeyError, TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
-        raise UsageError(f"{storage} is no lake that can be read: {part.name}: {error}") from None
+        raise UsageError(f"{storage} is not a lake that can be read: {part.name}: {error}") from None
     if not rows:
-        raise UsageError(f"{storage} is no lake that can be read: {part.name} has no row")
+        raise UsageError(f"{storage} is not a lake that can be read: {part.name} has no row")
     return rows
 
 

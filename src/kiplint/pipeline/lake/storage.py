@@ -53,7 +53,7 @@ def require_place(uri: str) -> None:
     if len(uri) > MOST:
         raise UsageError(f"{uri[:40]}... is too long: a URI has at most {MOST:,} characters")
     if not uri.isprintable():
-        raise UsageError(f"{uri} is no URI: it has characters that none has")
+        raise UsageError(f"{uri} is not a URI: it has characters that none has")
     if not all(_BUCKET.fullmatch(part) for part in (container or host, host)):
         raise UsageError(f"{uri} names no bucket")
     if "#" in rest or any(unquote(folder) in ("", ".", "..") or "/" in unquote(folder) for folder in folders):
@@ -176,5 +176,5 @@ def local_path(text: str) -> Path:
         parts = urlsplit("file://no")
     path = unquote(parts.path)
     if parts.netloc not in ("", "localhost") or not path or not text.isprintable() or "\0" in path:
-        raise UsageError(f"{without_secret(text)} is no path of this machine: file:///path is one")
+        raise UsageError(f"{without_secret(text)} is not a path of this machine: file:///path is one")
     return Path(os.path.abspath(path))

@@ -38,7 +38,7 @@ WITH held AS (
   SELECT folder, top, name, blob, kind, bool_or(kind = 'definition') OVER (PARTITION BY folder, top) AS certain
   FROM (SELECT DISTINCT folder, top FROM held) JOIN (SELECT DISTINCT folder, name, blob FROM listed) USING (folder)
     JOIN (SELECT blob, kind FROM blobs) USING (blob)
-), definitions AS (  -- a file that is meant to be one counts beside definitions; one that is no text also at the top
+), definitions AS (  -- a file that is meant to be one counts beside definitions; one that is not a text also at the top
   SELECT folder, top, name, blob FROM kinds WHERE name NOT IN ({", ".join(f"'{name}'" for name in sorted(FOREIGN))})
     AND (kind = 'definition' OR kind = 'broken' AND (certain OR top) OR kind = 'meant' AND certain)
 ), ids AS (
