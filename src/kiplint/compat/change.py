@@ -293,9 +293,12 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     @property
     def old(self) -> Side:
         """The old side in the JSON output."""
-        return {}
+        return self._side(0)
 
     @property
     def new(self) -> Side:
         """The new side in the JSON output."""
+        return self._side(1)
+
+    def _side(self, number: int) -> Side:
         return {}

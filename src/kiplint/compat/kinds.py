@@ -40,15 +40,8 @@ class PropertyChange(Change, frozen=True, dict=True):
         """The property in the new set; empty where it is gone."""
         return _text(self.messages[1], self.attribute)
 
-    @property
-    def old(self) -> Side:
-        """The property in the old set."""
-        return {self.key: getattr(self.messages[0], self.attribute)}
-
-    @property
-    def new(self) -> Side:
-        """The property in the new set."""
-        return {self.key: getattr(self.messages[1], self.attribute)}
+    def _side(self, number: int) -> Side:
+        return {self.key: getattr(self.messages[number], self.attribute)}
 
 
 class MessageRenamed(PropertyChange, frozen=True, dict=True):
@@ -74,15 +67,9 @@ class RecordTypeMoved(Change, frozen=True, dict=True):
 
     key = "apiKey"
 
-    @property
-    def old(self) -> Side:
-        """The layout of the version that was the record type."""
-        return _layout(self.messages[0], self.versions.lowest)
-
-    @property
-    def new(self) -> Side:
-        """The layout of the key now."""
-        return _layout(self.messages[1], self.message.valid.lowest)
+    def _side(self, number: int) -> Side:
+        versions = self.message.valid if number else self.versions
+        return _layout(self.messages[number], versions.lowest)
 
 
 class ValidVersionsChange(Change, frozen=True, dict=True):
@@ -90,15 +77,9 @@ class ValidVersionsChange(Change, frozen=True, dict=True):
 
     key = "validVersions"
 
-    @property
-    def old(self) -> Side:
-        """The valid versions in the old set."""
-        return _valid(self.messages[0])
-
-    @property
-    def new(self) -> Side:
-        """The valid versions in the new set."""
-        return _valid(self.messages[1])
+    def _side(self, number: int) -> Side:
+        message = self.messages[number]
+        return {self.key: str(message.valid)} if message else {}
 
 
 class VersionDropped(ValidVersionsChange, frozen=True, dict=True):
@@ -168,15 +149,9 @@ class ListenersChange(Change, frozen=True, dict=True):
     key = "listeners"
     listeners: Annotated[tuple[str, ...], "The listeners that the change is about."] = ()
 
-    @property
-    def old(self) -> Side:
-        """The listeners in the old set."""
-        return _listeners(self.messages[0])
-
-    @property
-    def new(self) -> Side:
-        """The listeners in the new set."""
-        return _listeners(self.messages[1])
+    def _side(self, number: int) -> Side:
+        message = self.messages[number]
+        return {self.key: list(message.listeners)} if message else {}
 
 
 class ListenerRemoved(ListenersChange, frozen=True, dict=True):
@@ -192,15 +167,9 @@ class DeprecationChange(Change, frozen=True, dict=True):
 
     key = "deprecatedVersions"
 
-    @property
-    def old(self) -> Side:
-        """The deprecated versions in the old set."""
-        return _deprecated(self.messages[0])
-
-    @property
-    def new(self) -> Side:
-        """The deprecated versions in the new set."""
-        return _deprecated(self.messages[1])
+    def _side(self, number: int) -> Side:
+        message = self.messages[number]
+        return {self.key: str(message.deprecated)} if message else {}
 
 
 class Deprecated(DeprecationChange, frozen=True, dict=True):
@@ -241,15 +210,8 @@ class UnstableChanged(Change, frozen=True, dict=True):
         """At the valid versions, where it may have become stable."""
         return Spot(self.message.file, "", "validVersions")
 
-    @property
-    def old(self) -> Side:
-        """The layout in the old set."""
-        return _layout(self.messages[0], self.versions.lowest)
-
-    @property
-    def new(self) -> Side:
-        """The layout in the new set."""
-        return _layout(self.messages[1], self.versions.lowest)
+    def _side(self, number: int) -> Side:
+        return _layout(self.messages[number], self.versions.lowest)
 
 
 class HeaderChanged(Change, frozen=True, dict=True):
@@ -264,33 +226,14 @@ class HeaderChanged(Change, frozen=True, dict=True):
         """The header version of the lowest version in the old set."""
         return self.old_headers[0]
 
-    @property
-    def old(self) -> Side:
-        """The header version in the old set, of the lowest version; all of them, if there are several."""
+    def _side(self, number: int) -> Side:
         several = {"headers": [*self.old_headers]} if len(self.old_headers) > 1 else {}
-        return {"header": self.old_header, **several}
-
-    @property
-    def new(self) -> Side:
-        """The header version in the new set."""
-        return {"header": self.new_header}
+        return {"header": self.new_header} if number else {"header": self.old_header, **several}
 
 
 def _text(message: Message | None, attribute: str) -> str:
     value = getattr(message, attribute)
     return "" if value is None else str(value)
-
-
-def _listeners(message: Message | None) -> Side:
-    return {"listeners": list(message.listeners)} if message else {}
-
-
-def _deprecated(message: Message | None) -> Side:
-    return {"deprecatedVersions": str(message.deprecated)} if message else {}
-
-
-def _valid(message: Message | None) -> Side:
-    return {"validVersions": str(message.valid)} if message else {}
 
 
 def _layout(message: Message | None, version: int) -> Side:
@@ -355,22 +298,12 @@ class FieldChange(Change, frozen=True, dict=True):
         was = self.messages[0]
         return Spot(was.file, self.fields[0].pointer, "name") if was and self.fields[0] else None
 
-    @property
-    def old(self) -> Side:
-        """The layout in the old set, of the lowest of the versions."""
-        return self._proof(0)
-
-    @property
-    def new(self) -> Side:
-        """The same in the new set."""
-        return self._proof(1)
-
-    def _proof(self, side: int) -> dict[str, object]:
-        message, version = self.messages[side], self.versions.lowest
+    def _side(self, number: int) -> Side:
+        message, version = self.messages[number], self.versions.lowest
         if message is None or not self.around:
             return {}
-        body = known_layout(self.around[side], version, version in message.flexible)
-        return {"layout": shown_layout(body, self.fields[side])}
+        body = known_layout(self.around[number], version, version in message.flexible)
+        return {"layout": shown_layout(body, self.fields[number])}
 
 
 def _tag(field: Field | None) -> int:
@@ -408,12 +341,12 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
         was = self.messages[0]
         return super().old_spot if any(self.fields) or not was else Spot(was.file, "", "fields")
 
-    def _proof(self, side: int) -> dict[str, object]:
-        message = self.messages[side]
+    def _side(self, number: int) -> Side:
+        message = self.messages[number]
         if message is None or any(self.fields):
-            return super()._proof(side)
-        number = self.versions.lowest  # a record type's, which is the version on the old side alone
-        return {"layout": shown_layout(layout(message, message.valid.lowest if side else number))}
+            return super()._side(number)
+        record_type = self.versions.lowest  # which is the version on the old side alone
+        return _layout(message, message.valid.lowest if number else record_type)
 
 
 class TypeRetyped(Encoded, frozen=True, dict=True):
@@ -455,10 +388,10 @@ class FlexibleChanged(Encoded, frozen=True, dict=True):
         was = self.messages[0]
         return super().old_spot if any(self.fields) or not was else Spot(was.file, "", "flexibleVersions")
 
-    def _proof(self, side: int) -> dict[str, object]:
-        message = self.messages[side]
+    def _side(self, number: int) -> Side:
+        message = self.messages[number]
         if message is None or any(self.fields):
-            return super()._proof(side)
+            return super()._side(number)
         body = layout(message, self.versions.lowest)
         return {"flexibleVersions": str(message.flexible), "layout": shown_layout(body, empty_tags=True)}
 
@@ -500,8 +433,8 @@ class AttributeChanged(FieldChange, frozen=True, dict=True):
     def _value(self, side: int) -> object:
         return getattr(self.fields[side], self.attribute)
 
-    def _proof(self, side: int) -> dict[str, object]:
-        return {self.key: self._value(side)}
+    def _side(self, number: int) -> Side:
+        return {self.key: self._value(number)}
 
 
 class FieldRenamed(AttributeChanged, frozen=True, dict=True):
@@ -514,8 +447,8 @@ class FieldRenamed(AttributeChanged, frozen=True, dict=True):
         """Whether the field was removed while other fields took over its bytes."""
         return "" if self.fields[1] else "same-bytes"
 
-    def _proof(self, side: int) -> dict[str, object]:
-        return FieldChange._proof(self, side) if self.around else super()._proof(side)
+    def _side(self, number: int) -> Side:
+        return FieldChange._side(self, number) if self.around else super()._side(number)
 
 
 class StructRenamed(AttributeChanged, frozen=True, dict=True):
@@ -663,18 +596,8 @@ class TagReused(FieldChange, frozen=True, dict=True):
         spot = super().old_spot
         return spot._replace(key="tag") if spot else None
 
-    @property
-    def old(self) -> Side:
-        """The field that had the number, and the layout around it."""
-        return self._owner(0)
-
-    @property
-    def new(self) -> Side:
-        """The field that has it now, and the layout around it."""
-        return self._owner(1)
-
-    def _owner(self, side: int) -> dict[str, object]:
-        field = self.fields[side]
+    def _side(self, number: int) -> Side:
+        field = self.fields[number]
         assert field is not None
         body = known_layout(field.owner, self.versions.lowest, flexible=True) if self.versions else None
         proof = {"layout": shown_layout(body, field)} if body else {}
