@@ -668,7 +668,7 @@ def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
     assert [one.rule for one in changes(old, good) if one.severity == "error"] == []
     bad = in_two(both("0-6", "0-5"), both("0-6", "0-6"))
     (wrong,) = (one for one in changes(old, bad) if one.severity == "error")
-    assert (wrong.rule, wrong.path) == ("compat/response-not-bumped", "new/a/XResponse.json")
+    assert (wrong.rule, wrong.path) == ("compat/response-not-bumped", "new/a/XRequest.json")
 
 
 @pytest.mark.parametrize(("gone", "left"), [("XResponse", "XRequest"), ("XRequest", "XResponse")])

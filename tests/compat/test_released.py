@@ -86,3 +86,22 @@ def test_an_unstable_version_of_a_release_is_not_released(sets: Path) -> None:
     request.write_text(request.read_text().replace('"validVersions"', '"latestVersionUnstable": true, "validVersions"'))
     result = kiplint.diff("trunk", "new", released=["early"], messages=["XRequest"])
     assert result.status == "ok"
+
+
+def test_a_base_that_is_no_release_is_less_exact_than_the_release_tags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["init", "-q"], ["config", "user.email", "a@b"], ["config", "user.name", "A"]):
+        subprocess.run(["git", *words], check=True, cwd=tmp_path)
+    write(tmp_path / "set", "0", field("A"))
+    subprocess.run("git add -A && git commit -qm one && git branch trunk", shell=True, check=True, cwd=tmp_path)
+    assert kiplint.diff("trunk:", ".").notes == ()
+    subprocess.run(["git", "tag", "4.1.0"], check=True, cwd=tmp_path)
+    text = (
+        "released: the versions in trunk; the 1 release tag of the repository are more exact: "
+        'write released = ["[0-9]*"] into the configuration'
+    )
+    assert kiplint.diff("trunk:", ".").notes == kiplint.rollout("trunk:", ".").notes == (text,)
+    assert kiplint.diff("4.1.0:", ".").notes == kiplint.diff("set", "set").notes == ()
+    assert "released: the versions in 1 release" in kiplint.diff("trunk:", ".", released=["[0-9]*"]).notes[0]

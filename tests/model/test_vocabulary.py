@@ -75,6 +75,12 @@ def test_only_what_is_wanted_is_looked_at() -> None:
     assert [one.word for one in first.odd_words] == ["brokre", "the", "is"]
 
 
+def test_a_real_word_is_no_slip_of_another() -> None:
+    texts = [field(f"F{n}", about="They alter it.") for n in range(40)] + [field("G", about="It comes later.")]
+    assert "later" not in Vocabulary([message(*texts)]).near
+    assert spelling.COMMON["reqestor"] == "requester"
+
+
 def test_a_right_word_is_no_misspelling() -> None:
     assert COMMON.keys().isdisjoint(KNOWN)
     assert COMMON.keys().isdisjoint(COMMON.values())

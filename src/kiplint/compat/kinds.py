@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
-from kiplint.compat.change import Change, FieldPair, Side, Spot, name_of, shown_layout
+from kiplint.compat.change import Change, FieldPair, Side, Spot, name_of, partner, shown_layout
 from kiplint.engine.language import register
 from kiplint.model.element import fact
 from kiplint.model.fields import Container, Field
@@ -195,6 +195,12 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
     def other(self) -> str:
         """The half that was bumped: request or response."""
         return "request" if self.message.type == "response" else "response"
+
+    @property
+    def spot(self) -> Spot | None:
+        """At the versions of the half that was bumped, which is the line that changed."""
+        half = partner(self.message)
+        return Spot(half.file, "", self.key) if half else super().spot
 
     @property
     def detail(self) -> str:

@@ -12,7 +12,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.sources.git import is_revision
 from kiplint.sources.history import version_tags
-from kiplint.sources.schema_files import NothingThereError
+from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import listed, plural
 from kiplint.versions import NONE, VersionRange
 
@@ -82,6 +82,24 @@ def find_releases(
             raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")
     unique = list(dict.fromkeys(names))
     return Releases([name.removesuffix(":") for name in unique], _load_all(unique, repository, keep))
+
+
+def advice(base: Path, repository: Path | None, releases: Releases | None) -> tuple[str, ...]:
+    """That the release tags decide better what is released than a base that is a revision and no tag; else nothing."""
+    revision, colon, _ = os.fspath(base).partition(":")
+    if releases is not None or not colon or os.path.exists(base):
+        return ()
+    try:
+        tags = version_tags(os.fspath(repository) if repository else None)
+    except SourceError:
+        return ()
+    if not tags or revision in tags:
+        return ()
+    example = f'released = ["{tags[-1][0]}*"]' if not tags[-1][0].isdigit() else 'released = ["[0-9]*"]'
+    return (
+        f"released: the versions in {revision}; the {plural(len(tags), 'release tag')} of the repository are more "
+        f"exact: write {example} into the configuration",
+    )
 
 
 def _load_all(names: Iterable[str], repository: Path | None, keep: Callable[[str], bool]) -> Iterator[Tree]:

@@ -499,6 +499,11 @@ class Message(Container):
         """The notes in comments: about the message's versions, and about the errors that it may return."""
         return tuple(notes_of(self))
 
+    @set_rule_fact
+    def first_recased(self) -> Note | None:
+        """The first note that writes the name of a field in another case, or None."""
+        return next((note for note in self.notes if note.recased_names), None)
+
     @fact
     def documented_versions(self) -> VersionRange:
         """The versions that some comment mentions."""
@@ -511,19 +516,25 @@ class Message(Container):
 
     @rule_fact
     def undocumented_version(self) -> int | None:
-        """The highest valid version, above 0, when no comment of the file mentions it; else None."""
+        """The highest valid version, above 0, when no comment mentions it and the base lacks it; else None."""
         highest = self.valid.highest
-        if highest <= 0 or notes.names_plainly(self.data, highest) or highest in self.documented_versions:
+        if (
+            highest <= 0
+            or (self.former and highest in self.former.valid)
+            or notes.names_plainly(self.data, highest)
+            or highest in self.documented_versions
+        ):
             return None
         return highest
 
     @rule_fact
     def undocumented_versions(self) -> VersionRange:
-        """The valid versions between the lowest and the highest that no comment mentions."""
+        """The valid versions between the lowest and the highest that no comment mentions, and the base lacks."""
         valid = self.valid
         if valid.highest - valid.lowest < 2:
             return NONE
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - self.documented_versions & valid
+        known = self.documented_versions | (self.former.valid if self.former else NONE)
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - known & valid
 
     @set_rule_fact
     def odd_words(self) -> tuple[Word, ...]:

@@ -380,6 +380,13 @@ class Note(TextElement):
 
     @set_fact
     def recased(self) -> tuple[str, ...]:
+        """The names that it adds in another case than the field has; in lower case for the first such note only."""
+        names = self.recased_names
+        first = not names or any(name[0].isupper() for name in names) or self._message.first_recased is self
+        return names if first else ()
+
+    @set_fact
+    def recased_names(self) -> tuple[str, ...]:
         """The names that it adds in another case than the field has."""
         return tuple(
             named.name

@@ -64,9 +64,45 @@ timstamp=timestamp transacion=transaction transactinal=transactional transacton=
 transations=transactions transfered=transferred trasaction=transaction truely=truly unavailble=unavailable
 unecessary=unnecessary unkonwn=unknown unkown=unknown unneccessary=unnecessary unsuccesful=unsuccessful untill=until
 usefull=useful verion=version verions=versions verison=version verisons=versions versoin=version vesion=version
+synoyms=synonyms createable=creatable reqestor=requester apacke=apache
 visable=visible wheter=whether whith=with wich=which writen=written writting=writing yeild=yield
 """
 COMMON: Final[dict[str, str]] = dict(pair.split("=") for pair in _PAIRS.split())
+
+
+_ENGLISH: Final = """
+about above abuse acted adapt added adopt affect after again agent agree ahead alike alive alone along alter alternate
+amount apart apply arise array aside asked avoid await awake aware based basic basis began begin begun being below
+beside block board bound bounded brand break brief bring broad build built carries carry catch cause caused cease
+chain chair chance check choice chose chosen claim clean clear clearer close closer color combine comes common compete
+complement complete compliment concern confirm conform consist consists contact content contest context contract
+convert copied count cover covert crash create creates creation daily dated deals debit debut decade decide decline
+defer define deter device devise direct draft drain drawn drive dropped eager earlier early earth eight elapse elect
+elects emerge enable enact endure enough ensue ensure enter entire equal erase erased error essay event evict exact
+exceed except excess exist expand expect expert export extend extent extract faced facet factor failed fails false
+faster fault favor fetch fewer fields fight final first fixed fixes floor focus force former forth found frame fresh
+front fully given gives going grand grant granted group grown guard guess guest halves happen heard heavy hence holder
+holds homes hosts house human ideal image imply inner input insert inset inside insist instant instead intact intend
+intent invite issue items joins joint judge known lacks large larger laser lasts later latter layer leads leans learn
+lease least leave leaves length level limit lines listen lists lived lives local logic longer looks loose loses lower
+lucky makes match mayor meant meets mergers merges method might minor minus mixed model money month moral motion mount
+moved moves named names needs never newer night noise north noted notes notice number obtain occur offer offers often
+older omits order origin others outer output owned owner owners pairs panel parse parsed parted parts party passed
+passes paste pause peace phase piece place placed plain plane plans point ports posed power prefer present press
+prevent price prime prior prize probe prone proof proper prove proved proven quick raise raised range rapid rates
+ratio reach reads ready realm refer refers refuse reign relate relay relies remain remind remove removes repair repeat
+reply report resend reset resolve respect respond result resume retain retire retry return reuse reused revert review
+right rises river roles rough round route rules safer saved scale scene scope score seeds seems sends sense serve
+served serves settle seven shall shape share shared shift short shows sides sight signs since sleep slice small smart
+solve sound south space spare spend split stack staff stage stages stake stall stand start starts state stated states
+stays steal steps stick still stock stood store storm strict string strip study style super sweep table taken takes
+taste teach tends tense terms tests thank their theme there these thing think third those three threw throw throws
+tight times title today token total touch tough trace track trade treat trend tries trust truth turns twice types
+under union unite units unless until upper usage users using usual vague valid value varies visit voice voter votes
+waits waste watch wears weeks weigh where which while whole whose wider words works world worse worst worth would
+write writes wrong wrote years yield young
+"""
+"""Common English words that are no slip of another, however rare they are in a set."""
 
 
 _FILE = os.path.join("codespell_lib", "data", "dictionary.txt")
@@ -82,6 +118,12 @@ def misspellings() -> dict[str, str]:
                 pairs = (line.rstrip("\n").partition("->") for line in lines)
                 return COMMON | {wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right}
     return COMMON
+
+
+@cache
+def real_words() -> frozenset[str]:
+    """English words: a short list, and the corrections of the dictionary of misspellings."""
+    return frozenset(_ENGLISH.split()).union(*(right.replace(",", " ").split() for right in misspellings().values()))
 
 
 WORD: Final = "[A-Z]?[a-z]{2,}"
@@ -201,7 +243,7 @@ class Vocabulary:
     @fact
     def near(self) -> dict[str, Near]:
         """By rare word of the selected files: the common word that is probably meant."""
-        strange = {word for word in self._words - KNOWN if len(word) >= SHORTEST}
+        strange = {word for word in self._words - KNOWN if len(word) >= SHORTEST} - real_words()
         if not strange:
             return {}
         whole = len(self._selected) == len(self._messages)

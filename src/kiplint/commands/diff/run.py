@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kiplint.commands.diff.result import DiffDocument, as_finding, diff_document
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, Judged, judge
-from kiplint.compat.released import Releases, find_releases
+from kiplint.compat.released import Releases, advice, find_releases
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Chosen, Config, Path, configure
 from kiplint.engine.errors import UsageError
@@ -74,7 +74,7 @@ def diff(
     trees = [before, *(load(path, repository, configuration.keeps) for path in paths[1:])]
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
-    notes += (str(releases),) if releases else ()
+    notes += (str(releases),) if releases else advice(old, repository, releases)
     return replace(_compare(paths, trees, rules, fail_on_breaks, messages, releases), notes=notes)
 
 

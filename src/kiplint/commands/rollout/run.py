@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from kiplint.compat.released import find_releases
+from kiplint.compat.released import advice, find_releases
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
@@ -83,7 +83,7 @@ def rollout(
         rows=rows,
         header=header,
         notes=(
-            *((str(releases),) if releases else ()),
+            *((str(releases),) if releases else advice(sets[0] if base else "", repository, releases)),
             *configuration.misnamed(
                 configured, {message.name for tree in (head, base) if tree for message in tree.messages}
             ),
