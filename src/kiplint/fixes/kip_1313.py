@@ -96,15 +96,33 @@ def migrate(
         files += header
         rows.append(row)
     declares = schemas.declares_headers
+    inflexible = () if only_declare or only else _silently_inflexible(schemas)
     for rpc in chosen:
-        edits, row = _declare_only(rpc) if only_declare or rpc.rpc_name in FROZEN else _migrate(rpc)
+        stays = only_declare or rpc.rpc_name in FROZEN
+        edits, row = _declare_only(rpc, inflexible) if stays else _migrate(rpc)
         declares |= bool(edits)
         files += edits
         rows.append(row)
     for edits, row in (_declare_only(rpc) for rpc in rpcs if declares and rpc not in chosen):
         files += edits
         rows += [row] if edits or row.state == "left" else []
+    for message in inflexible:
+        if not message.is_rpc and message.name != "RequestHeader":
+            draft = Draft(message)
+            draft.put("flexibleVersions", '"none"')
+            files += finished(draft)
+            valid, done = str(message.valid), ('its flexibleVersions are "none"',)
+            rows.append(MigrationRow(message.name, -1, "declared", valid, valid, {}, done))
     return Migration(tuple(files), tuple(rows))
+
+
+def _silently_inflexible(schemas: SchemaSet) -> tuple[Message, ...]:
+    """The live messages that are not flexible and do not say so, in a set of before 3.0, where many do not.
+
+    Once nearly all messages of a set have flexibleVersions, as after the migration, the others have to say "none".
+    """
+    silent = [message for message in schemas.messages if message.valid and not message.declares_flexible]
+    return tuple(silent) if schemas.flexible_messages and 20 * len(silent) >= schemas.live_messages else ()
 
 
 def unmet(
@@ -202,7 +220,7 @@ def _note(message: Message, version: int, header: int | None, *, flexed: bool, d
     return f"Version {version} {' and '.join(parts)} (KIP-1313)."
 
 
-def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
+def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> tuple[list[FileEdits], MigrationRow]:
     """Declare the headers that the live halves of an RPC have."""
     state: State = "exempt" if rpc.rpc_name in FROZEN else "dead" if rpc.is_dead else "declared"
     halves = [half for half in (rpc.request, rpc.response) if half and half.valid and not half.header_ranges]
@@ -214,6 +232,8 @@ def _declare_only(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
             continue
         draft = Draft(half)
         declare(draft, derived_map(half))
+        if half in inflexible:
+            draft.put("flexibleVersions", '"none"')
         files += finished(draft)
     if state == "declared" and not files:
         state = "left" if look else "unchanged"

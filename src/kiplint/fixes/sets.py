@@ -45,7 +45,7 @@ Versions = Annotated[str, Meta(description="Of the request; `none` for no versio
 
 
 class MigrationRow(msgspec.Struct, frozen=True):
-    """What a migration did to one RPC, or to the request header, whose API key is -1."""
+    """What a migration did to one RPC, or to the request header or another message without API key, then -1."""
 
     name: str
     api_key: int
