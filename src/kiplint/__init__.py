@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kiplint.commands.migrate.result import MigrationResult as MigrationResult
     from kiplint.commands.migrate.run import migrate_bump as migrate_bump
     from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
+    from kiplint.commands.migrate.run import migrate_release as migrate_release
     from kiplint.commands.negotiate.result import MatrixResult as MatrixResult
     from kiplint.commands.negotiate.result import NegotiationResult as NegotiationResult
     from kiplint.commands.negotiate.run import negotiate as negotiate
@@ -68,7 +69,7 @@ _MODULES = {
     "commands.kip.result": ("KipResult",),
     "commands.kip.run": ("kip",),
     "commands.migrate.result": ("MigrationResult",),
-    "commands.migrate.run": ("migrate_bump", "migrate_kip_1313"),
+    "commands.migrate.run": ("migrate_bump", "migrate_kip_1313", "migrate_release"),
     "commands.negotiate.result": ("MatrixResult", "NegotiationResult"),
     "commands.negotiate.run": ("negotiate", "negotiate_all"),
     "commands.new.result": ("NewResult",),

@@ -171,11 +171,13 @@ def test_the_migration_is_whole_and_is_told(broker: Path, repo: Path) -> None:
     original = repo / "fixtures" / "sets" / "broker" / "clients"
     ran = kiplint("migrate", "kip-1313", "clients", "--dry-run", cwd=broker)
     assert ran.code == 0
-    assert ran.out.endswith("10 migrated, 1 exempt and 1 dead; 21 files changed.\n")
+    assert ran.out.endswith("10 migrated, 1 exempt and 1 dead; 21 files would change.\n")
     assert contents(broker / "clients") == contents(original)
     patch = kiplint("migrate", "kip-1313", "clients", "--diff", cwd=broker)
+    assert patch.code == 1  # as check --diff ends, where there is something to change
     again = kiplint("migrate", "kip-1313", "clients", cwd=broker)
-    assert (again.code, again.out) == (0, ran.out)
+    assert (again.code, again.out) == (0, ran.out.replace("would change", "changed"))
+    assert kiplint("migrate", "kip-1313", "clients", "--diff", cwd=broker)[:2] == (0, "")
     assert kiplint("check", ".", cwd=broker).code == 0
     rolled = kiplint("rollout", original, "clients", cwd=broker)
     assert (rolled.code, rolled.out.splitlines()[-1]) == (0, "Request header 3: 9 done, 1 exempt and 1 dead.")
@@ -221,7 +223,7 @@ def test_several_directories_are_told_apart(broker: Path) -> None:
     )  # fmt: skip
     ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--only", "Metadata", cwd=broker)
     assert [line for line in ran.out.splitlines() if not line.startswith(" ")] == [
-        "clients", "", "fork", "", "4 migrated, 16 declared and 2 exempt; 42 files changed.",
+        "clients", "", "fork", "", "4 migrated, 16 declared and 2 exempt; 42 files would change.",
     ]  # fmt: skip
     ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--output-format", "json", cwd=broker)
     assert {one["directory"] for one in json.loads(ran.out)["rpcs"]} == {"clients", "fork"}
@@ -282,6 +284,24 @@ def test_bump_and_new_pass_check(broker: Path) -> None:
     ran = kiplint("migrate", "bump", "SaslHandshake", "--schemas", "clients", cwd=broker)
     assert ran.code == 1
     assert "it is frozen at versions 0-1" in ran.out
+
+
+def test_what_would_get_worse_is_not_written(broker: Path) -> None:
+    before = contents(broker)
+    words = ("migrate", "bump", "Metadata", "--schemas", "clients", "--add-field")
+    ran = kiplint(*words, "When:int32=soon:It.", cwd=broker)  # a default that no int32 has
+    assert ran.code == 1
+    assert "(fields/default-invalid)" in ran.out
+    assert ran.out.endswith("1 left; 0 files changed.\n")
+    assert contents(broker) == before
+    ran = kiplint(*words, "Epoch:int32:It.", "--unstable", cwd=broker)
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 migrated; 2 files changed.")
+    assert "13: 2, 14: 2" not in ran.out
+    assert "9-14: 2" in ran.out  # the header of the new version too
+    ran = kiplint("migrate", "release", "Metadata", "--schemas", "clients", cwd=broker)
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 migrated; 1 file changed.")
+    assert b"latestVersionUnstable" not in (broker / "clients" / "MetadataRequest.json").read_bytes()
+    assert kiplint("check", "clients", cwd=broker).code == 0
 
 
 KILLS = int(os.environ.get("KIPLINT_KILLS", "4"))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from kiplint.compat.judge import judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.fixes.bump import bump
+from kiplint.fixes.bump import bump, release
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_rpc import BadName, new_rpc
 from kiplint.fixes.new_version import BadField, FieldToAdd
@@ -48,6 +49,7 @@ def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
     before = after(files, migrate(schemas(files))) if migrated else files
     old = schemas(before)
     now = before
+    unstable = {one.name for one in old.rpcs if one.request and one.request.unstable}
     for one in old.rpcs:
         if one.is_dead or one.is_coordinator:
             continue
@@ -61,11 +63,15 @@ def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
         for tree in (before, now)
     ]
     assert found[1] <= found[0]
-    assert breaks(before, now) <= {("compat/new-version", "info"), ("compat/new-field", "info")}
+    assert breaks(before, now) <= {
+        ("compat/new-version", "info"), ("compat/new-field", "info"), ("compat/new-field-not-ignorable", "info"),
+        ("compat/unstable-changed", "info"),
+    }  # fmt: skip
     new = schemas(now).by_name
     for message in old.messages:
         if message.is_rpc and message.valid:
-            assert list(wire(new[message.name]))[: len(list(wire(message)))] == list(wire(message))
+            released = len(list(wire(message))) - (message.base_name in unstable)
+            assert list(wire(new[message.name]))[:released] == list(wire(message))[:released]
 
 
 def test_a_field_is_written_as_the_one_before_it() -> None:
@@ -73,14 +79,14 @@ def test_a_field_is_written_as_the_one_before_it() -> None:
     two_lines = '{ "name": "Old", "type": "int32", "versions": "0+",\n      "about": "It." }'
     many_lines = '{\n      "name": "Old", "type": "int32", "versions": "0+",\n      "about": "It."\n    }'
     for old, new in (
-        (one_line, '    { "name": "New", "type": "string", "versions": "6+", "ignorable": true, "about": "So." }'),
+        (one_line, '    { "name": "New", "type": "string", "versions": "6+", "default": "", "about": "So." }'),
         (
             two_lines,
-            '    { "name": "New", "type": "string", "versions": "6+", "ignorable": true,\n      "about": "So." }',
+            '    { "name": "New", "type": "string", "versions": "6+", "default": "",\n      "about": "So." }',
         ),
         (
             many_lines,
-            '    {\n      "name": "New", "type": "string", "versions": "6+", "ignorable": true,\n      "about": "So."\n    }',
+            '    {\n      "name": "New", "type": "string", "versions": "6+", "default": "",\n      "about": "So."\n    }',
         ),
     ):
         text = (
@@ -97,8 +103,9 @@ def test_a_field_is_written_as_the_one_before_it() -> None:
 
 def x(**others: Any) -> Files:
     inner = {**field("Inner", "[]Part"), "fields": [field("Name", "string")]}
+    ended = {**field("Ended", "[]Old", "0-3"), "fields": [field("Name", "string", "0-3")]}
     return {
-        "XRequest.json": definition(inner, **others),
+        "XRequest.json": definition(inner, ended, **others),
         "XResponse.json": definition(field(), name="XResponse", type="response"),
     }
 
@@ -106,12 +113,67 @@ def x(**others: Any) -> Files:
 def test_a_field_can_go_deep_and_into_the_response() -> None:
     now = bumped(x(), "X", "Inner.GroupId:string:Whose.", "XResponse.Why:string:Why.", entities={"GroupId": "groupId"})
     assert parsed(now["XRequest.json"])["fields"][0]["fields"][1] == {
-        "name": "GroupId", "type": "string", "versions": "6+", "ignorable": True, "entityType": "groupId",
+        "name": "GroupId", "type": "string", "versions": "6+", "default": "", "entityType": "groupId",
         "about": "Whose.",
     }  # fmt: skip
-    assert parsed(now["XResponse.json"])["fields"][1]["name"] == "Why"
+    assert parsed(now["XResponse.json"])["fields"][1] == {
+        "name": "Why", "type": "string", "versions": "6+", "ignorable": True, "about": "Why.",
+    }  # fmt: skip
     assert "Version 6 adds Inner.GroupId." in said(now["XRequest.json"])
     assert "Version 6 adds Why." in said(now["XResponse.json"])
+
+
+@pytest.mark.parametrize(
+    ("notation", "request_field", "response_field"),
+    [
+        ("A:int32", {"default": "0"}, {"ignorable": True}),
+        ("AId:int32", {"default": "-1"}, {"default": "-1", "ignorable": True}),
+        ("A:bool", {}, {"ignorable": True}),
+        ("A:string?", {"nullableVersions": "6+", "default": "null", "ignorable": True},
+         {"nullableVersions": "6+", "default": "null", "ignorable": True}),
+        ("A:string?!", {"nullableVersions": "6+", "default": "null"}, {"nullableVersions": "6+", "default": "null"}),
+        ("A:int32?=7", {"default": "7", "ignorable": True}, {"default": "7", "ignorable": True}),
+        ("A:int64=5!", {"default": "5"}, {"default": "5"}),
+        ("A:string@0", {"taggedVersions": "6+", "tag": 0, "ignorable": True},
+         {"taggedVersions": "6+", "tag": 0, "ignorable": True}),
+        ("AReason:string", {"ignorable": True}, {"ignorable": True}),
+        ("Others:[]{AId:int32, B:string? -- Its b, if any.}",
+         {"type": "[]Other", "fields": [
+             {"name": "AId", "type": "int32", "versions": "6+", "about": "The a id."},
+             {"name": "B", "type": "string", "versions": "6+", "nullableVersions": "6+", "about": "Its b, if any."}]},
+         None),
+    ],
+)  # fmt: skip
+def test_the_notation_of_a_field(
+    notation: str, request_field: dict[str, Any], response_field: dict[str, Any] | None
+) -> None:
+    now = bumped(x(), "X", f"{notation} -- So.", f"XResponse.{notation}:So.")
+    for half, expected in (("Request", request_field), ("Response", response_field)):
+        new = parsed(now[f"X{half}.json"])["fields"][-1]
+        assert (new["versions"], new["about"]) == ("6+", "So.")
+        shown = {key: value for key, value in new.items() if key not in {"name", "versions", "about"}}
+        kind = re.split(r"[?=@!]", notation.partition(":")[2])[0]
+        assert expected is None or shown == {"type": kind, **expected}
+    new_rules = {one.rule for one in check(now)} - {one.rule for one in check(x())}
+    assert new_rules <= {
+        "notes/undocumented-any",  # which asks what the versions before are for
+        *(["conventions/response-null-not-ignorable"] if notation.endswith("?!") else []),
+    }
+
+
+def test_an_unstable_version_takes_new_fields_and_is_released_on_purpose() -> None:
+    files = {**x(latestVersionUnstable=True), "XResponse.json": x()["XResponse.json"]}
+    now = bumped(files, "X", "New:int8:So.")
+    request = parsed(now["XRequest.json"])
+    assert (request["validVersions"], request["latestVersionUnstable"]) == ("0-5", True)
+    assert request["fields"][-1]["versions"] == "5+"
+    assert now["XResponse.json"] == files["XResponse.json"]
+    assert bump(rpc(files, "X")).rows[0].state == "left"
+    later = parsed(bumped(files, "X", "New:int8:So.", new_version=True)["XRequest.json"])
+    assert (later["validVersions"], later["latestVersionUnstable"]) == ("0-6", False)
+    released = parsed(after(now, release(rpc(now, "X")))["XRequest.json"])
+    assert (released["validVersions"], "latestVersionUnstable" in released) == ("0-5", False)
+    assert release(rpc(x(), "X")).rows[0].state == "unchanged"
 
 
 def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
@@ -139,6 +201,11 @@ def test_the_last_range_of_a_map_is_opened() -> None:
         ("Iner.New:string:So.", "XRequest has no field Iner"),
         ("Inner.Name.New:string:So.", "Name of Part is string, and has no fields"),
         ("YRequest.New:string:So.", "YRequest is neither XRequest nor XResponse"),
+        ("Ended.New:string:So.", "Ended of XRequest ended with version 3"),
+        ("New:[]bytes:So.", "an array of bytes does not compile"),
+        ("New:[]{A:int8, a:int8}:So.", "'a' cannot be the name of a field"),
+        ("New:[]{A:int8, A:int8}:So.", "A is to be added twice"),
+        ("New:[]{A:int8:So.", "a closing brace is missing after A"),
     ],
 )
 def test_a_field_that_cannot_be_is_refused(new: str, problem: str) -> None:

@@ -93,9 +93,9 @@ def report_patch(reporting: Reporting, work: Callable[[], CheckResult], unfixed:
 
 
 def present_patch(result: RunResult, patch: bytes) -> int:
-    """Write a patch to standard output in place of the result."""
+    """Write a patch to standard output in place of the result; the exit code is 1 when there is one."""
     write_bytes(patch)
-    return finish(result)
+    return finish(result) or (FINDINGS if patch else CLEAN)
 
 
 def write_bytes(data: bytes) -> None:

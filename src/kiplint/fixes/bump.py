@@ -1,14 +1,15 @@
-"""A new version of a request and of its response, the everyday change."""
+"""A new version of a request and of its response, the everyday change; and its release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from kiplint.fixes.draft import Draft
-from kiplint.fixes.new_version import BadField, FieldToAdd, add_field, add_version, declared_map, obstacle
+from kiplint.fixes.new_version import BadField, FieldToAdd, add_field, add_version, declared_map, note_edit, obstacle
 from kiplint.fixes.sets import FileEdits, Migration, finished, migration_row
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
+from kiplint.text.edit import delete_item
 
 
 def bump(
@@ -16,11 +17,13 @@ def bump(
     *,
     fields: Sequence[FieldToAdd] = (),
     unstable: bool = False,
+    new_version: bool = False,
     note: str = "",
     entities: Mapping[str, str] | None = None,
 ) -> Migration:
     """A new version of both halves of an RPC, with new fields; only a row where a new version is not possible.
 
+    An unstable version takes the fields itself, and stays unstable, unless it is to have a `new_version` after it.
     `note` is the text of the comment on the version, instead of the names of the fields. Raises BadField.
     """
     request, response = rpc.request, rpc.response
@@ -28,7 +31,11 @@ def bump(
         return Migration(rows=(migration_row(rpc, "left", look=(problem,)),))
     assert request is not None
     assert response is not None
-    version = max(request.valid.highest, response.valid.highest) + 1
+    highest = max(request.valid.highest, response.valid.highest)
+    version = highest if request.unstable and not new_version else highest + 1
+    if version == highest and not fields:
+        problem = f"version {version} is unstable, and may still change: name the fields that it gets, or release it"
+        return Migration(rows=(migration_row(rpc, "left", look=(problem,)),))
     added = {
         half.name: [field for field in fields if (field.message or request.name) == half.name]
         for half in (request, response)
@@ -41,15 +48,31 @@ def bump(
     for half in (request, response):
         draft = Draft(half)
         names = [".".join((*field.path, field.name)) for field in added[half.name]]
-        comment = _note(version, half, names, note)
-        look += [f"{half.name}: {item}" for item in add_version(draft, version, comment, unstable=unstable)]
+        if half.valid.highest < version:
+            comment = _note(version, half, names, note)
+            look += [f"{half.name}: {item}" for item in add_version(draft, version, comment, unstable=unstable)]
+            _carry_map(draft, version)
+        elif names:
+            edit = note_edit(draft.document, _note(version, half, names, note))
+            draft.add([edit] if edit else [])
         for field in added[half.name]:
             add_field(draft, field, version, entities or {})
-        _carry_map(draft, version)
         files += finished(draft)
     done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in added.items() if fields]
-    done += ["the new version is unstable"] if unstable else []
+    done += ["the new version is unstable"] if unstable and version > highest else []
+    done += [f"version {version} stays unstable"] if version == highest else []
     return Migration(tuple(files), (migration_row(rpc, "migrated", done, look),))
+
+
+def release(rpc: Rpc) -> Migration:
+    """The latest version of an RPC without the mark that it is unstable: brokers offer it, and it may not change."""
+    request = rpc.request
+    if request is None or not request.unstable:
+        return Migration(rows=(migration_row(rpc, "unchanged"),))
+    draft = Draft(request)
+    draft.add(delete_item(draft.document, draft.document.root, draft.node("/latestVersionUnstable")))
+    done = (f"version {request.valid.highest} is released",)
+    return Migration(tuple(finished(draft)), (migration_row(rpc, "migrated", done),))
 
 
 def _obstacle(rpc: Rpc) -> str:

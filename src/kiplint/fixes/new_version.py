@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from functools import cache
+from itertools import chain, count, pairwise
 from typing import Any, Final
 
 import msgspec
 
+from kiplint.engine.packs import shipped_rules
 from kiplint.fixes.draft import FIELD, Draft
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc
-from kiplint.model.types import PRIMITIVES, respelt
+from kiplint.model.types import PRIMITIVES, parse_type, respelt
 from kiplint.text.edit import Document, Edit, insert_comment, start_of
 from kiplint.text.tree import Node
 from kiplint.text.words import did_you_mean, nearest
@@ -149,30 +152,124 @@ class BadField(ValueError):  # noqa: N818
 class FieldToAdd(msgspec.Struct, frozen=True):
     """A field to add. `path` leads to it from the top, by the names of fields: `Topics`, `Partitions`.
 
-    `message` is the name of the request or response, empty for the request.
+    `message` is the name of the request or response, empty for the request. `optional` fields may be null where their
+    type can be, and are ignorable; `required` ones never are. A field of a new struct has its `fields`, and a `type`
+    without the name of the struct.
     """
 
     name: str
     type: str
-    about: str
+    about: str = ""
     path: tuple[str, ...] = ()
     message: str = ""
+    optional: bool = False
+    default: str | None = None
+    tag: int | None = None
+    required: bool = False
+    fields: tuple[FieldToAdd, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> FieldToAdd:
-        """Read `Name:type:about`; in front of the name the fields that lead to it, and a message, with dots.
+        """Read `Name:type[?][=default][@tag][!]`, then `:about` or `-- about`; see `parse_fields` for structs.
 
-        Raises BadField when it is not of that form.
+        In front of the name come the fields that lead to it, and a message, with dots. Raises BadField.
         """
-        parts = [part.strip() for part in text.split(":", 2)]
-        if len(parts) < 3 or not all(parts):
-            raise BadField(f"{text!r} is not Name:type:about, such as 'ErrorMessage:string:Why it failed, or empty.'")
-        names = parts[0].split(".")
+        notation = _Notation(text)
+        field = notation.field(nested=False)
+        notation.end()
+        return field
+
+
+FORM: Final = "Name:type:about, such as 'ErrorMessage:string:Why it failed, or empty.'"
+_PATH: Final = re.compile(r"\s*([^\s:,{}]+)\s*:\s*")
+_TYPE: Final = re.compile(r"[^\s:,{}?=@!]+")
+_DEFAULT: Final = re.compile(r'=\s*("[^"]*"|[^\s:,{}@!]*)')
+_TAG: Final = re.compile(r"@\s*([0-9]{1,5})")
+_ABOUT: Final = re.compile(r"\s*(?::|--)\s*(.+)", re.DOTALL)
+_NESTED_ABOUT: Final = re.compile(r"\s*--\s*(.+?)\s*(?=[}]|,\s*[A-Z]\w*\s*:|$)", re.DOTALL)
+
+
+def parse_fields(text: str) -> tuple[FieldToAdd, ...]:
+    """Read fields with commas between: `Topics:[]{Name:string, Partitions:[]int32} -- Its topics., Reason:string?`.
+
+    Raises BadField.
+    """
+    notation = _Notation(text)
+    fields = notation.fields()
+    notation.end()
+    _refuse_same(fields)
+    return fields
+
+
+class _Notation:
+    """A reader of the notation for fields, with the place that it has reached."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def fields(self) -> tuple[FieldToAdd, ...]:
+        """The fields from here on, up to a closing brace or the end."""
+        fields = [self.field(nested=True)]
+        while self._takes(re.compile(r"\s*,\s*")):
+            fields.append(self.field(nested=True))
+        return tuple(fields)
+
+    def field(self, *, nested: bool) -> FieldToAdd:
+        """The field here; a `nested` one has a name only, and its description ends where the next field begins."""
+        path = self._takes(_PATH)
+        names = path[1].split(".") if path else []
+        if not names or (nested and len(names) > 1):
+            raise BadField(f"{self._text!r} is not {FORM}")
         if wrong := next((name for name in names if not _NAME.fullmatch(name)), None):
             hint = did_you_mean(wrong, [wrong[:1].upper() + wrong[1:]]) if wrong.isalnum() else ""
             raise BadField(f"{wrong!r} cannot be the name of a field: letters and digits, the first a capital{hint}")
+        array = self._takes(re.compile(r"\[\](?=\s*\{)"))
+        inner: tuple[FieldToAdd, ...] = ()
+        word = None
+        if self._takes(re.compile(r"\s*\{\s*")):
+            inner = self.fields()
+            _refuse_same(inner)
+            if not self._takes(re.compile(r"\s*\}")):
+                raise BadField(f"{self._text!r}: a closing brace is missing after {inner[-1].name}")
+        else:
+            word = self._takes(_TYPE)
+        kind = word[0] if word else "[]" if array else ""
+        optional = bool(self._takes(re.compile(r"\?")))
+        default, tag = self._takes(_DEFAULT), self._takes(_TAG)
+        required = bool(self._takes(re.compile("!")))
+        about = self._takes(_NESTED_ABOUT if nested else _ABOUT)
+        if not (kind or inner) or (about is None and not nested):
+            raise BadField(f"{self._text!r} is not {FORM}")
         first = names[0] if len(names) > 1 and names[0].endswith(("Request", "Response")) else ""
-        return cls(names[-1], parts[1], parts[2], tuple(names[bool(first) : -1]), first)
+        return FieldToAdd(
+            names[-1],
+            kind,
+            about[1].strip() if about else "",
+            tuple(names[bool(first) : -1]),
+            first,
+            optional,
+            default[1].strip('"') if default else None,
+            int(tag[1]) if tag else None,
+            required,
+            inner,
+        )
+
+    def end(self) -> None:
+        """Raise BadField unless everything was read."""
+        if rest := self._text[self._at :].strip():
+            raise BadField(f"{self._text!r}: {rest!r} is not part of a field; a field is {FORM}")
+
+    def _takes(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        match = pattern.match(self._text, self._at)
+        self._at = match.end() if match else self._at
+        return match
+
+
+def _refuse_same(fields: Sequence[FieldToAdd]) -> None:
+    names = [field.name.lower() for field in fields]
+    if twice := next((field.name for field in fields if names.count(field.name.lower()) > 1), None):
+        raise BadField(f"{twice} is to be added twice")
 
 
 def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str, str]) -> None:
@@ -180,59 +277,153 @@ def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str
 
     `entities` are entity types by names of fields. Raises BadField when the message has no place for it.
     """
-    owner, pointer = _place(draft.message, new)
+    message = draft.message
+    owner, pointer = _place(message, new, version)
     if any(field.name.lower() == new.name.lower() for field in owner.fields):
         raise BadField(f"{owner.name} has a field {new.name} already")
-    known = PRIMITIVES | {struct.name for struct in draft.message.common_structs}
+    taken = {struct.name for struct in message.structs}
+    common = {struct.name for struct in message.common_structs}
+    later = bool(owner.present) and version > owner.present.lowest
+    properties = properties_of(new, version, message, entities, taken, common, later=later)
+    array = draft.document.find(f"{pointer}/fields")
+    unit = draft.document.indent_unit
+    if array is None:
+        draft.put("fields", f"[\n{unit}{field_text(properties, unit=unit)}\n]".replace("\n  ", f"\n{unit}"))
+    else:
+        draft.append(f"{pointer}/fields", field_like(draft.document, array, properties))
+
+
+_ZEROS: Final = {"string": "", "bytes": "", "float64": "0.0", "uuid": "A" * 22}
+"""By type: the default that is written out where a field may not be ignored; for other numbers 0."""
+
+
+def properties_of(
+    new: FieldToAdd,
+    version: int,
+    message: Message | None,
+    entities: Mapping[str, str],
+    taken: set[str],
+    common: Collection[str] = (),
+    *,
+    later: bool = False,
+    response: bool = False,
+) -> dict[str, Any]:
+    """The properties of a new field. `later` is one of a message, or struct, that has versions without it.
+
+    A later field is ignorable in a response: a broker fills it in for everybody. In a request it is not, but has a
+    default: the client's intent would be dropped silently; except what only informs, and what is optional or tagged.
+    `taken` are the names of structs, to which those of new ones are added. Raises BadField for an impossible type.
+    """
+    response = response or (message is not None and message.type == "response")
+    kind = _kind(new, message, taken, common)
+    reference = parse_type(kind)
+    versions = f"{version}+"
+    nullable = new.optional and (reference.nullable or bool(new.fields))
+    properties: dict[str, Any] = {"name": new.name, "type": kind, "versions": versions}
+    properties |= {"nullableVersions": versions} if nullable else {}
+    properties |= {"taggedVersions": versions, "tag": new.tag} if new.tag is not None else {}
+    freely = response or new.optional or new.tag is not None or new.name.endswith(_words(_INFORMS))
+    ignorable = later and freely and not new.required
+    default = new.default
+    if default is None and later and nullable:
+        default = "null"
+    elif default is None and later and reference.primitive and not reference.array:
+        if kind in ("int16", "int32", "int64") and new.name.endswith(_words(_COUNTS)):
+            default = "-1"
+        elif not ignorable and kind not in ("bool", "int8", "records"):
+            default = _ZEROS.get(kind, "0")
+    properties |= {"default": default} if default is not None else {}
+    properties |= {"ignorable": True} if ignorable else {}
+    entity = entities.get(new.name, "") if kind in PRIMITIVES else ""
+    if not entity and message is not None and reference.primitive:
+        entity = _usual_entity(new.name, reference.element, message)
+    properties |= {"entityType": entity} if entity else {}
+    properties["about"] = new.about or f"The {_spaced(new.name)}."
+    if new.fields:
+        properties["fields"] = [
+            properties_of(field, version, message, entities, taken, common, response=response) for field in new.fields
+        ]
+    return properties
+
+
+_INFORMS: Final = "conventions/informative-not-ignorable"
+_COUNTS: Final = "conventions/id-default"
+
+
+@cache
+def _words(rule_id: str) -> tuple[str, ...]:
+    """The ends of names that a rule is about."""
+    return tuple(next(rule.params["words"] for rule in shipped_rules() if rule.id == rule_id))
+
+
+def _kind(new: FieldToAdd, message: Message | None, taken: set[str], common: Collection[str]) -> str:
+    """The type of a new field, with a name for a new struct. Raises BadField."""
+    if new.fields:
+        single = re.sub(r"(?<=[a-z])ies$", "y", new.name)
+        single = re.sub(r"(?<=[a-rt-z])s$", "", single) if new.type == "[]" and single == new.name else single
+        base = message.base_name if message else ""
+        numbered = (f"{base}{single}{number}" for number in count(2))
+        name = next(name for name in chain((single, base + single), numbered) if name not in taken)
+        taken.add(name)
+        return new.type + name
     element = new.type.removeprefix("[]")
-    if element in draft.message.structs_by_name and element not in known:
-        raise BadField(f"{element} belongs to one field of {draft.message.name}; move it to commonStructs to share it")
+    if new.type == "[]bytes":
+        raise BadField("an array of bytes does not compile; make it an array of a struct: []{Data:bytes}")
+    if element in taken - set(common):
+        owner = message.name if message else "the definition"
+        raise BadField(f"{element} belongs to one field of {owner}; move it to commonStructs to share it")
+    known = PRIMITIVES | set(common)
     if element not in known:
         meant = respelt(new.type) or ("[]" if element != new.type else "") + nearest(element.strip("[]"), known)
         hint = (
             f"; did you mean {meant}?" if meant.strip("[]") else "; it is a primitive, or a common struct of the file"
         )
-        raise BadField(f"{new.type} is not a type of {draft.message.name}{hint}")
-    properties: dict[str, Any] = {
-        "name": new.name,
-        "type": new.type,
-        "versions": f"{version}+",
-        "ignorable": True,
-        "about": new.about,
-    }
-    if new.name in entities and element == new.type and element in PRIMITIVES:
-        properties["entityType"] = entities[new.name]
-    array = draft.document.find(f"{pointer}/fields")
-    if array is None:
-        draft.put("fields", "[\n" + draft.document.indent_unit + field_text(properties) + "\n]")
-    else:
-        draft.append(f"{pointer}/fields", field_like(draft.document, array, properties))
+        raise BadField(f"{new.type} is not a type of {message.name if message else new.name}{hint}")
+    return new.type
+
+
+def _usual_entity(name: str, element: str, message: Message) -> str:
+    """The entity type of most fields of that name in the set, if they are of the type; else empty."""
+    peers = message.schemas.fields_by_name.get((message.is_rpc, name), [])
+    entities = Counter(peer.entity_type for peer in peers if peer.element_type == element)
+    return max(entities, key=entities.__getitem__, default="")
+
+
+def _spaced(name: str) -> str:
+    """`group ids` for `GroupIds`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
 
 def field_like(document: Document, array: Node, properties: Mapping[str, Any]) -> str:
     """The text of a field, on one line, on two, or on one line a bracket, as the last of the array is written."""
-    last = array.children[-1] if array.children else None
-    if last is None or not last.children:
-        return field_text(properties)
-    if document.same_line(start_of(last), last.end):
-        return field_text(properties, about="")
-    if document.same_line(last.start, start_of(last.children[0])):
-        return field_text(properties)
     unit = document.indent_unit
+    last = array.children[-1] if array.children else None
+    if last is None or not last.children or "fields" in properties:
+        return field_text(properties, unit=unit)
+    if document.same_line(start_of(last), last.end):
+        return field_text(properties, about=" ")
+    if document.same_line(last.start, start_of(last.children[0])):
+        return field_text(properties, unit=unit)
     inner = field_text(properties, about=f"\n{unit}").removeprefix("{ ").removesuffix(" }")
     return f"{{\n{unit}{inner}\n}}"
 
 
-def field_text(properties: Mapping[str, Any], about: str = "\n  ") -> str:
-    """The text of a field in the order of Kafka's; `about` is what stands before the description."""
-    ordered = sorted(properties, key=FIELD.index)
+def field_text(properties: Mapping[str, Any], about: str = "", unit: str = "  ") -> str:
+    """The text of a field in the order of Kafka's; `about` is what stands before the description, else a new line."""
+    inner = [field_text(field, unit=unit).replace("\n", f"\n{unit}") for field in properties.get("fields", ())]
+    ordered = sorted(properties.keys() - {"fields"}, key=FIELD.index)
     written = [f'"{key}": {json.dumps(properties[key], ensure_ascii=False)}' for key in ordered]
     first = ", ".join(part for part in written if not part.startswith('"about"'))
-    return "{ " + first + "".join(f",{about or ' '}{part}" for part in written if part.startswith('"about"')) + " }"
+    gap = about or f"\n{unit}"
+    text = "{ " + first + "".join(f",{gap}{part}" for part in written if part.startswith('"about"'))
+    return f'{text}, "fields": [\n{unit}' + f",\n{unit}".join(inner) + "\n]}" if inner else f"{text} }}"
 
 
-def _place(message: Message, new: FieldToAdd) -> tuple[Container, str]:
-    """The message or struct that the field goes into, and the pointer of its definition."""
+def _place(message: Message, new: FieldToAdd, version: int) -> tuple[Container, str]:
+    """The message or struct that the field goes into, and the pointer of its definition.
+
+    What ends with the highest version goes on in a new one. Raises BadField where there is none in the version.
+    """
     owner: Container = message
     pointer = ""
     for name in new.path:
@@ -242,6 +433,8 @@ def _place(message: Message, new: FieldToAdd) -> tuple[Container, str]:
             raise BadField(f"{owner.name} has no field {name}{hint}")
         if field.struct is None:
             raise BadField(f"{name} of {owner.name} is {field.type}, and has no fields")
+        if not field.versions & VersionRange.of(min(version, message.valid.highest)):
+            raise BadField(f"{name} of {owner.name} ended with version {field.versions.highest}")
         owner = field.struct
         pointer = owner.pointer
     return owner, pointer

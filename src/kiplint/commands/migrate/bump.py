@@ -21,12 +21,14 @@ class Options(Group, frozen=True):
     add_field: Annotated[
         tuple[str, ...],
         Option(
-            "A field of the new version: Name:type:about. Before the name, with dots, the fields that contain it, and "
-            "the response if the field is not for the request. Repeatable.",
+            "A field of the new version: Name:type:about, with ? after the type if it is optional, =DEFAULT, @TAG, "
+            "and ! if it is never ignorable; []{Name:type, ...} is an array of a struct. Before the name, with dots, "
+            "the fields that contain it, and the response if the field is not for the request. Repeatable.",
             "FIELD",
         ),
     ] = ()
     unstable: Annotated[bool, Option("Mark the new version as unstable: it may still change.")] = False
+    new_version: Annotated[bool, Option("Add a version after an unstable one, instead of changing that.")] = False
     note: Annotated[str, Option("The comment on the version, after its number.", "TEXT", usual="the fields")] = ""
     dry_run: Annotated[bool, Option("Write nothing; report the changes.")] = False
     diff: Annotated[bool, Option("Write nothing; print the changes as a patch.")] = False
@@ -38,7 +40,8 @@ def run(options: Options) -> int:
     """Give RPCs a new version, of the request and the response together.
 
     validVersions, headerVersions and the comment get the new version, and ranges that end with the latest version
-    include it. New fields come last, from the new version on; they are ignorable in older versions.
+    include it. An unstable version is changed instead. New fields come last, from the new version on; in older versions
+    they are ignorable in a response, and have a default in a request. What would make the set worse is not written.
     """
     from kiplint.cli.output import present, present_patch
     from kiplint.commands.migrate.run import migrate_bump
@@ -48,6 +51,7 @@ def run(options: Options) -> int:
         schemas=options.schemas,
         fields=options.add_field,
         unstable=options.unstable,
+        new_version=options.new_version,
         note=options.note,
         dry_run=options.dry_run or options.diff,
     )

@@ -50,6 +50,8 @@ class MigrationResult(RunResult, frozen=True):
     """The changed files, with their edits."""
     rows: tuple[MigrationRow, ...] = ()
     """The RPCs, and what changed in each."""
+    is_written: bool = True
+    """Whether the files were written; else only the result was made."""
 
     command = "migrate"
     renderers: ClassVar[Mapping[str, str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from kiplint.commands.migrate.result import MigrationResult
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.bump import bump
+from kiplint.fixes.bump import bump, release
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_version import BadField, FieldToAdd
 from kiplint.fixes.sets import (
@@ -64,14 +65,16 @@ def migrate_bump(
     schemas: Path = ".",
     fields: Sequence[str] = (),
     unstable: bool = False,
+    new_version: bool = False,
     note: str = "",
     dry_run: bool = False,
 ) -> MigrationResult:
     """Give RPCs a new version of request and response with the `fields`, and write the files unless `dry_run`.
 
-    A field is `Name:type:about`; in front of the name, with dots, the response and the fields that contain it. `note`
-    is the version's comment, in place of the fields' names. Raises UsageError for an invalid field or an unknown RPC,
-    and for files that cannot be written; SourceError for what cannot be opened.
+    An unstable version takes the fields itself, unless `new_version` is set. A field is `Name:type:about`; in front of
+    the name, with dots, the response and the fields that contain it. `note` is the version's comment, in place of the
+    fields' names. What would make the set worse is not written, and its row is `left`. Raises UsageError for an
+    invalid field or an unknown RPC, and for files that cannot be written; SourceError for what cannot be opened.
     """
     try:
         new_fields = [FieldToAdd.parse(field) for field in fields]
@@ -88,11 +91,24 @@ def migrate_bump(
                 first = directories.setdefault(rpc.name, here)
                 if here != first:
                     raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory that is to change")
-            return _bump(rpcs, new_fields, entities, unstable=unstable, note=note) if rpcs else Migration()
+            make = partial(bump, unstable=unstable, new_version=new_version, note=note, entities=entities)
+            return _bump(rpcs, new_fields, make) if rpcs else Migration()
 
         return _migrate((schemas,), rpcs, change, None, dry_run=dry_run)
     except BadField as error:
         raise UsageError(str(error)) from None
+
+
+def migrate_release(*rpcs: str, schemas: Path = ".", dry_run: bool = False) -> MigrationResult:
+    """Release the unstable version of RPCs, which may not change from then on; write the files unless `dry_run`.
+
+    Raises UsageError for an unknown RPC and for files that cannot be written, SourceError for what cannot be opened.
+    """
+
+    def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
+        return _joined([release(rpc) for rpc in rpcs])
+
+    return _migrate((schemas,), rpcs, change, None, dry_run=dry_run)
 
 
 def _entities(start: str) -> Mapping[str, str]:
@@ -100,9 +116,7 @@ def _entities(start: str) -> Mapping[str, str]:
     return names if isinstance(names, Mapping) else {}
 
 
-def _bump(
-    rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], entities: Mapping[str, str], *, unstable: bool, note: str
-) -> Migration:
+def _bump(rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], make: Callable[..., Migration]) -> Migration:
     names = {rpc.name for rpc in rpcs}
     if vague := next((field for field in fields if field.path and not field.message and field.path[0] in names), None):
         name, rest = vague.path[0], ".".join((*vague.path[1:], vague.name))
@@ -112,15 +126,13 @@ def _bump(
     if strange := next((field.message for field in fields if field.message and field.message not in known), ""):
         raise BadField(f"{strange} is not the request or response of an RPC to bump{did_you_mean(strange, known)}")
     migrations = [
-        bump(
-            rpc,
-            fields=[field for field in fields if not field.message or field.message in halves[rpc.name]],
-            unstable=unstable,
-            note=note,
-            entities=entities,
-        )
+        make(rpc, fields=[field for field in fields if not field.message or field.message in halves[rpc.name]])
         for rpc in rpcs
     ]
+    return _joined(migrations)
+
+
+def _joined(migrations: Sequence[Migration]) -> Migration:
     files = tuple(file for migration in migrations for file in migration.files)
     return Migration(files, tuple(row for migration in migrations for row in migration.rows))
 
@@ -154,7 +166,9 @@ def _migrate(
     if not known and not broken:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "error" if broken else "findings" if any(row.state == "left" for row in rows) else "ok"
-    result = MigrationResult(files=tuple(files), rows=tuple(rows), broken=tuple(broken), status=status)
+    result = MigrationResult(
+        files=tuple(files), rows=tuple(rows), broken=tuple(broken), status=status, is_written=not dry_run
+    )
     if not dry_run:
         result.change.write(paths)
     return result

@@ -49,10 +49,11 @@ def write_markdown(result: MigrationResult, out: TextIO, *, color: bool) -> None
 
 
 def _summary(result: MigrationResult) -> str:
-    """`85 migrated, 1 exempt and 4 dead; 171 files changed.`"""
+    """`85 migrated, 1 exempt and 4 dead; 171 files changed.`, or `would change`."""
     counts = Counter(row.state for row in result.rows)
+    verb = "changed" if result.is_written else "would change"
     parts = [f"{counts[state]} {state}" for state in get_args(State) if counts[state]]
-    return f"{listed(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} changed."
+    return f"{listed(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} {verb}."
 
 
 def _has_several_directories(rows: Sequence[MigrationRow]) -> bool:
