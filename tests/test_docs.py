@@ -25,6 +25,7 @@ from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.runtime import FUNCTIONS
 from kiplint.model.element import facts_of
+from kiplint.model.message import PROTECTED
 from kiplint.render.formats import format_names
 from pipeline import guide
 from ports import free_port
@@ -84,6 +85,13 @@ def test_every_rule_and_pack_has_its_section() -> None:
     assert _headings(_page("rules"))[1:] == [*expected, OF_BYTES]
     of_bytes = _page("rules").partition(f"## {OF_BYTES}\n")[2]
     assert [rule.id for rule in rules_of_bytes() if f"| `{rule.spec.id}` |" not in of_bytes] == []
+
+
+def test_every_protected_rpc_has_its_rules_by_api_key() -> None:
+    rows = dict(re.findall(r"^\| (\d+) \| \w+ \| (.*) \|$", _page("rules"), re.MULTILINE))
+    assert {int(key) for key in rows} == {*PROTECTED}
+    assert all("](#" in rules for rules in rows.values())
+    assert "`kip-1313/frozen-rpc`" in rows["17"]
 
 
 def test_every_bad_example_is_shown() -> None:

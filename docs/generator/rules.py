@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +18,7 @@ from kiplint.commands.rules import OF_BYTES, rules_of_bytes
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.engine.verify import check_example
+from kiplint.model.message import PROTECTED
 from kiplint.readers.outcome import readings_of
 from kiplint.render.formats import write
 from kiplint.text.decode import blank_comments
@@ -33,14 +35,34 @@ released protocol or a KIP, or has never been right in any release; a *warning* 
 worth a look. A rule that is *off* has to be selected by its full name.
 """
 
+PROTECTION = """\
+## RPCs that rules protect
+
+The wire knows an RPC by its API key alone. These rules hold whatever a file calls the RPC. The keys 17 and 18 mean
+Kafka's RPCs in every schema set, the others in a set that has ApiVersions."""
+
 
 def make() -> str:
     """The page `reference/rules.md`."""
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
     titles = {**dict(pack_titles()), OF_BYTES: "What is wrong with bytes"}
     index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), OF_BYTES)]
+    protected = table(["API key", "RPC", "rules"], list(_protected()))
     parts = (_pack(name, titles[name], rules) for name, rules in packs)
-    return page("Rules", INTRODUCTION, "\n".join(index), *parts, _bytes(titles[OF_BYTES]))
+    return page("Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, _bytes(titles[OF_BYTES]))
+
+
+def _protected() -> Iterator[list[str]]:
+    """The RPCs that rules protect, with the rules that name them."""
+    for key, name in PROTECTED.items():
+        rules = [rule.id for rule in shipped_rules() if re.search(rf"'{name}|\"{name}", _by_key(rule))]
+        yield [str(key), name, ", ".join(f"[`{rule}`](#{anchor(rule)})" for rule in rules)]
+
+
+def _by_key(rule: Rule) -> str:
+    """The text of a rule that goes by the API key; empty for others."""
+    text = msgspec.json.encode(rule.spec).decode()
+    return text if re.search(r"rpc_name|kafka_title|schemas\.requests", text) else ""
 
 
 def _bytes(title: str) -> str:

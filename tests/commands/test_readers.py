@@ -74,6 +74,23 @@ def test_only_what_a_change_brought_about(place: Path) -> None:
     assert document(place, "readers", "set", "--since", "HEAD")["findings"] == []
 
 
+def test_a_reader_that_loses_a_file(place: Path) -> None:
+    git(place, "checkout", "-q", "--", "set")
+    (place / "set/YRequest.json").rename(place / "set/YCall.json")
+    found = document(place, "readers", "set", "--since", "HEAD")
+    lost = {
+        row["name"]: (row["loses"], row["reads_before"], row["reads"]) for row in found["readers"] if "loses" in row
+    }
+    assert lost == {"platformatic": (["YRequest"], 2, 1)}
+    assert found["summary"]["sentence"] == "The change since HEAD makes platformatic's script lose YRequest."
+    rows = {
+        line.split()[0]: line.split()[1:7]
+        for line in run(place, "readers", "set", "--since", "HEAD").out.splitlines()[1:9]
+    }
+    assert rows["platformatic"] == ["2", "->", "1", "0", "->", "0"]
+    assert rows["kio"] == ["2", "->", "2", "1", "->", "1"]
+
+
 def test_the_repository_may_be_elsewhere(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     away = tmp_path_factory.mktemp("away")
     found = document(away, "readers", str(place / "set"), "--since", "HEAD", "--repo", str(place))

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """A reader's outcome for a set: how many definitions it reads, and where it fails or misreads.
+    """A reader's outcome for a set: the names of the messages that it reads, and where it fails or misreads.
 
     `ignored` counts by name the properties that it does not know. `unstable` are the messages whose latest version it
     leaves out.
     """
 
     profile: Profile
-    reads: int
+    reads: tuple[str, ...]
     readings: tuple[ReadingElement, ...]
     ignored: dict[str, int]
     unstable: tuple[str, ...]
@@ -58,7 +58,7 @@ def readings(definitions: Iterable[Definition], names: Collection[str] | None = 
 def _is_read(definition: Definition, reads: Reads, served: set[tuple[int | None, str]]) -> bool:
     message = definition.message
     stem = definition.file.replace("\\", "/").rpartition("/")[2].rpartition(":")[2].removesuffix(".json")
-    name = message.name if message else definition.likely_names[-1]
+    name = _name(definition)
     if reads.ending and not stem.endswith(reads.ending):
         return False
     if reads.names and name not in reads.names:
@@ -74,12 +74,12 @@ def _outcome(profile: Profile, read: list[tuple[Definition, str]]) -> Outcome:
     readings: list[ReadingElement] = []
     ignored: dict[str, int] = {}
     unstable: list[str] = []
-    reads = 0
+    reads: list[str] = []
     for definition, text in read:
         taken = replay(text, profile)
         if taken is None:
             continue
-        reads += 1
+        reads.append(_name(definition))
         if isinstance(taken, Failure):
             readings.append(_failed(definition, taken, profile, text))
             continue
@@ -91,16 +91,20 @@ def _outcome(profile: Profile, read: list[tuple[Definition, str]]) -> Outcome:
             readings += (_misread(message, misread, profile) for misread in misreadings(message, taken.value, profile))
             if profile.unstable == "left-out" and message.unstable:
                 unstable.append(message.name)
-    return Outcome(profile, reads, tuple(readings), ignored, tuple(unstable))
+    return Outcome(profile, tuple(reads), tuple(readings), ignored, tuple(unstable))
 
 
 def _failed(definition: Definition, failure: Failure, profile: Profile, text: str) -> ReadingElement:
-    name = definition.message.name if definition.message else definition.likely_names[-1]
+    name = _name(definition)
     start, end = _character(text, failure.offset)
     why = _plain(failure.why)
     text = f"{profile.title} fails, {profile.fails}: {why}"
     pointer = _plain(failure.pointer)
     return ReadingElement(profile.name, "fails", text, definition.file, name, pointer, start, end, why=why)
+
+
+def _name(definition: Definition) -> str:
+    return definition.message.name if definition.message else definition.likely_names[-1]
 
 
 def _plain(text: str) -> str:

@@ -26,18 +26,26 @@ class PlacedReading(msgspec.Struct, frozen=True):
 
 
 class ReaderRow(msgspec.Struct, frozen=True):
-    """A reader: the number of definitions that it reads, its failures, and its misreadings of versions.
+    """A reader: the messages that it reads, its failures, and its misreadings of versions.
 
     `ignores` counts the properties that it ignores, by name; `leaves_out` are the messages whose latest version, being
-    unstable, it leaves out.
+    unstable, it leaves out. Compared with a revision: `loses` are the messages that it read there alone, and `totals`
+    the numbers that it read and failed at there, and fails at now.
     """
 
     profile: Profile
-    reads: int
+    read: tuple[str, ...]
     fails: tuple[PlacedReading, ...]
     misreads: tuple[PlacedReading, ...]
     ignores: Mapping[str, int]
     leaves_out: tuple[str, ...]
+    loses: tuple[str, ...] = ()
+    totals: tuple[int, int, int] | None = None
+
+    @property
+    def reads(self) -> int:
+        """The number of definitions that it reads."""
+        return len(self.read)
 
 
 class ReaderPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +85,13 @@ class ReaderObject(msgspec.Struct, frozen=True, kw_only=True):
     misreads: list[ReaderMisreading]
     ignores: Annotated[dict[str, int], Meta(description="How often it ignores a property, by name.")]
     leaves_out: Annotated[list[str], Meta(description="The messages whose latest, unstable version it leaves out.")]
+    loses: Annotated[
+        list[str] | UnsetType,
+        Meta(description="With --since: the messages that it no longer reads; left out for none."),
+    ] = UNSET
+    reads_before: Annotated[int | UnsetType, Meta(description="With --since: the number that it read before.")] = UNSET
+    fails_before: Annotated[int | UnsetType, Meta(description="With --since: all its failures before.")] = UNSET
+    fails_now: Annotated[int | UnsetType, Meta(description="With --since: all its failures now.")] = UNSET
 
 
 class ReadersSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +119,8 @@ class ReadersDocument(msgspec.Struct, frozen=True):
     summary: ReadersSummary
 
 
+SHOWN: Final = 3
+"""The number of places that are shown of the same failure or misreading, and of messages that a reader loses."""
 DOCUMENTS: Final = {"readers": ReadersDocument}
 
 
@@ -155,6 +172,8 @@ class ReadersResult(Report, frozen=True):
 
 def _parts(row: ReaderRow) -> Iterator[str]:
     parts = []
+    if row.loses:
+        parts.append(f"lose {listed(row.loses[:SHOWN])}{' and others' if len(row.loses) > SHOWN else ''}")
     if row.fails:
         parts.append(f"fail ({plural(len(row.fails), 'definition')})")
     for what, verb in (("header", "take the wrong header"), ("layout", "read other bytes")):
@@ -187,6 +206,8 @@ def _reader_object(row: ReaderRow) -> ReaderObject:
         ],
         ignores={encodable(name): count for name, count in row.ignores.items()},
         leaves_out=list(map(encodable, row.leaves_out)),
+        loses=list(map(encodable, row.loses)) or UNSET,
+        **dict(zip(("reads_before", "fails_before", "fails_now"), row.totals or (), strict=False)),
     )
 
 

@@ -76,9 +76,8 @@ class _Survey(NamedTuple):
         """The failures and misreadings that the other survey does not have as often."""
         if before is None:
             return self
+        rows_before = {row.profile.name: row for row in before.rows}
         known = Counter(placed.finding.fingerprint for row in before.rows for placed in (*row.fails, *row.misreads))
-        ignored = {row.profile.name: row.ignores for row in before.rows}
-        left_out = {row.profile.name: row.leaves_out for row in before.rows}
         count = self._count
 
         def fresh(readings: Iterable[PlacedReading]) -> tuple[PlacedReading, ...]:
@@ -90,18 +89,20 @@ class _Survey(NamedTuple):
                     new.append(placed)
             return tuple(new)
 
-        rows = tuple(
-            ReaderRow(
+        def compared(row: ReaderRow) -> ReaderRow:
+            old = rows_before.get(row.profile.name)
+            return ReaderRow(
                 row.profile,
-                row.reads,
+                row.read,
                 fresh(row.fails),
                 fresh(row.misreads),
-                +(Counter(row.ignores) - Counter(ignored.get(row.profile.name, {}))),
-                tuple(name for name in row.leaves_out if name not in left_out.get(row.profile.name, ())),
+                +(Counter(row.ignores) - Counter(old.ignores if old else {})),
+                tuple(name for name in row.leaves_out if old is None or name not in old.leaves_out),
+                tuple((Counter(old.read) - Counter(row.read)).elements()) if old else (),
+                (len(old.read) if old else 0, len(old.fails) if old else 0, len(row.fails)),
             )
-            for row in self.rows
-        )
-        survey = self._replace(rows=rows)
+
+        survey = self._replace(rows=tuple(map(compared, self.rows)))
         return survey._replace(older=count - survey._count)
 
     @property
@@ -159,7 +160,7 @@ def _merged(first: ReaderRow | None, other: ReaderRow) -> ReaderRow:
         return other
     return ReaderRow(
         first.profile,
-        first.reads + other.reads,
+        first.read + other.read,
         first.fails + other.fails,
         first.misreads + other.misreads,
         Counter(first.ignores) + Counter(other.ignores),

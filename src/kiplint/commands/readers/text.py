@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
-from kiplint.commands.readers.result import PlacedReading, ReaderRow, ReadersResult
+from kiplint.commands.readers.result import SHOWN, PlacedReading, ReaderRow, ReadersResult
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import BOLD, DIM, SEVERITY, paint, table, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import listed
-
-SHOWN: Final = 3
-"""The number of places that are shown of the same failure or misreading."""
 
 HEAD: Final = ("reader", "reads", "fails", "misreads", "ignores")
 
@@ -22,8 +19,8 @@ def write(result: ReadersResult, out: TextIO, *, color: bool) -> None:
     rows = [
         [
             (row.profile.name, ""),
-            (f"{row.reads:,}", ""),
-            (f"{len(row.fails):,}", SEVERITY["error"] if row.fails else DIM),
+            (_numbers(row)[0], ""),
+            (_numbers(row)[1], SEVERITY["error"] if row.fails else DIM),
             (f"{len(row.misreads):,}", SEVERITY["warning"] if row.misreads else DIM),
             (_ignored(row) or "-", DIM),
         ]
@@ -61,8 +58,8 @@ def write_markdown(result: ReadersResult, out: TextIO, *, color: bool) -> None:
     write_row(HEAD, out)
     write_row(["---"] * len(HEAD), out)
     for row in result.rows:
-        counts = (row.reads, len(row.fails), len(row.misreads))
-        write_row(map(inline, (row.profile.title, *(f"{count:,}" for count in counts), _ignored(row) or "-")), out)
+        counts = (*_numbers(row), f"{len(row.misreads):,}")
+        write_row(map(inline, (row.profile.title, *counts, _ignored(row) or "-")), out)
     broken = [row for row in result.rows if row.fails or row.misreads]
     if broken:
         out.write("\n")
@@ -80,6 +77,14 @@ def _groups(readings: Sequence[PlacedReading]) -> list[tuple[str, list[PlacedRea
         detail = placed.reading.why or f"{placed.reading.taken}, not {placed.reading.really}"
         groups.setdefault(detail, []).append(placed)
     return sorted(groups.items(), key=lambda pair: -len(pair[1]))
+
+
+def _numbers(row: ReaderRow) -> tuple[str, str]:
+    """How many definitions a reader reads and fails at, compared with a revision before and now."""
+    if row.totals is None:
+        return f"{row.reads:,}", f"{len(row.fails):,}"
+    reads, fails, now = row.totals
+    return f"{reads:,} -> {row.reads:,}", f"{fails:,} -> {now:,}"
 
 
 def _ignored(row: ReaderRow) -> str:
