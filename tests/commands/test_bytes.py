@@ -11,7 +11,8 @@ import pytest
 from conftest import ROOT
 from kiplint.codec.explain import Cursor
 from kiplint.commands.decode.text import MOST_ROWS
-from tools import kiplint
+from kiplint.commands.vectors.run import vectors
+from tools import definition, field, kiplint
 
 SET = str(ROOT / "fixtures" / "sets" / "broker")
 GOOD = bytes.fromhex("0003000c0000000700036162630000010100")
@@ -332,3 +333,17 @@ def test_one_byte_is_one(tmp_path: Path) -> None:
     ran = kiplint("decode", "--set", SET, "00", cwd=tmp_path)
     said = "error[codec/truncated] at byte 0: the frame has 1 byte; API key and version take 4"
     assert (ran.out.splitlines()[0], ran.out.splitlines()[-1]) == ("unknown frame, 1 byte", said)
+
+
+def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kiplint.commands.vectors.run.MOST_BYTES", 100)
+    fields = [field(f"F{number}") for number in range(8)]
+    (tmp_path / "XRequest.json").write_bytes(definition(*fields, validVersions="0", flexibleVersions="none"))
+    kinds = [(vector.kind, vector.field) for vector in vectors(tmp_path)]
+    assert kinds == [
+        ("minimal", None),
+        ("rich-field", "f0"),
+        ("rich-field", "f1"),
+        ("rich-field", "f2"),
+        ("rich", None),
+    ]

@@ -146,3 +146,17 @@ def test_a_budget_is_filled_for_each_walk() -> None:
     budget.fill(1)
     meter.take(metering.MOST_STEPS)
     assert budget.left <= metering.MORE_FOR_EACH
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize(
+    ("pattern", "ends"), [("*[a-z][a-z][a-z][a-z]b", True), ("[a-z][a-z][a-z][a-z]b*", False), ("*b", False)]
+)
+def test_a_pattern_costs_what_it_can_try(tmp_path: Path, pattern: str, ends: bool) -> None:
+    """What follows a star can be tried at every character of the text."""
+    file = pack(tmp_path, {"expect": f"not matches(about, '{pattern}')"})
+    data = definition("a" * 4_000)
+    if ends:
+        assert "takes too many steps" in refusal(file, data)
+    else:
+        assert checked(file, data).findings == []

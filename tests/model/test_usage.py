@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.usage import uses_of
+from kiplint.model.usage import Tally, Vote, uses_of
+from kiplint.model.words import doubled, joined, tokens_of
 from tools import field, message
 
 
@@ -89,3 +95,52 @@ def test_of_wanted_files_only_the_names_count() -> None:
     messages = [of("A", field("ReaderId"), field("Other")), of("B", field("readerId")), of("C", field("Third"))]
     assert sorted(uses_of(messages, {messages[0].file})) == ["Other", "ReaderId", "readerId"]
     assert sorted(uses_of(messages, {one.file for one in messages})) == sorted(uses_of(messages))
+
+
+def votes(uses: list[tuple[str, Any]], own: str) -> Vote:
+    """What the definition of a vote says: every use is read again."""
+    by_rpc: dict[str, set[str]] = {}
+    for rpc, value in uses:
+        if rpc != own:
+            by_rpc.setdefault(rpc, set()).add(value)
+    counts = Counter(value for values in by_rpc.values() for value in sorted(values))
+    if not counts:
+        return Vote()
+    value = max(counts, key=counts.__getitem__)
+    return Vote(value, counts[value], sum(values != {value} for values in by_rpc.values()))
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("xyz")), max_size=12), st.sampled_from("ABCDE"))
+def test_the_own_vote_is_subtracted(uses: list[tuple[str, Any]], own: str) -> None:
+    assert Tally(uses, str).without(own) == votes(uses, own)
+
+
+def test_uses_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each name, and not for each field of that name."""
+    counted = []
+    monkeypatch.setattr(
+        Tally, "__init__", lambda tally, uses, made, init=Tally.__init__: counted.append(init(tally, uses, made))
+    )
+    messages = [of(f"R{n}", field("ReaderId"), field("Other")) for n in range(9)]
+    SchemaSet(tuple(messages))
+    assert {one.fields[0].type_votes for one in messages} == {8}
+    assert len(counted) == 1
+
+
+def test_spellings_are_compared_once() -> None:
+    ways = SchemaSet((of("A", field("readerId")), of("B", field("ReaderId")))).spellings
+    assert ways["readerId"] is ways["ReaderId"]
+
+
+class Unsliced(list[bytes]):
+    """Words that are gone through once, and not from the beginning for each of them."""
+
+    def __getitem__(self, key: Any) -> Any:
+        assert not isinstance(key, slice)
+        return super().__getitem__(key)
+
+
+def test_doubled_words_are_placed_in_one_pass() -> None:
+    texts = [f"the {'the' if number % 2 else 'a'} {number}" for number in range(6)]
+    tokens = tokens_of(joined(texts))
+    assert doubled(texts, Unsliced(tokens)) == {"the the 1", "the the 3", "the the 5"}

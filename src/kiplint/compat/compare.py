@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -52,12 +52,13 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
 
 def _message_changes(old: Tree, new: Tree, pairs: list[MessagePair], releases: Releases | None) -> Iterator[Change]:
     unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.broken} for tree in (old, new))
+    halves = _live_halves(pairs)
     for before, after in pairs:
         if before and after:
             if not before.data or before.data != after.data:
                 yield from compare_messages(before, after, releases)
         elif before and _released(before, releases) and _file_name(before.file) not in unreadable_after:
-            yield kinds.MessageRemoved((before, None), before.valid, _remaining_half(before, pairs))
+            yield kinds.MessageRemoved((before, None), before.valid, _remaining_half(before, halves))
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
             yield kinds.NewMessage((None, after), after.valid)
 
@@ -66,17 +67,21 @@ def _file_name(path: str) -> str:
     return re.split(r"[/\\:]", path)[-1]
 
 
-def _remaining_half(removed: Message, pairs: list[MessagePair]) -> str:
+def _live_halves(pairs: list[MessagePair]) -> dict[tuple[int, int | None], list[Message]]:
+    """The messages of RPCs that are still live, by the set and the API key that they had."""
+    halves: dict[tuple[int, int | None], list[Message]] = {}
+    for before, after in pairs:
+        if before and after and after.is_rpc and after.valid:
+            halves.setdefault((id(before.schemas), before.api_key), []).append(after)
+    return halves
+
+
+def _remaining_half(removed: Message, halves: Mapping[tuple[int, int | None], list[Message]]) -> str:
     """The name of the other half of an RPC, where it is still live without the one removed; else empty."""
     if not removed.is_rpc or removed.api_key is None:
         return ""
-    halves = (
-        after
-        for before, after in pairs
-        if before and after and after.is_rpc
-        if before.schemas is removed.schemas and before.api_key == removed.api_key
-    )
-    return next((half.name for half in halves if half.valid and half.type != removed.type), "")
+    known = halves.get((id(removed.schemas), removed.api_key), ())
+    return next((half.name for half in known if half.type != removed.type), "")
 
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:

@@ -73,7 +73,7 @@ class StepBudget:
     def __init__(self) -> None:
         self.left = MOST_STEPS
         self.meters: list[Meter] = []
-        self.patterns: dict[str, re.Pattern[str]] = {}
+        self.patterns: dict[str, tuple[re.Pattern[str], int]] = {}
 
     def fill(self, elements: int) -> None:
         """Begin a walk over so many elements."""
@@ -147,9 +147,17 @@ class Meter:
             if len(pattern) > _LONGEST_PATTERN:
                 raise ValueError(f"a pattern has at most {_LONGEST_PATTERN} characters")
             self.take(_FOR_A_PATTERN + len(pattern) * 40)
-            known = self._budget.patterns[pattern] = re.compile(translate(pattern))
-        self.take((len(text) >> 3) + _FOR_A_MATCH)
-        return known.match(text) is not None
+            parts = _CLASS.sub("?", pattern).split("*")
+            most = max(map(len, parts[1:]), default=1)
+            known = self._budget.patterns[pattern] = re.compile(translate(pattern)), max(most, 1)
+        regex, most = known
+        # What follows a `*` is tried at every character of the text, and can fail at its own last one.
+        self.take(len(text) * most // 8 + _FOR_A_MATCH)
+        return regex.match(text) is not None
+
+
+_CLASS: Final = re.compile(r"\[!?\]?[^]]*\]")
+"""A class of characters in a glob, such as `[a-z]`, which fits one character."""
 
 
 LONGEST_SHOWN = 500

@@ -26,7 +26,7 @@ from kiplint.model.element import (
 )
 from kiplint.model.spec import FieldSpec, StructSpec
 from kiplint.model.types import TypeRef, nearest_primitive, parse_type, respelt
-from kiplint.model.usage import Vote, entity, primitive, vote
+from kiplint.model.usage import Spellings, Vote
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
@@ -491,7 +491,7 @@ class Field:
 
     @set_fact
     def _type_vote(self) -> Vote:
-        return vote(self.message.schemas.uses.get(self.name, ()), self.message.base_name, primitive)
+        return self.message.schemas.type_tally(self.name).without(self.message.base_name)
 
     @set_rule_fact
     def usual_type(self) -> str:
@@ -510,9 +510,7 @@ class Field:
 
     @set_fact
     def _entity_vote(self) -> Vote:
-        uses = self.message.schemas.uses.get(self.name, ())
-        alike = (use for use in uses if use[1].type.removeprefix("[]") == self.element_type)
-        return vote(alike, self.message.base_name, entity)
+        return self.message.schemas.entity_tally(self.name, self.element_type).without(self.message.base_name)
 
     @set_rule_fact
     def usual_entity(self) -> str:
@@ -530,24 +528,23 @@ class Field:
         return self._entity_vote.dissent
 
     @set_fact
-    def _spellings(self) -> dict[str, int]:
-        return self.message.schemas.spellings.get(self.name, {})
+    def _spellings(self) -> Spellings:
+        return self.message.schemas.spellings.get(self.name, Spellings({}, ""))
 
     @set_rule_fact
     def usual_case(self) -> str:
         """The spelling of the name that most RPCs of the set have, where it differs from this one in case only."""
-        usual = max(self._spellings, key=self._spellings.__getitem__, default="")
-        return usual if usual != self.name else ""
+        return self._spellings.usual if self._spellings.usual != self.name else ""
 
     @set_rule_fact
     def case_votes(self) -> int:
         """How many RPCs of the set have the usual spelling."""
-        return self._spellings.get(self.usual_case, 0)
+        return self._spellings.counts.get(self.usual_case, 0)
 
     @set_rule_fact
     def own_case_votes(self) -> int:
         """How many RPCs of the set, this one included, spell the name as it is here."""
-        return self._spellings.get(self.name, 0)
+        return self._spellings.counts.get(self.name, 0)
 
 
 _DEFAULTS: Final[dict[str, dict[str, object]]] = {

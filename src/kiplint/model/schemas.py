@@ -426,9 +426,26 @@ class SchemaSet:
         return usage.contested(self.uses, usage.entity)
 
     @rule_fact
-    def spellings(self) -> dict[str, dict[str, int]]:
-        """By name of a field, where there is another spelling: the number of RPCs by spelling."""
+    def spellings(self) -> dict[str, usage.Spellings]:
+        """By name of a field, where there is another spelling: the number of RPCs by spelling, and the usual one."""
         return usage.spellings(self.uses)
+
+    @rule_fact
+    def _tallies(self) -> dict[tuple[str, str | None], usage.Tally]:
+        return {}
+
+    def type_tally(self, name: str) -> usage.Tally:
+        """The votes on the type of the fields of a name."""
+        if (name, None) not in self._tallies:
+            self._tallies[name, None] = usage.Tally(self.uses.get(name, ()), usage.primitive)
+        return self._tallies[name, None]
+
+    def entity_tally(self, name: str, element_type: str) -> usage.Tally:
+        """The votes on the entity type of the fields of a name and a type."""
+        if (name, element_type) not in self._tallies:
+            alike = (use for use in self.uses.get(name, ()) if use[1].type.removeprefix("[]") == element_type)
+            self._tallies[name, element_type] = usage.Tally(alike, usage.entity)
+        return self._tallies[name, element_type]
 
 
 def _oldest_last(messages: Sequence[Message]) -> list[Message]:

@@ -56,17 +56,39 @@ def specs(top: MessageSpec) -> Iterator[FieldSpec]:
                 waiting.append(spec)
 
 
-def vote(uses: Iterable[tuple[str, FieldSpec]], own: str, made: Callable[[FieldSpec], str | None]) -> Vote:
-    """The vote of the RPCs other than `own`; `made` returns None for a use that does not count."""
-    by_rpc: dict[str, set[str]] = {}
-    for rpc, spec in uses:
-        if rpc != own and (value := made(spec)) is not None:
-            by_rpc.setdefault(rpc, set()).add(value)
-    counts = Counter(value for values in by_rpc.values() for value in sorted(values))
-    if not counts:
-        return Vote()
-    value = max(counts, key=counts.__getitem__)
-    return Vote(value, counts[value], sum(values != {value} for values in by_rpc.values()))
+class Tally:
+    """The votes on a name: what each RPC gives it, counted once; `made` returns None for a use that does not count."""
+
+    def __init__(self, uses: Iterable[tuple[str, FieldSpec]], made: Callable[[FieldSpec], str | None]) -> None:
+        self._values: dict[str, set[str]] = {}
+        for rpc, spec in uses:
+            if (value := made(spec)) is not None:
+                self._values.setdefault(rpc, set()).add(value)
+        self._givers: dict[str, list[int]] = {}
+        self._numbers = {rpc: number for number, rpc in enumerate(self._values)}
+        for number, values in enumerate(self._values.values()):
+            for value in sorted(values):
+                self._givers.setdefault(value, []).append(number)
+        self._alone = Counter(next(iter(values)) for values in self._values.values() if len(values) == 1)
+        self._order = sorted(self._givers, key=lambda value: -len(self._givers[value]))
+
+    def without(self, own: str) -> Vote:
+        """The vote of the RPCs other than `own`. Of values with as many votes, the one that came first counts."""
+        mine = self._values.get(own, set())
+        # Only the values of this RPC lose a vote, so that the first of all others is the best of them.
+        first = next((value for value in self._order if value not in mine), None)
+        candidates = [value for value in (*mine, first) if value is not None]
+        votes = {value: len(self._givers[value]) - (value in mine) for value in candidates}
+        if not any(votes.values()):
+            return Vote()
+        number = self._numbers.get(own, -1)
+        value = min(candidates, key=lambda value: (-votes[value], self._first(value, number), value))
+        others = len(self._values) - bool(mine) - (self._alone[value] - (mine == {value}))
+        return Vote(value, votes[value], others)
+
+    def _first(self, value: str, own: int) -> int:
+        """The number of the first RPC other than `own` that gives the value."""
+        return next((number for number in self._givers[value] if number != own), len(self._values))
 
 
 def primitive(spec: FieldSpec) -> str | None:
@@ -84,16 +106,24 @@ def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> dict[str, 
     usual = {}
     for name, those in uses.items():
         if len(those) > FEWEST and len({made(spec) for _, spec in those}) > 1:
-            most = vote(those, "", made)
+            most = Tally(those, made).without("")
             if most.value and most.votes >= FEWEST and most.votes > most.dissent:
                 usual[name] = most.value
     return usual
 
 
-def spellings(uses: Uses) -> dict[str, dict[str, int]]:
-    """By name that has another spelling: the number of RPCs by spelling."""
+class Spellings(NamedTuple):
+    """The number of RPCs by spelling of a name, and the spelling that most of them have."""
+
+    counts: dict[str, int]
+    usual: str
+
+
+def spellings(uses: Uses) -> dict[str, Spellings]:
+    """By name that has another spelling: what the RPCs make of its case."""
     alike: dict[str, list[str]] = {}
     for name in uses:
         alike.setdefault(name.lower(), []).append(name)
     ways = ({name: len({rpc for rpc, _ in uses[name]}) for name in names} for names in alike.values() if len(names) > 1)
-    return {name: each for each in ways for name in each}
+    known = (Spellings(counts, max(counts, key=counts.__getitem__)) for counts in ways)
+    return {name: each for each in known for name in each.counts}

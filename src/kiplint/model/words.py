@@ -163,7 +163,8 @@ def doubled(texts: list[str], tokens: list[bytes]) -> set[str]:
         return set(texts)
     if places and tokens.count(b"|") >= len(texts):  # the texts have bars themselves: test each
         return {text for text in texts if doubled([text], tokens_of(text))}
-    return {texts[tokens[:at].count(b"|")] for at in places}
+    bars = list(accumulate(map(b"|".__eq__, tokens))) if places else []
+    return {texts[bars[at]] for at in places}
 
 
 def words_of(tokens: Iterable[bytes]) -> set[str]:

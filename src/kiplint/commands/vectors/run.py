@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from kiplint.codec.catalog import Catalog, open_catalog
@@ -16,6 +16,8 @@ from kiplint.text.words import did_you_mean
 
 MOST_VERSIONS: Final = 1001
 """The number of versions of an interval that get vectors."""
+MOST_BYTES: Final = 4 << 20
+"""The bytes of all vectors of a kind and a version: each field's vector repeats the whole message."""
 
 
 def vectors(
@@ -23,10 +25,10 @@ def vectors(
 ) -> Iterator[Vector]:
     """Golden bytes of every message and version of the sets, the same at every run; of `messages` only, if any.
 
-    For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich.
-    The siblings of a file in `sets` get vectors only if they are in `messages`. The paths of files that cannot be read
-    are appended to `broken`. Raises UsageError for a message that no set has, and SourceError for a set that cannot be
-    opened.
+    For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich;
+    of a very large message only the first fields have vectors of their own. The siblings of a file in `sets` get
+    vectors only if they are in `messages`. The paths of files that cannot be read are appended to `broken`. Raises
+    UsageError for a message that no set has, and SourceError for a set that cannot be opened.
     """
     catalog = open_catalog(sets or (".",), repository)
     unread = [] if broken is None else broken
@@ -58,28 +60,34 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
                 header |= {name: value for name, value in own.items() if name in header}
             header_hex = header_codec.write(header).hex()
     known: set[bytes] = set()
-    for kind, field, value in _kinds(codec.body):
-        data, problems = codec.encode(value)
-        if problems or data in known:
-            continue
-        known.add(data)
-        yield Vector(
-            message=message.name,
-            type=message.type,
-            api_key=message.api_key,
-            version=version,
-            header_version=header_version,
-            kind=kind,
-            field=field,
-            value=codec.read(data),
-            hex=data.hex(),
-            header=header,
-            header_hex=header_hex,
-        )
+    for kind, variants in _kinds(codec.body):
+        left = MOST_BYTES
+        for field, value in variants:
+            data, problems = codec.encode(value)
+            left -= len(data)
+            if left < 0:
+                break
+            if problems or data in known:
+                continue
+            known.add(data)
+            yield Vector(
+                message=message.name,
+                type=message.type,
+                api_key=message.api_key,
+                version=version,
+                header_version=header_version,
+                kind=kind,
+                field=field,
+                value=codec.read(data),
+                hex=data.hex(),
+                header=header,
+                header_hex=header_hex,
+            )
 
 
-def _kinds(body: Any) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    yield "minimal", None, minimal(body)
-    for kind, variants in (("rich-field", each_rich), ("null", each_null), ("tag", each_tag)):
-        yield from ((kind, field, value) for field, value in variants(body))
-    yield "rich", None, rich(body)
+def _kinds(body: Any) -> Iterator[tuple[str, Iterable[tuple[str | None, dict[str, Any]]]]]:
+    yield "minimal", [(None, minimal(body))]
+    yield "rich-field", each_rich(body)
+    yield "null", each_null(body)
+    yield "tag", each_tag(body)
+    yield "rich", [(None, rich(body))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -84,7 +85,7 @@ class Offer(NamedTuple):
         return is_between_nodes(self.request.api_key or 0, self.name)
 
 
-class Side(NamedTuple):
+class Side(msgspec.Struct, frozen=True, dict=True):
     """A client or a broker: its name, its schema set, and its live RPCs by API key; `mode` is that of a broker."""
 
     name: str
@@ -92,7 +93,7 @@ class Side(NamedTuple):
     rpcs: Mapping[int, Offer]
     mode: Mode = "kraft"
 
-    @property
+    @cached_property
     def offers(self) -> dict[int, Offer]:
         """The RPCs with at least one version to use."""
         return {key: offer for key, offer in self.rpcs.items() if offer.versions}
