@@ -178,6 +178,8 @@ class Runner:
 
 
 def _evaluated(text: str, inputs: Mapping[str, str]) -> str:
+    if text == "${{ toJSON(inputs) }}":
+        return json.dumps(inputs)
     if not text.startswith("${{"):
         return text
     found = re.fullmatch(r"\$\{\{ inputs\.([a-z-]+) \}\}", text)

@@ -98,12 +98,19 @@ def complaint(action: Callable[[], object]) -> str:
     raise AssertionError("there was no usage error")
 
 
-class Ran(NamedTuple):
-    """What a run of the command came to."""
-
+class _Ran(NamedTuple):
     code: int
     out: str
     err: str
+
+
+class Ran(_Ran):
+    """What a run of the command came to; the line that closes a clean run stands apart from its standard error."""
+
+    closing: str
+
+
+_CLOSING = re.compile(r"^[0-9,]+ (?:file|message)s? (?:checked|compared), no (?:findings|changes)\n", re.MULTILINE)
 
 
 _SHAPING = re.compile(
@@ -142,6 +149,8 @@ def kiplint(
         code, out, err = done.returncode, done.stdout, done.stderr
     else:
         code, out, err = zygote(shown).run(shown, str(cwd), surroundings, stdin)
-    ran = Ran(code, out.decode(), err.decode())
+    said = err.decode()
+    ran = Ran(code, out.decode(), _CLOSING.sub("", said))
+    ran.closing = "".join(_CLOSING.findall(said))
     assert "Traceback" not in ran.err, ran.err
     return ran

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from kiplint.commands.probe.run import probe as probe
     from kiplint.commands.readers.result import ReadersResult as ReadersResult
     from kiplint.commands.readers.run import check_readers as check_readers
+    from kiplint.commands.review.result import ReviewResult as ReviewResult
+    from kiplint.commands.review.run import review as review
     from kiplint.commands.rollout.run import RolloutResult as RolloutResult
     from kiplint.commands.rollout.run import rollout as rollout
     from kiplint.commands.show.result import LayoutResult as LayoutResult
@@ -79,6 +81,8 @@ _MODULES = {
     "commands.probe.run": ("probe",),
     "commands.readers.result": ("ReadersResult",),
     "commands.readers.run": ("check_readers",),
+    "commands.review.result": ("ReviewResult",),
+    "commands.review.run": ("review",),
     "commands.rollout.run": ("RolloutResult", "rollout"),
     "commands.show.result": ("LayoutResult", "LayoutsResult"),
     "commands.show.run": ("show", "show_all"),

@@ -37,6 +37,7 @@ COMMANDS = {
     "check-option": ["check", "--no-such-option"],
     "check-help": ["check", "--help"],
     "diff": ["diff", "old", "new"],
+    "review": ["review", "--base", "none", "old"],
     "changelog": ["changelog", "old", "new"],
     "rollout": ["rollout", "old", "new"],
     "show": ["show", "XRequest", "old"],

@@ -430,7 +430,7 @@ def test_formats_are_imported_only_when_they_are_used(here: Path, words: list[st
     done = subprocess.run(
         [sys.executable, "-c", RUN, *words], cwd=here, env=environment(), capture_output=True, check=False
     )
-    loaded = {*json.loads(done.stderr.splitlines()[0])}
+    loaded = {*json.loads(done.stderr.splitlines()[-1])}
     assert "kiplint.render.formats" in loaded
     assert loaded & {
         *(f"kiplint.render.findings.{name}" for name in ("github", "sarif", "junit", "gitlab", "markdown")),

@@ -9,6 +9,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -19,7 +20,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names, write
 from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
-from kiplint.text.words import did_you_mean, plural
+from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckResult
@@ -178,8 +179,9 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
         from kiplint.render.findings.github import record
 
         record(result)
-    if not quiet and not result.findings and sys.stderr.isatty():
-        print(f"{plural(result.files, 'file')}, nothing found", file=sys.stderr)
+    if not quiet and not result.findings and result.files and result.closing:
+        with suppress(OSError):
+            print(result.closing, file=sys.stderr)
 
 
 def _write_out(result: Report, output: Output, statistics: bool) -> None:

@@ -26,12 +26,15 @@ class BaseState(NamedTuple):
     """The base: how often it has each finding, the lines of each file by path in the repository, and the work tree.
 
     `files` are the bytes of the files, by the same paths.
+    `messages` are what the findings say, by fingerprint; where they are kept, a known finding on a changed line counts
+    only when it says something else.
     """
 
     counts: Mapping[str, int]
     lines: Mapping[str, frozenset[str]]
     top: str
     files: Mapping[str, bytes] = {}
+    messages: frozenset[tuple[str, str]] | None = None
 
     def place(self, path: str) -> str:
         """The path in the repository of a file."""
@@ -50,14 +53,17 @@ class BaseState(NamedTuple):
         return SchemaSet(messages) if messages else None
 
 
-def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet) -> BaseState:
+def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet, *, strict: bool = False) -> BaseState:
     """Check the same places in a revision; a place that the revision does not have counts as empty.
+
+    With `strict` a finding is not new because its line was changed.
 
     Raises UsageError for a source that is neither directory nor file, and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     lines: dict[str, frozenset[str]] = {}
     data: dict[str, bytes] = {}
+    messages: set[tuple[str, str]] = set()
     top = home_of(os.curdir)
     for name in places(revision, names, top):
         prefix = name if name.endswith(":") else f"{revision}:"
@@ -67,12 +73,13 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet)
                 inputs = [Input(file.path, file.data) for file in kept]
                 result = check_set(inputs, rules, partial=files.lone)
                 counts.update(finding.fingerprint for finding in result.findings)
+                messages.update((finding.fingerprint, finding.message) for finding in result.findings)
                 for file in kept:
                     lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
                     data[file.path.removeprefix(prefix)] = file.data
         except NothingThereError:
             continue
-    return BaseState(counts, lines, top, data)
+    return BaseState(counts, lines, top, data, frozenset(messages) if strict else None)
 
 
 def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
@@ -88,6 +95,8 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
         place = base.place(finding.path)
         line = texts[finding.path][finding.span.line - 1 : finding.span.line]
         touched = place not in base.lines or not base.lines[place].issuperset(line)
+        if base.messages is not None:
+            touched = touched and (finding.fingerprint, finding.message) not in base.messages
         if not known or touched:
             kept.append(finding)
     return tuple(kept)

@@ -113,6 +113,9 @@ class Report(RunResult, frozen=True):
 
     unread = "not compared"
 
+    headed: ClassVar[bool] = False
+    """Whether its Markdown begins with its numbers."""
+
     tells_nothing: ClassVar[bool] = True
     """Whether a job summary has a section for a report without findings."""
 
@@ -145,6 +148,11 @@ class Report(RunResult, frozen=True):
         more = f" and {len(self.left_out) - 3} more" if len(self.left_out) > 3 else ""
         verb = "is not a definition" if len(self.left_out) == 1 else "are not definitions"
         return f"; {plural(len(self.left_out), 'file')} that {verb}: {names}{more}{older}"
+
+    @property
+    def closing(self) -> str:
+        """`203 files checked, no findings`, for a run that has none; empty where the output says so itself."""
+        return f"{plural(self.files, 'file')} checked, no findings"
 
     @property
     def headline(self) -> str:

@@ -116,7 +116,7 @@ def _checked(options: Options) -> "CheckResult":
         "repository": options.repo,
         "stdin_filename": options.stdin_filename or "",
     }
-    of_check = CheckOptions(**{name: values[name] for name in CheckOptions.__struct_fields__})
+    of_check = CheckOptions(**{name: values[name] for name in CheckOptions.__struct_fields__ if name in values})
     return run_check(options.sets, of_check, **chosen(options.choosing, options.configuring))
 
 

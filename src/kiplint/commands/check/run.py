@@ -41,6 +41,7 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     update_baseline: bool = False
     allow_new: bool = False
     changed_since: str | None = None
+    strictly: bool = False
     as_hook: bool = False
     mending: Literal["fix", "diff"] | None = None
     unsafe_fixes: bool = False
@@ -77,6 +78,7 @@ def check(
     update_baseline: bool = False,
     allow_new: bool = False,
     changed_since: str | None = None,
+    strictly: bool = False,
     as_hook: bool = False,
     mending: Literal["fix", "diff"] | None = None,
     unsafe_fixes: bool = False,
@@ -92,8 +94,9 @@ def check(
     The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration;
     `only_failing` drops all others. Findings that the `baseline` records are left out. With `changed_since`, a revision
     of the repository around the working directory, only findings count that a change since then caused, or that are on
-    changed lines. `as_hook` is for a commit: files that are not definitions are skipped, only findings count that are
-    new since HEAD (or `changed_since`), and directories that lose a file are checked too. With `readers`, or when one
+    changed lines; `strictly` drops those that it has too. `as_hook` is for a commit: files that are not definitions are
+    skipped, only findings count that are new since HEAD (or `changed_since`), and directories that lose a file are
+    checked too. With `readers`, or when one
     of them is selected, the rules about other readers of the definitions run too.
 
     `mending` applies the safe fixes, and with `unsafe_fixes` the likely ones: to the files (`fix`), or only in the
@@ -109,6 +112,7 @@ def check(
         update_baseline=update_baseline,
         allow_new=allow_new,
         changed_since=changed_since,
+        strictly=strictly,
         as_hook=as_hook,
         mending=mending,
         unsafe_fixes=unsafe_fixes,
@@ -243,7 +247,8 @@ class _Run:
             return None
         from kiplint.compat.since import read_base
 
-        return read_base(self.options.changed_since, self.names, self.configuration.keeps, self.rules)
+        options, keeps = self.options, self.configuration.keeps
+        return read_base(self.options.changed_since, self.names, keeps, self.rules, strict=options.strictly)
 
     def _read(self) -> Iterator[SchemaFiles]:
         """The sets, whose files are noted in `files`. Having none is an error without `changed_since` only."""

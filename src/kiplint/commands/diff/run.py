@@ -21,7 +21,7 @@ from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
 from kiplint.render.report import OldPlace, Report, rule_infos
 from kiplint.sources.open import STDIN
-from kiplint.text.words import did_you_mean
+from kiplint.text.words import did_you_mean, plural
 
 
 class DiffResult(Report, frozen=True):
@@ -37,6 +37,11 @@ class DiffResult(Report, frozen=True):
         "html": "kiplint.commands.diff.page:write",
     }
     listing = "changes"
+
+    @property
+    def closing(self) -> str:
+        """`95 messages compared, no changes`."""
+        return f"{plural(self.messages, 'message')} compared, no changes"
 
     @property
     def document(self) -> DiffDocument:
@@ -64,9 +69,7 @@ def diff(
     UsageError for mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be
     opened.
     """
-    for name in sorted({*fail_on_breaks} - {*BREAKS}):
-        hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
-        raise UsageError(f"nothing breaks {name}{hint}", kind="breaks")
+    refuse_unknown(fail_on_breaks)
     configuration = configure(os.fspath(new), **chosen)
     rules = configuration.rules()
     paths = (old, new, *also)
@@ -75,22 +78,29 @@ def diff(
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
     notes += (str(releases),) if releases else advice(old, repository, releases)
-    return replace(_compare(paths, trees, rules, fail_on_breaks, messages, releases), notes=notes)
+    return replace(compare(paths, trees, rules, fail_on_breaks, messages, releases), notes=notes)
+
+
+def refuse_unknown(breaks: Collection[str]) -> None:
+    """Raise UsageError for a word that names nothing that a change can break."""
+    for name in sorted({*breaks} - {*BREAKS}):
+        hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
+        raise UsageError(f"nothing breaks {name}{hint}", kind="breaks")
 
 
 def diff_all(old: Path, new: Path, *, messages: Collection[str] = (), repository: Path | None = None) -> DiffResult:
     """The same with all rules that come with kiplint, whatever the configuration selects."""
     keeps, plain = configure(os.fspath(new)).keeps, Config()
     rules = make_ruleset(plain, load_rules(plain, ""))
-    return _compare((old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages)
+    return compare((old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages)
 
 
-def _compare(
+def compare(
     paths: Sequence[Path],
     trees: Sequence[Tree],
     rules: RuleSet,
-    grave: Collection[str],
-    globs: Collection[str],
+    grave: Collection[str] = GRAVE,
+    globs: Collection[str] = (),
     releases: Releases | None = None,
 ) -> DiffResult:
     """The result for a base, a head, and older sets; `globs` select messages."""
@@ -118,7 +128,7 @@ def _compare(
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(os.fspath(path) for path in paths[:2]),
         rules=rule_infos([*rules.known, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
-        before=tuple(map(_old_place, changes)),
+        before=tuple(map(old_place, changes)),
         paths=tuple(after.sources),
         broken=unread,
         harmless=("info",),
@@ -148,5 +158,6 @@ def _lone(before: Tree, after: Tree) -> Tree | None:
     return single[0] if len(single) == 1 else None
 
 
-def _old_place(change: Judged) -> OldPlace | None:
+def old_place(change: Judged) -> OldPlace | None:
+    """The position of what changed in the old set, if it is known."""
     return (change.old_path, change.old_span) if change.old_path and change.old_span else None

@@ -46,14 +46,21 @@ def write_diff(
         if change.breaks in GRAVE or change.severity == "error":
             source = "source" if change.breaks == "none" else "note"  # the source of a break states what it breaks
             finding = excerpt(as_finding(change), lines(change.path), color, width, source=source)
-            out.write(finding.rstrip() + "\n" + _proof(change, color, width) + "\n")
+            out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
         else:
             others.append(change)
-    others.sort(key=lambda change: (heading(change), BREAKS.index(change.breaks), change.rule, change.message_type))
-    for name, group in groupby(others, key=heading):
-        out.write(f"{title(name, color)}\n{_rows(list(group), color, width)}\n")
+    write_rows(others, out, color=color)
     if changes:
         out.write("\n".join(fold(summary_line(changes, compared), width)) + "\n")
+
+
+def write_rows(changes: Iterable[Judged], out: TextIO, *, color: bool) -> None:
+    """Write the changes as a line each, below the names of RPCs and messages."""
+    ordered = sorted(
+        changes, key=lambda change: (heading(change), BREAKS.index(change.breaks), change.rule, change.message_type)
+    )
+    for name, group in groupby(ordered, key=heading):
+        out.write(f"{title(name, color)}\n{_rows(list(group), color, width_of(out))}\n")
 
 
 def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
@@ -114,7 +121,7 @@ def _short(value: Any) -> str:
     return printable(text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "...")
 
 
-def _proof(change: Judged, color: bool, width: int | None) -> str:
+def proof(change: Judged, color: bool, width: int | None) -> str:
     """The layouts before and after, and the example messages."""
     rows: list[str] = []
     for word, side in (("before", change.old), ("after", change.new)):
@@ -134,7 +141,7 @@ def _rows(changes: Iterable[Judged], color: bool, width: int | None) -> str:
     """The changes below a heading; the same change of request and response is one line."""
     types: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
-        halves = types.setdefault((change.severity, change.rule, _behind_heading(change)), [])
+        halves = types.setdefault((change.severity, change.rule, behind_heading(change)), [])
         if change.change.message.is_rpc and change.message_type not in halves:
             halves.append(change.message_type)
     rows = [
@@ -144,7 +151,7 @@ def _rows(changes: Iterable[Judged], color: bool, width: int | None) -> str:
     return "".join(f"{line}\n" for line in table((), rows, color, width))
 
 
-def _behind_heading(change: Judged) -> str:
+def behind_heading(change: Judged) -> str:
     """A change's sentence behind `request` or `response`, without the name that stands in the heading."""
     if change.field:
         versions = f" {change.versions}," if change.versions else ""

@@ -37,6 +37,8 @@ class RolloutResult(Report, frozen=True):
     }
     listing = "rpcs"
 
+    closing = ""
+
     @property
     def document(self) -> RolloutDocument:
         """The result as JSON has it."""
@@ -69,7 +71,7 @@ def rollout(
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
-    findings = _findings(rows, sources)
+    findings = findings_of(rows, sources)
     return RolloutResult(
         findings=findings,
         files=len(head.sources),
@@ -91,7 +93,7 @@ def rollout(
     )
 
 
-def _findings(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
+def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
     """A finding for each RPC that violates a rule; findings with the same message at the same place are joined."""
     findings: dict[tuple[str, ...], Finding] = {}
     for finding in (_finding(row, sources) for row in rows if row.rule):

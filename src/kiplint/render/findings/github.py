@@ -117,7 +117,8 @@ def write_summary(report: Report, out: TextIO, room: int = SUMMARY_LIMIT) -> Non
         return
     cut = _Cut(out, room - CLOSING)
     broken = "; something could not be read" if report.status == "error" else ""
-    cut.write(f"## kiplint {report.command}\n\n{report.headline}{broken}.\n\n{_fixable(report)}")
+    numbers = "" if report.headed else f"{report.headline}{broken}.\n\n{_fixable(report)}"
+    cut.write(f"## kiplint {report.command}\n\n{numbers}")
     write_in("markdown", report, cast("TextIO", cut))
     if cut.left_out:
         out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")

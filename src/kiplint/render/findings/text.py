@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, TextIO
 
@@ -31,6 +32,17 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         where = f"{plural(report.files, 'file')}{report.others}"
         summary = f"Found {tally(report.counts)} in {where}. `kiplint explain RULE` explains a rule."
         out.write("\n".join(fold(summary, width)) + "\n")
+
+
+def fixable(findings: Sequence[Finding], command: str = "") -> str:
+    """`12 fixable with --fix, 32 more with --unsafe-fixes`, as a line; empty where there is nothing to fix."""
+    safe = sum(finding.fix is not None and finding.fix.applicability == "safe" for finding in findings)
+    unsafe = sum(finding.fix is not None for finding in findings) - safe
+    option = f"`{command} --fix`" if command else "--fix"
+    parts = [f"{safe:,} fixable with {option}"] if safe else []
+    more = "more with --unsafe-fixes" if safe else f"fixable with {option} --unsafe-fixes".replace("` -", " -")
+    parts += [f"{unsafe:,} {more}"] if unsafe else []
+    return f"[*] {', '.join(parts)}.\n" if parts else ""
 
 
 def excerpt(

@@ -1,0 +1,99 @@
+"""`kiplint review`."""
+
+from typing import Annotated, Literal
+
+from kiplint.cli import completion
+from kiplint.cli.options import (
+    Argument,
+    Choosing,
+    Configuring,
+    FailOnOption,
+    Group,
+    Option,
+    Reporting,
+    StatisticsOption,
+    chosen,
+    split,
+)
+
+EPILOG = (
+    "Examples:  kiplint review   |   kiplint review --base origin/trunk clients/   |   "
+    "kiplint review --base 4.1.0 --output-format markdown=comment.md   |   kiplint review --released '[0-9]*'"
+)
+SECTION = "Check and review"
+HINTS = {
+    "breaks": "--fail-on-breaks: {message}",
+    "released": "--released {message}",
+    "no-base": "{message}; name one: --base REV, or --base none to check without comparing",
+}
+
+
+class Options(Group, frozen=True):
+    """What it takes."""
+
+    paths: Annotated[
+        tuple[str, ...],
+        Argument("Directories and files of the checkout.", "PATH", usual="the checkout", complete=completion.sets),
+    ] = ()
+    base: Annotated[
+        str | None,
+        Option(
+            "The revision to compare with, or none.",
+            "REV",
+            usual="where the branch left the default branch; the commit before on the default branch itself",
+            complete=completion.revisions,
+        ),
+    ] = None
+    released: Annotated[
+        tuple[str, ...],
+        Option(
+            "A release: a glob of tags, a revision, or a set; a version that one has is released. Repeatable.",
+            "GLOB|REV|SET",
+            usual="the configuration's, else the tags of releases, else the base",
+        ),
+    ] = ()
+    older: Annotated[bool, Option("Report findings that are older than the change, too.")] = False
+    rollout: Annotated[
+        Literal["auto", "always", "never"],
+        Option("Report how far KIP-1313's header is: auto once a definition has headerVersions, always as findings."),
+    ] = "auto"
+    readers: Annotated[
+        Literal["auto", "always", "never"],
+        Option("Report what other readers lose: auto in a sentence, always as findings."),
+    ] = "auto"
+    choosing: Choosing = Choosing()
+    fail_on: FailOnOption = None
+    fail_on_breaks: Annotated[
+        str, Option("What a change must break to make the exit code 1.", "WHAT", complete=completion.breaks)
+    ] = "wire,storage"
+    reporting: Reporting = Reporting()
+    configuring: Configuring = Configuring()
+    statistics: StatisticsOption = False
+
+
+def run(options: Options) -> int:
+    """Review a change: what it brings, what it breaks, and for whom.
+
+    One report of the work tree against a base: the findings that the base does not have, what breaks in versions that
+    a release or the base has, what other readers of the files lose, and the state of KIP-1313's header. Each cause is
+    reported once, where to put it right, with the fix where there is one. What the change only adds is listed below,
+    and fails nothing. Comments, moved files and untouched lines are silent.
+    """
+    from kiplint.cli.output import report
+    from kiplint.commands.review.result import ReviewResult
+    from kiplint.commands.review.run import review
+
+    def work() -> ReviewResult:
+        return review(
+            *options.paths,
+            base=options.base,
+            released=options.released,
+            older=options.older,
+            rollout=options.rollout,
+            readers=options.readers,
+            fail_on=options.fail_on,
+            fail_on_breaks=split([options.fail_on_breaks]),
+            **chosen(options.choosing, options.configuring),
+        )
+
+    return report("review", options.reporting, work, statistics=options.statistics)

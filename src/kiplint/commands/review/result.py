@@ -1,0 +1,190 @@
+"""The result of a review: an entry for each cause, what is only added, and the state of readers and rollout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
+
+from kiplint.commands.diff.result import ChangeObject, change_object
+from kiplint.commands.readers.result import ReaderObject, ReadersDocument, ReadersResult
+from kiplint.commands.rollout.result import RolloutRpc, RolloutSummary, rollout_document
+from kiplint.compat.judge import BREAKS, Judged
+from kiplint.compat.rollout import RolloutRow
+from kiplint.engine.finding import Finding
+from kiplint.engine.rule import Breaks
+from kiplint.render.findings.json import FindingObject, finding_object
+from kiplint.render.report import Report
+from kiplint.text.words import plural
+
+Origin = Literal["check", "diff", "rollout", "readers"]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A cause: the finding to show, which command has it, the change if it is one, and the findings it stands for."""
+
+    finding: Finding
+    origin: Origin
+    changes: tuple[Judged, ...] = ()
+    also: tuple[Finding, ...] = ()
+
+    @property
+    def breaks(self) -> Breaks:
+        """The gravest of what its changes break."""
+        return min((change.breaks for change in self.changes), key=BREAKS.index, default="none")
+
+
+class AlsoObject(msgspec.Struct, frozen=True):
+    """A finding with the same cause."""
+
+    rule: str
+    message: str
+    path: str
+    line: int
+
+
+class EntryObject(FindingObject, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of the review: a finding, what it breaks, and what else has the same cause."""
+
+    origin: Annotated[Origin, Meta(description="The command that reports it by itself.")]
+    breaks: Annotated[Breaks, Meta(description="What the change breaks.")]
+    also: Annotated[tuple[AlsoObject, ...], Meta(description="Findings with the same cause.")] = ()
+    changes: Annotated[tuple[ChangeObject, ...], Meta(description="The changes behind it, as `diff` has them.")] = ()
+
+
+class RolloutState(msgspec.Struct, frozen=True):
+    """The state of KIP-1313's request header: all RPCs in numbers, and those that the change touches."""
+
+    header: int
+    rpcs: tuple[RolloutRpc, ...]
+    summary: RolloutSummary
+
+
+class ReviewSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """The numbers of a review."""
+
+    files: int
+    messages: int
+    errors: int
+    warnings: int
+    infos: int
+    older: Annotated[int, Meta(description="Findings that are older than the change.")]
+    breaks: Annotated[dict[str, int], Meta(description="The number of entries that break something, by what.")]
+    additions: Annotated[int, Meta(description="The number of changes that only add.")]
+
+
+class ReviewDocument(msgspec.Struct, frozen=True):
+    """What `kiplint review --output-format json` writes."""
+
+    version: Literal[1]
+    base: Annotated[str, Meta(description="The revision that is compared with; empty for none.")]
+    released: Annotated[tuple[str, ...], Meta(description="The releases; empty where the base counts as released.")]
+    findings: Annotated[tuple[EntryObject, ...], Meta(description="An entry for each cause, the gravest first.")]
+    additions: Annotated[tuple[ChangeObject, ...], Meta(description="The changes that break nothing.")]
+    readers: Annotated[tuple[ReaderObject, ...], Meta(description="The readers that lose something by the change.")]
+    summary: ReviewSummary
+    rollout: Annotated[RolloutState | UnsetType, Meta(description="Once a definition has headerVersions.")] = UNSET
+
+
+DOCUMENTS = {"review": ReviewDocument}
+
+
+class ReviewResult(Report, frozen=True):
+    """The result of `review`."""
+
+    entries: tuple[Entry, ...] = ()
+    """An entry for each cause, the gravest first."""
+    additions: tuple[Judged, ...] = ()
+    """The changes that break nothing."""
+    base: str = ""
+    """The revision that is compared with, or empty."""
+    released: tuple[str, ...] = ()
+    """The releases; empty where the base counts as released."""
+    rollout: tuple[RolloutRow, ...] = ()
+    """The RPCs with their request headers, once a definition has headerVersions."""
+    touched: frozenset[str] = frozenset()
+    """The names of the RPCs that the change touches."""
+    readers: tuple[ReadersResult, ...] = ()
+    """What other readers lose by the change, for each of the paths."""
+    patch: bytes = b""
+    """The safe fixes of the findings as a unified diff."""
+
+    command = "review"
+    renderers: ClassVar[Mapping[str, str]] = {
+        "text": "kiplint.commands.review.text:write",
+        "markdown": "kiplint.commands.review.text:write_markdown",
+    }
+
+    headed = True
+
+    @property
+    def breaks(self) -> Counter[str]:
+        """How many entries break what."""
+        return Counter(entry.breaks for entry in self.entries if entry.breaks != "none")
+
+    @property
+    def lagging(self) -> tuple[RolloutRow, ...]:
+        """The RPCs that the change touches, and whose latest version lacks the header."""
+        return tuple(row for row in self.rollout if row.name in self.touched and row.status in ("missing", "wrong"))
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """What other readers lose, in sentences."""
+        return tuple(
+            result.sentence for result in self.readers if any(row.fails or row.misreads for row in result.rows)
+        )
+
+    @property
+    def others(self) -> str:
+        """What is not shown, and how much is only added."""
+        verb = "breaks" if len(self.additions) == 1 else "break"
+        added = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
+        return added + super().others
+
+    @property
+    def document(self) -> ReviewDocument:
+        """The JSON document."""
+        counts = self.counts
+        rollout = rollout_document(self.rollout, 3)
+        names = {row.name for row in self.lagging}
+        readers: list[ReaderObject] = []
+        for result in self.readers:
+            document: ReadersDocument = result.document
+            readers += (reader for reader in document.readers if reader.fails or reader.misreads)
+        return ReviewDocument(
+            version=1,
+            base=self.base,
+            released=self.released,
+            findings=tuple(map(self._entry, self.entries)),
+            additions=tuple(change_object(change, self.rules) for change in self.additions),
+            readers=tuple(readers),
+            rollout=RolloutState(3, tuple(rpc for rpc in rollout.rpcs if rpc.name in names), rollout.summary)
+            if self.rollout
+            else UNSET,
+            summary=ReviewSummary(
+                files=self.files,
+                messages=self.messages,
+                errors=counts["error"],
+                warnings=counts["warning"],
+                infos=counts["info"],
+                older=self.older,
+                breaks={what: self.breaks[what] for what in BREAKS if self.breaks[what]},
+                additions=len(self.additions),
+            ),
+        )
+
+    def _entry(self, entry: Entry) -> EntryObject:
+        finding = finding_object(entry.finding, self.rules.get(entry.finding.rule))
+        return EntryObject(
+            **asdict(finding),
+            origin=entry.origin,
+            breaks=entry.breaks,
+            also=tuple(
+                AlsoObject(finding.rule, finding.message, finding.path, finding.span.line) for finding in entry.also
+            ),
+            changes=tuple(change_object(change, self.rules) for change in entry.changes),
+        )

@@ -1,0 +1,357 @@
+"""The review of a change: what it brings, what it breaks, and for whom, in one report with one entry a cause."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Final, Literal, NamedTuple, Unpack
+
+from msgspec.structs import replace
+
+from kiplint.commands.check.run import CheckOptions, run_check
+from kiplint.commands.diff.result import as_finding
+from kiplint.commands.diff.run import compare, old_place, refuse_unknown
+from kiplint.commands.diff.text import behind_heading, heading
+from kiplint.commands.readers.result import ReadersResult
+from kiplint.commands.readers.run import check_readers
+from kiplint.commands.review.result import Entry, Origin, ReviewResult
+from kiplint.commands.rollout.run import findings_of
+from kiplint.compat.change import Spot
+from kiplint.compat.judge import GRAVE, Judged
+from kiplint.compat.released import Releases, find_releases
+from kiplint.compat.rollout import RolloutRow, rollout_rules
+from kiplint.compat.rollout import rollout as rows_of
+from kiplint.compat.since import places
+from kiplint.compat.tree import Tree, broken, load, load_base
+from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.render.report import IGNORE, at_least, rule_infos
+from kiplint.sources.git import is_revision, is_unborn, open_repository
+from kiplint.sources.history import version_key, version_tags
+from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.tree import home_of
+
+When = Literal["auto", "always", "never"]
+NONE: Final = "none"
+HEADER: Final = 3
+
+CAUSES: Final = {
+    rule: topic
+    for topic, rules in {
+        "versions": "rpc/versions-differ compat/response-not-bumped compat/version-dropped compat/frozen-bumped "
+        "kip-1313/frozen-rpc compat/gap-in-versions",
+        "flexible": "rpc/flexible-differ compat/flexible-changed compat/header-changed kip-1313/v3-on-released "
+        "kip-1313/header-not-flexible versions/flexible-missing",
+        "half": "rpc/request-missing rpc/response-missing rpc/coordinator-pair-missing compat/message-removed",
+        "key": "rpc/api-key-missing rpc/api-key-duplicate compat/api-key-changed",
+        "type": "rpc/coordinator-key-shape compat/type-changed",
+        "name": "rpc/names-differ rpc/name-suffix compat/message-renamed style/file-name",
+        "unstable": "style/latest-unstable compat/released-unstable",
+        "listeners": "rpc/listeners-missing rpc/listeners-unknown compat/listener-removed",
+    }.items()
+    for rule in rules.split()
+}
+"""What a rule about a whole message or RPC is about: its findings with another about the same have the same cause."""
+
+MOST_TRIED: Final = 3
+"""In how many of the newest tags definitions are looked for."""
+
+OF_FIELD: Final = {
+    "type": "fields/unknown-type fields/nullable-type fields/children- conventions/type-by-peers compat/layout-changed "
+    "compat/nullability- compat/type-retyped",
+    "versions": "versions/ compat/layout-changed compat/nullability-",
+    "tag": "tags/ compat/layout-changed compat/tag",
+    "default": "fields/default- conventions/id-default compat/default-changed",
+    "ignorable": "conventions/later- conventions/informative- conventions/tagged-later- conventions/response-null- "
+    "conventions/useless-ignorable compat/new-field-not-ignorable compat/ignorable-changed",
+    "entity": "fields/entity- conventions/entity- compat/entity-type-changed",
+    "key": "fields/map-key- compat/map-key-changed",
+}
+"""The same of rules about a field: what their ids begin with."""
+
+
+def review(
+    *paths: Path,
+    base: str | None = None,
+    released: Sequence[str] = (),
+    older: bool = False,
+    rollout: When = "auto",
+    readers: When = "auto",
+    fail_on: FailOn | None = None,
+    fail_on_breaks: Collection[str] = GRAVE,
+    **chosen: Unpack[Chosen],
+) -> ReviewResult:
+    """Review what the work tree, or some of its directories and files, has otherwise than a base revision.
+
+    The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
+    else to compare with; `none` only checks. A version is released when one of `released` has it, as in `diff`, by
+    default the tags of releases. Findings that the base has too count only with `older`. `rollout` and `readers` tell
+    how to report the request header of KIP-1313 and other readers: `auto` as a remark, `always` as findings. The
+    status is `findings` when an entry is as severe as `fail_on` or breaks one of `fail_on_breaks`; `never` fails
+    nothing. Raises UsageError and SourceError as `check` and `diff` do.
+    """
+    refuse_unknown(fail_on_breaks)
+    names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
+    configuration = configure(names[0], **chosen)
+    since = Base("", "") if base == NONE else find_base(base)
+    for name in names:
+        if not os.path.lexists(name):
+            raise SourceError(f"no such file or directory: {name}")
+    options = CheckOptions(changed_since=since.revision if since.revision and not older else None, strictly=True)
+    comparison = _compared(names, since.revision, released, configuration)
+    checked = run_check(names, options, **chosen)
+    changes = comparison.changes
+    rows: tuple[RolloutRow, ...] = ()
+    if rollout == "always" or (rollout == "auto" and since.revision and comparison.declares_headers):
+        rows = comparison.rollout(configuration)
+    told = _readings(names, since.revision, readers, configuration, chosen) if comparison.is_any else ()
+    others: list[tuple[Finding, Origin]] = []
+    if rollout == "always":
+        others += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
+    if readers == "always":
+        others += [(finding, "readers") for result in told for finding in result.findings]
+    additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
+    worse = [change for change in changes if change not in additions]
+    entries = entries_of(checked.findings, worse, others)
+    findings = tuple(entry.finding for entry in entries)
+    fail_on = fail_on or configuration.config.fail_on
+    grave = fail_on != "never" and any(change.breaks in fail_on_breaks for change in worse)
+    patch = b""
+    if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
+        patch = run_check(names, replace(options, mending="diff"), **chosen).patch or b""
+    known = configuration.known()
+    shown = (*findings, *map(as_finding, additions))
+    return ReviewResult(
+        findings=findings,
+        files=checked.files,
+        messages=checked.messages,
+        sources={**comparison.sources, **checked.sources, **{p: s for r in told for p, s in r.sources.items()}},
+        status="findings" if grave or at_least(findings, fail_on) else "ok",
+        sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
+        rules=rule_infos(known, shown, IGNORE),
+        before=tuple(old_place(entry.changes[0]) if entry.changes else None for entry in entries),
+        paths=checked.paths,
+        notes=(*since.notes, *comparison.notes, *checked.notes),
+        left_out=checked.left_out,
+        harmless=("info",),
+        older=checked.older,
+        entries=entries,
+        additions=additions,
+        base=since.revision,
+        released=comparison.released,
+        rollout=rows,
+        touched=frozenset(map(heading, changes)),
+        readers=told,
+        patch=patch,
+    )
+
+
+class Base(NamedTuple):
+    """The revision to compare with, and why that, in words; both are empty for none."""
+
+    revision: str
+    reason: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A remark on a base that nobody named."""
+        return (f"compared with {self.revision}, {self.reason}",) if self.reason else ()
+
+
+def find_base(asked: str | None = None) -> Base:
+    """The base of a review in the repository around the working directory. Raises UsageError and SourceError."""
+    if asked:
+        if not home_of(os.curdir):
+            raise SourceError("a base needs a git repository around the working directory")
+        if not is_revision(asked) and not is_unborn(asked):
+            raise SourceError(f"no such revision: {asked}")
+        asked = asked.removesuffix(":")
+        whole = len(asked) >= 40 and not asked.strip("0123456789abcdef")
+        return Base(open_repository(None).run("rev-parse", "--short", asked).strip() if whole else asked, "")
+    if not home_of(os.curdir):
+        raise UsageError("there is no git repository around the working directory, and so no base", kind="no-base")
+    git = open_repository(None).run
+    if is_unborn("HEAD"):
+        return Base("HEAD", "which has no commit yet")
+    head = git("rev-parse", "HEAD").strip()
+    raw = git("cat-file", "commit", head).partition("\n\n")[0]  # also in a shallow clone with the parents' names
+    parents = [line.removeprefix("parent ") for line in raw.split("\n") if line.startswith("parent ")]
+
+    def named(commit: str, reason: str) -> Base:
+        if not is_revision(commit):
+            raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}", kind="no-base")
+        return Base(git("rev-parse", "--short", commit).strip(), reason)
+
+    if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
+        return named(parents[0], "the branch that the pull request goes into")
+    for branch in _branches():
+        if fork := git("merge-base", "HEAD", branch).strip():
+            if fork != head or git("status", "--porcelain").strip():
+                return named(fork, f"where the branch left {branch}" if fork != head else "the last commit")
+            break
+    if parents:
+        return named(parents[0], "the commit before HEAD")
+    raise UsageError("there is no commit to compare with", kind="no-base")
+
+
+def _branches() -> Iterator[str]:
+    """The branches that the change may go into, by what CI servers say and by the names that are usual."""
+    variables = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
+    named = [os.environ[name] for name in variables if os.environ.get(name)]
+    usual = ("HEAD", "trunk", "main", "master")
+    known = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in usual]
+    for branch in dict.fromkeys([*(f"origin/{name}" for name in named), *known, *usual[1:]]):
+        if is_revision(branch):
+            yield branch
+
+
+class Comparison(NamedTuple):
+    """The trees of all paths, before and after, with the changes, the releases, and remarks."""
+
+    trees: tuple[tuple[Tree, Tree], ...] = ()
+    changes: tuple[Judged, ...] = ()
+    releases: Releases | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def after_sources(self) -> dict[str, bytes]:
+        """The files as they are."""
+        return {path: data for _, after in self.trees for path, data in after.sources.items()}
+
+    @property
+    def sources(self) -> dict[str, bytes]:
+        """The files of both sides."""
+        return {path: data for tree, _ in self.trees for path, data in tree.sources.items()} | self.after_sources
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The names of the releases."""
+        return self.releases.names if self.releases else ()
+
+    @property
+    def is_any(self) -> bool:
+        """Whether any file is otherwise than in the base."""
+        return any({*old.sources.values()} != {*new.sources.values()} for old, new in self.trees) or not self.trees
+
+    @property
+    def declares_headers(self) -> bool:
+        """Whether a definition has headerVersions."""
+        return any(b'"headerVersions"' in data for data in self.after_sources.values())
+
+    def rollout(self, configuration: Configuration) -> tuple[RolloutRow, ...]:
+        """The RPCs with their request headers."""
+        rules = rollout_rules(HEADER, configuration.config, configuration.rules().known)
+        return tuple(
+            row
+            for before, after in self.trees
+            if any(schemas.rpcs for schemas in after.sets.values())
+            for row in rows_of(after.main, before.main, HEADER, rules, self.releases)
+        )
+
+
+def _compared(names: Iterable[str], base: str, released: Sequence[str], configuration: Configuration) -> Comparison:
+    """Compare each path with the base; one that the base lacks is compared with nothing."""
+    if not base:
+        return Comparison()
+    rules, keeps = configuration.rules(), configuration.keeps
+    patterns = released or configuration.config.released
+    releases = find_releases(patterns or _tags(keeps), None, keeps)
+    trees: list[tuple[Tree, Tree]] = []
+    changes: list[Judged] = []
+    notes: list[str] = []
+    for name in names:
+        if not (place := _place(name, base)):
+            notes.append(f"{name} is not in {base}, so there is nothing to compare it with")
+            continue
+        try:
+            before, after = load_base(place, None, keeps), load(name, None, keeps)
+        except NothingThereError:
+            continue
+        notes += [f"warning: {path} cannot be read, so it is not compared" for path in broken(before)]
+        trees.append((before, after))
+        changes += compare((before.name, name), (before, after), rules, releases=releases).changes
+    return Comparison(tuple(trees), tuple(changes), releases, (*([str(releases)] if releases else []), *notes))
+
+
+def _tags(keeps: Callable[[str], bool]) -> list[str]:
+    """The tags of releases; none where the newest ones have no definitions, and so are of something else."""
+    tags = [f"{tag}:" for tag in reversed(version_tags()) if version_key(tag)[1]]
+    for tag in tags[:MOST_TRIED]:
+        with suppress(NothingThereError):
+            load(tag, None, keeps)
+            return tags
+    return []
+
+
+def _place(name: str, base: str) -> str:
+    """A path in the base, empty where it is not there. Raises UsageError for what is not of the work tree."""
+    folder = next(places(base, [name], home_of(os.curdir), "a review"), "")
+    if os.path.isdir(name) or not folder:
+        return folder
+    file = f"{folder}{'' if folder.endswith(':') else '/'}{os.path.basename(name)}"
+    return file if open_repository(None).find(file) else ""
+
+
+def _readings(
+    names: Iterable[str], base: str, when: When, configuration: Configuration, chosen: Chosen
+) -> tuple[ReadersResult, ...]:
+    """What other readers lose by the change; nothing where no such rule runs."""
+    runs = any(rule.each == "reading" for rule in configuration.rules().rules)
+    if when == "never" or not runs or (when == "auto" and not base):
+        return ()
+    results = (check_readers(name, since=base or None, **chosen) for name in names)
+    return tuple(result for result in results if result.findings)
+
+
+def entries_of(
+    findings: Iterable[Finding], changes: Iterable[Judged], others: Iterable[tuple[Finding, Origin]]
+) -> tuple[Entry, ...]:
+    """An entry for each cause, the gravest first; of findings with one cause the gravest speaks, at best with a fix."""
+    groups: list[list[tuple[Finding, Origin, Judged | None]]] = []
+    by_cause: dict[tuple[str, ...], list[tuple[Finding, Origin, Judged | None]]] = {}
+    items: list[tuple[Finding, Origin, Judged | None]] = [(finding, "check", None) for finding in findings]
+    items += [(as_finding(change), "diff", change) for change in changes]
+    items += [(finding, origin, None) for finding, origin in others]
+    for item in items:
+        finding, origin, change = item
+        causes = list(_causes(finding, change)) if origin != "readers" else []
+        group = next((by_cause[cause] for cause in causes if cause in by_cause), None)
+        if group is None or (change is None and origin == "check"):
+            groups.append(group := [])
+        group.append(item)
+        for cause in causes:
+            by_cause.setdefault(cause, group)
+    return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.finding.severity)))
+
+
+def _causes(finding: Finding, change: Judged | None) -> Iterator[tuple[str, ...]]:
+    """What a finding is about, such that another finding about the same has the same cause."""
+    if change is None:
+        name = finding.message_name.removesuffix("Request").removesuffix("Response")
+        pointers = [(finding.path, finding.pointer), (finding.path, finding.pointer.rpartition("/")[0])]
+    else:
+        name = change.change.message.base_name
+        spot = change.change.spot or Spot("")
+        pointers = [(spot.file, spot.pointer)]
+        yield "change", heading(change), change.rule, change.field, behind_heading(change)
+        if spot.pointer:
+            yield "element", spot.file, spot.pointer
+    topics = [topic for topic, rules in OF_FIELD.items() if finding.rule.startswith(tuple(rules.split()))]
+    for file, pointer in pointers:
+        if pointer:
+            yield from (("field", topic, file, pointer) for topic in topics)
+    if finding.rule in CAUSES:
+        yield "message", name, CAUSES[finding.rule]
+
+
+def _entry(group: Sequence[tuple[Finding, Origin, Judged | None]]) -> Entry:
+    (main, origin, _), *_ = members = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
+    fixed = next((finding for finding, _, _ in members if finding.fix), main)
+    return Entry(
+        main if main.fix else replace(main, fix=fixed.fix),
+        origin,
+        tuple(change for _, _, change in members if change),
+        tuple(finding for finding, _, _ in members[1:]),
+    )

@@ -1,0 +1,116 @@
+"""A review in text and in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import groupby
+from typing import Final, TextIO
+
+from kiplint.commands.diff.text import heading, proof, sentence, write_rows
+from kiplint.commands.review.result import Entry, ReviewResult
+from kiplint.commands.rollout.text import closing
+from kiplint.compat.judge import BREAKS
+from kiplint.render.findings.text import excerpt, fixable
+from kiplint.render.markdown import inline, write_row
+from kiplint.render.table import fold, title, width_of
+from kiplint.text.lines import Lines, decode_text
+from kiplint.text.show import printable
+from kiplint.text.words import listed, plural, tally
+
+MOST_OF_PATCH: Final = 1 << 16
+"""How many characters of a patch Markdown shows."""
+
+
+def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
+    """Write the entries, what is added, and what readers lose; nothing when nothing changed."""
+    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
+    width = width_of(out)
+    for entry in result.entries:
+        finding = entry.finding
+        known = lines(finding.path) if finding.path in result.sources else None
+        source = "note" if entry.breaks != "none" and entry.origin == "diff" else "source"
+        out.write(excerpt(finding, known, color, width, source=source).rstrip() + "\n")
+        for line in _also(entry):
+            out.write("\n".join(fold(f"  = {line}", width)) + "\n")
+        for change in entry.changes:
+            out.write(proof(change, color, width))
+        out.write("\n")
+    write_rows(result.additions, out, color=color)
+    for name, sentences in _states(result):
+        out.write(f"{title(name, color)}\n")
+        for text in sentences:
+            out.write("\n".join(fold(f"  {printable(text)}", width)) + "\n")
+        out.write("\n")
+    if result.entries or result.additions:
+        out.write("\n".join(fold(f"{summary_line(result)} `kiplint explain RULE` explains a rule.", width)) + "\n")
+    out.write(fixable(result.findings, "kiplint check"))
+
+
+def summary_line(result: ReviewResult) -> str:
+    """`1 error and 1 warning in 3 files, compared with 4.1.0: 1 breaks wire; 2 changes that break nothing.`"""
+    counts = tally(result.counts) or "no findings"
+    breaks = listed(f"{result.breaks[what]} {what}" for what in BREAKS if result.breaks[what]) if result.breaks else ""
+    verb = "breaks" if sum(result.breaks.values()) == 1 else "break"
+    breaks = f": {re.sub(' ', f' {verb} ', breaks, count=1)}" if breaks else ""
+    base = f", compared with {result.base}" if result.base else ""
+    return f"{counts} in {plural(result.files, 'file')}{base}{breaks}{result.others}."
+
+
+def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
+    """Write it as Markdown, for a comment on a pull request and for the job summary."""
+    out.write(f"### {inline(summary_line(result))}\n\n")
+    if mended := fixable(result.findings, "kiplint check").removeprefix("[*] "):
+        out.write(f"{mended}\n")
+    if result.entries:
+        write_row(("severity", "breaks", "rule", "place", "what"), out)
+        write_row(["---"] * 5, out)
+    for entry in result.entries:
+        finding = entry.finding
+        breaks = "" if entry.breaks == "none" else entry.breaks
+        place = f"{finding.path}:{finding.span.line}"
+        what = "; ".join([finding.summary, *_also(entry)])
+        write_row(map(inline, (finding.severity, breaks, finding.rule, place, what)), out)
+    proofs = [(change, witness) for entry in result.entries for change in entry.changes for witness in change.proof]
+    if proofs:
+        out.write("\nProof, by example messages:\n\n")
+    for change, witness in proofs:
+        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
+    if result.additions:
+        out.write("\nBreaks nothing:\n\n")
+    ordered = sorted(result.additions, key=lambda change: (heading(change), change.rule))
+    for name, changes in groupby(ordered, key=heading):
+        texts = dict.fromkeys(change.message for change in changes)
+        out.write(f"- {inline(name)}: {inline('; '.join(texts))}\n")
+    for name, sentences in _states(result):
+        out.write(f"\n{name}:\n\n")
+        out.write("".join(f"- {inline(text)}\n" for text in sentences))
+    patch = result.patch.decode("utf-8", "replace")
+    if patch and printable(plain := re.sub(r"[\t\n]", " ", patch)) == plain:  # else it would not apply as it is shown
+        out.write(f"\n{_folded(patch)}")
+
+
+def _also(entry: Entry) -> Iterator[str]:
+    """The other findings of the same cause, in a line each."""
+    for finding in entry.also:
+        yield f"also {finding.rule}: {finding.message}"
+
+
+def _states(result: ReviewResult) -> Iterator[tuple[str, list[str]]]:
+    """The sections about readers and about the rollout: a title, and sentences."""
+    if result.losses:
+        yield "Other readers", list(result.losses)
+    if result.rollout:
+        rows = [f"{row.name}: {row.message}" for row in result.lagging]
+        yield "KIP-1313", [closing(result.rollout, 3), *rows]
+
+
+def _folded(patch: str) -> str:
+    """A patch as Markdown, folded; whatever is in it, nothing of it ends the fence."""
+    shown = patch if len(patch) <= MOST_OF_PATCH else patch[: patch.rfind("\n", 0, MOST_OF_PATCH) + 1]
+    left_out = patch.count("\n") - shown.count("\n")
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=2))
+    rest = f"{plural(left_out, 'more line')} left out.\n\n" if left_out else ""
+    head = "What <code>kiplint check --fix</code> would change"
+    return f"<details><summary>{head}</summary>\n\n{fence}diff\n{shown}{fence}\n\n{rest}</details>\n"

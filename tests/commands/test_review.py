@@ -1,0 +1,245 @@
+"""`kiplint review`: what a change brings and breaks, an entry for each cause, and nothing for what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from kiplint.commands.review.result import ReviewDocument
+from kiplint.commands.review.run import find_base, review
+from kiplint.engine.errors import UsageError
+from kiplint.sources.git import close_repositories
+from kiplint.sources.schema_files import SourceError
+from sources.support import git, make_repository, write
+from tools import definition, field, kiplint
+
+NOTE = b"// Version 1 is like version 0.\n"
+
+
+def half(suffix: str, *fields: dict[str, Any], name: str = "Thing", key: int = 1, **others: Any) -> bytes:
+    """A request or a response with an id, and more fields."""
+    listeners = {"listeners": ["broker"]} if suffix == "Request" else {}
+    common = {"type": suffix.lower(), "apiKey": key, "validVersions": "0-1", "flexibleVersions": "0+", **listeners}
+    told = field("Id", "int32", about="Which thing.")
+    return NOTE + definition(told, *fields, name=f"{name}{suffix}", **{**common, **others}) + b"\n"
+
+
+def things(*fields: dict[str, Any], **others: Any) -> dict[str, bytes]:
+    """A request, and a response with more fields."""
+    return {
+        "schemas/ThingRequest.json": half("Request"),
+        "schemas/ThingResponse.json": half("Response", *fields, **others),
+    }
+
+
+OLD = field("Old", "int63", about="An old mistake.")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, a repository whose one commit, the release 1.0.0, has an old mistake."""
+    make_repository(tmp_path / "work", things(OLD))
+    for name in ("GITHUB_BASE_REF", "GITHUB_SHA", "CHANGE_TARGET", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path / "work")
+    close_repositories()
+    return tmp_path / "work"
+
+
+def commit(where: Path, files: Mapping[str, bytes]) -> None:
+    write(where, files)
+    git(where, "add", "-A")
+    git(where, "commit", "-q", "-m", "change")
+
+
+def entries(**options: Any) -> list[tuple[str, str]]:
+    """The rules of the entries of a review, and what they break."""
+    return [(entry.finding.rule, entry.breaks) for entry in review(**options).entries]
+
+
+SIZE = field("Size", "int64", about="How large.")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"schemas/ThingResponse.json": b"// Another comment.\n" + things(OLD)["schemas/ThingResponse.json"]},
+        {"schemas/ThingResponse.json": things(OLD)["schemas/ThingResponse.json"].replace(b'  "type"', b'    "type"')},
+        {"README.md": b"Nothing about schemas."},
+    ],
+    ids=("comment", "indentation", "elsewhere"),
+)
+def test_nothing_is_said_of_comments_and_what_is_not_touched(checkout: Path, files: dict[str, bytes]) -> None:
+    write(checkout, files)
+    result = review()
+    assert (result.findings, result.additions, result.older, result.status) == ((), (), 1, "ok")
+
+
+def test_a_moved_file_is_moved(checkout: Path) -> None:
+    git(checkout, "mv", "schemas", "messages")
+    assert entries() == []
+
+
+def test_what_a_change_brings_and_breaks(checkout: Path) -> None:
+    write(checkout, things(OLD, SIZE | {"about": ""}))
+    assert entries() == [("compat/layout-changed", "wire"), ("style/about-missing", "none")]
+    assert review().status == "findings"
+    assert review(fail_on_breaks=["storage"], fail_on="warning").status == "findings"
+    assert review(fail_on="never").status == "ok"
+
+
+def test_older_findings_on_request(checkout: Path) -> None:
+    write(checkout, things(OLD | {"about": "An older mistake."}))
+    assert entries() == []
+    assert entries(older=True) == entries(base="none") == [("fields/unknown-type", "none")]
+
+
+def test_what_only_adds_is_no_finding(checkout: Path) -> None:
+    tagged = field("Size", "int64", about="How large.", tag=0, taggedVersions="0+")
+    write(checkout, things(OLD, tagged))
+    result = review()
+    assert [change.rule for change in result.additions] == ["compat/new-tag"]
+    assert (result.findings, result.status) == ((), "ok")
+
+
+def test_one_entry_for_a_cause(checkout: Path) -> None:
+    """That the response was not bumped is found by check and by diff."""
+    write(checkout, {"schemas/ThingRequest.json": half("Request", validVersions="0-2")})
+    (entry,) = (entry for entry in review().entries if entry.finding.severity == "error")
+    assert (entry.finding.rule, entry.breaks) == ("rpc/versions-differ", "support")
+    assert [also.rule for also in entry.also] == ["compat/response-not-bumped"]
+
+
+def test_a_rename_is_one_entry(checkout: Path) -> None:
+    file = "schemas/ThingResponse.json"
+    write(checkout, {file: things(OLD)[file].replace(b'"Id"', b'"Name"')})
+    assert entries() == [("compat/field-renamed", "source")]
+
+
+def test_the_fix_is_in_the_patch(checkout: Path) -> None:
+    write(checkout, things(OLD, field("Sizes", "int64[]", about="How large.", tag=0, taggedVersions="0+")))
+    result = review()
+    assert [entry.finding.rule for entry in result.entries if entry.finding.fix] == ["fields/unknown-type"]
+    git(checkout, "apply", "-", stdin=result.patch)
+    assert b'"[]int64"' in (checkout / "schemas/ThingResponse.json").read_bytes()
+
+
+class TestReleased:
+    """Which versions are released."""
+
+    def test_the_tags_of_releases_by_themselves(self, checkout: Path) -> None:
+        commit(
+            checkout,
+            things(OLD, validVersions="0-2") | {"schemas/ThingRequest.json": half("Request", validVersions="0-2")},
+        )
+        later = field("Later", "int32", "2+", about="Comes later.", ignorable=True)
+        git(checkout, "checkout", "-q", "-b", "topic")
+        commit(
+            checkout,
+            things(OLD, later, validVersions="0-2")
+            | {"schemas/ThingRequest.json": half("Request", validVersions="0-2")},
+        )
+        assert [rule for rule, _ in entries() if rule.startswith("compat/")] == []
+        assert review().released == ("1.0.0",)
+        assert ("compat/layout-changed", "wire") in entries(released=["trunk"])
+
+    def test_tags_of_something_else_are_no_releases(self, checkout: Path) -> None:
+        git(checkout, "tag", "-d", "1.0.0")
+        git(checkout, "checkout", "-q", "--orphan", "site")
+        git(checkout, "rm", "-q", "-r", "-f", ".")
+        commit(checkout, {"README.md": b"A site."})
+        git(checkout, "tag", "2.0.0")
+        git(checkout, "checkout", "-q", "trunk")
+        write(checkout, things(OLD, SIZE))
+        assert review().released == ()
+        assert entries() == [("compat/layout-changed", "wire")]
+
+
+class TestBase:
+    """The revision that a review finds by itself."""
+
+    def test_where_the_branch_left_the_default_branch(self, checkout: Path) -> None:
+        git(checkout, "checkout", "-q", "-b", "topic")
+        commit(checkout, things(OLD, SIZE))
+        git(checkout, "checkout", "-q", "trunk")
+        commit(checkout, {"README.md": b"Meanwhile."})
+        git(checkout, "checkout", "-q", "topic")
+        base = find_base()
+        assert base.revision == git(checkout, "rev-parse", "--short", "1.0.0")
+        assert base.notes == (f"compared with {base.revision}, where the branch left trunk",)
+        assert entries() == [("compat/layout-changed", "wire")]
+
+    def test_the_last_commit_while_something_is_changed(self, checkout: Path) -> None:
+        commit(checkout, {"README.md": b"One more."})
+        assert find_base().reason == "the commit before HEAD"
+        write(checkout, things(OLD, SIZE))
+        assert find_base().reason == "the last commit"
+
+    def test_the_branch_of_a_pull_request(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        git(checkout, "checkout", "-q", "-b", "topic")
+        commit(checkout, things(OLD, SIZE))
+        git(checkout, "checkout", "-q", "--detach", "trunk")
+        git(checkout, "merge", "-q", "--no-ff", "-m", "merge", "topic")
+        monkeypatch.setenv("GITHUB_SHA", git(checkout, "rev-parse", "HEAD"))
+        assert find_base().reason == "the branch that the pull request goes into"
+
+    def test_mistakes(self, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(SourceError, match="no such revision: nowhere"):
+            review(base="nowhere")
+        with pytest.raises(UsageError, match="there is no commit to compare with"):
+            find_base()
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(UsageError, match="no git repository"):
+            review()
+        with pytest.raises(SourceError, match="no such file or directory: nowhere"):
+            review("nowhere", base="none")
+
+
+def test_a_path_that_the_base_lacks(checkout: Path) -> None:
+    write(checkout, {"schemas/OtherRequest.json": half("Request", name="Other", key=2), **things(OLD, SIZE)})
+    result = review("schemas/OtherRequest.json", "schemas/ThingResponse.json", base="1.0.0")
+    assert [entry.finding.rule for entry in result.entries] == ["rpc/response-missing", "compat/layout-changed"]
+    assert "schemas/OtherRequest.json is not in 1.0.0, so there is nothing to compare it with" in result.notes
+
+
+class TestHeaders:
+    """KIP-1313 and other readers, once a definition has headerVersions."""
+
+    @pytest.fixture
+    def declared(self, checkout: Path) -> Path:
+        request, response = (
+            half("Request", headerVersions={"0+": "2"}),
+            half("Response", OLD, headerVersions={"0+": "1"}),
+        )
+        commit(checkout, {"schemas/ThingRequest.json": request, "schemas/ThingResponse.json": response})
+        return checkout
+
+    def test_the_state_is_a_remark(self, declared: Path) -> None:
+        result = review(base="1.0.0")
+        assert (result.findings, [row.status for row in result.rollout]) == ((), ["missing"])
+        assert result.losses == ("The change since 1.0.0 makes kafka-protocol-rs fail (2 definitions).",)
+
+    def test_they_are_findings_on_request(self, declared: Path) -> None:
+        rules = [rule for rule, _ in entries(base="1.0.0", rollout="always", readers="always")]
+        assert rules == ["kip-1313/v3-missing", "readers/kafka-protocol-rs", "readers/kafka-protocol-rs"]
+        assert review(base="1.0.0", readers="never").readers == ()
+
+
+def test_the_command(checkout: Path) -> None:
+    """Its JSON is that of its schema, and an option says how to name a base."""
+    write(checkout, things(OLD, SIZE))
+    ran = kiplint("review", "--output-format", "json", cwd=checkout)
+    document = msgspec.json.decode(ran.out, type=ReviewDocument)
+    assert (ran.code, [entry.rule for entry in document.findings]) == (1, ["compat/layout-changed"])
+    assert json.loads(ran.out)["summary"]["breaks"] == {"wire": 1}
+    text = kiplint("review", cwd=checkout)
+    assert text.err.splitlines()[0].endswith(", the last commit")
+    assert ", compared with " in text.out.splitlines()[-1]
+    clean = kiplint("review", "--base", "none", "--ignore", "fields", cwd=checkout)
+    assert (clean, clean.closing) == ((0, "", ""), "2 files checked, no findings\n")
+    assert "; name one: --base REV" in kiplint("review", cwd=checkout.parent).err
