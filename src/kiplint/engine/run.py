@@ -56,10 +56,8 @@ def check_set(
     """Check the files of one schema set against all rules.
 
     `partial`: the rest of the set is unknown, so a missing half of an RPC is not a violation. With a `fixer` the
-    <<<<<<< HEAD findings carry their fixes. With a `base`, what it has is not to blame for what the set adds. `free`:
-    free the memory of the elements at once; the last set of a process need not. ======= findings carry their fixes.
-    With a `base`, what it has is not to blame for what the set adds. `free`: free the memory of the elements at once;
-    the last set of a process need not. >>>>>>> a96f74e (Wrap a long line)
+    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds. `free`: free the
+    memory of the elements at once; the last set of a process need not.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
