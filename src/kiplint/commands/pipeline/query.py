@@ -1,8 +1,12 @@
 """`kiplint pipeline query`."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from kiplint.cli.options import Argument, Cluster, ColorOption, Group, LakeArgument, Option
+from kiplint.engine.errors import UsageError
 
 if TYPE_CHECKING:
     from kiplint.pipeline.answers.reader import Reader
@@ -43,11 +47,16 @@ def run(options: Options) -> int:
     """
     from kiplint.commands.pipeline.lake import open_lake, write_answer, write_rows
 
-    reader = open_lake(options.lake)
     cluster = options.cluster
     if cluster.master or cluster.remote:
-        return _on_cluster(options, reader)
+        return _on_cluster(options, open_lake(options.lake))
+    # A single function of DuckDB can run for hours, or fill the memory: neither its own limits nor Ctrl-C end it.
+    if child := _begin_child():
+        return _end_of(child, options.timeout)
+    reader = open_lake(options.lake)
     from kiplint.pipeline.answers.query import query, stream
+
+    _limit_time(options.timeout)
 
     if options.output_format in ("csv", "parquet"):
         with stream(reader, options.sql, options.timeout) as batches:
@@ -58,7 +67,6 @@ def run(options: Options) -> int:
 
 def _on_cluster(options: Options, reader: "Reader") -> int:
     from kiplint.commands.pipeline.lake import need_spark, one_session, write_answer
-    from kiplint.engine.errors import UsageError
 
     if options.output_format in ("csv", "parquet"):
         raise UsageError(f"--master and --remote answer as text, json or markdown, not as {options.output_format}")
@@ -68,3 +76,59 @@ def _on_cluster(options: Options, reader: "Reader") -> int:
     with one_session(options.cluster) as session:
         answer = spark_query(session(), reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
         return write_answer(answer, options.output_format, options.color)
+
+
+MEMORY: Final = 4 << 30
+"""The address space of the process, in bytes."""
+LEAST: Final = 1 << 30
+"""The address space that DuckDB and Arrow need."""
+SLACK: Final = 1
+"""Seconds beyond the deadline in which the process can end by itself."""
+_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM") if hasattr(signal, name))
+
+
+def _begin_child() -> int:
+    """Go on in a child process with the limits; its id in the parent, and 0 in the child or where there is none."""
+    if not hasattr(os, "fork"):
+        return 0
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if not child:
+        from resource import RLIMIT_AS, getrlimit, setrlimit
+
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_DFL)
+        soft, hard = getrlimit(RLIMIT_AS)
+        limit = min(limit for limit in (MEMORY, soft, hard) if limit >= 0)
+        setrlimit(RLIMIT_AS, (limit, hard))
+        if limit < LEAST:  # the libraries would end the process themselves
+            raise MemoryError
+    return child
+
+
+def _limit_time(seconds: float) -> None:
+    """Let the system end this process soon after the deadline, whatever it does then."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds + SLACK)
+
+
+def _end_of(child: int, seconds: float) -> int:
+    """Wait for the child; its exit code. Raises UsageError when a limit ended it. A signal here ends it too."""
+    try:
+        _, status = os.waitpid(child, 0)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    code = os.waitstatus_to_exitcode(status)
+    if code == -signal.SIGALRM:
+        raise UsageError(f"the query takes more than {seconds:g} seconds")
+    if -code in _ENDING:
+        return 128 - code
+    if code < 0:
+        raise UsageError(
+            f"the query takes more than {MEMORY >> 30} GiB of memory, or DuckDB fails on it (signal {-code})"
+        )
+    return code
