@@ -304,6 +304,19 @@ def test_what_would_get_worse_is_not_written(broker: Path) -> None:
     assert kiplint("check", "clients", cwd=broker).code == 0
 
 
+def test_a_new_rpc_where_none_is(tmp_path: Path, repo: Path) -> None:
+    ran = kiplint("new", "rpc", "Foo", "--schemas", tmp_path, "--request", "Name:string", cwd=tmp_path)
+    assert (ran.code, len(list(tmp_path.iterdir()))) == (0, 2)
+    ran = kiplint("new", "rpc", "Bar", "--schemas", tmp_path, "--request", "A:int32=x", cwd=tmp_path)
+    assert (ran.code, ran.out, len(list(tmp_path.iterdir()))) == (1, "", 2)
+    assert ran.err.endswith("(fields/default-invalid)\nnothing was written\n")
+    (tmp_path / "records").mkdir()
+    shutil.copy(repo / "fixtures/sets/broker/metadata/TopicRecord.json", tmp_path / "records")
+    ran = kiplint("new", "rpc", "Foo", "--schemas", "records", cwd=tmp_path)
+    said_of_it = "error: records has definitions, but no requests: name the directory for the new RPC\n"
+    assert (ran.code, ran.err) == (2, said_of_it)
+
+
 KILLS = int(os.environ.get("KIPLINT_KILLS", "4"))
 """How often the migration is killed; the nightly run does it 200 times."""
 

@@ -15,7 +15,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.bump import bump, release
 from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_rpc import BadName, new_rpc
-from kiplint.fixes.new_version import BadField, FieldToAdd
+from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
 from kiplint.model.schemas import Rpc
 from tools import check, definition, field
 
@@ -243,8 +243,25 @@ def test_a_new_rpc_can_be_alone_and_is_refused_where_one_is() -> None:
     }  # fmt: skip
     for name, key, problem in (
         ("X", None, "there is XRequest already"),
-        ("foo", None, "no name for an RPC"),
+        ("foo", None, "not a name for an RPC"),
         ("Foo", 1, "API key 1 is that of X; the next free one is 2"),
     ):
         with pytest.raises(BadName, match=problem):
             new_rpc(name, schemas(x()), api_key=key)
+
+
+def test_a_new_rpc_takes_its_fields_from_the_notation(files: Files) -> None:
+    topics = "Topics:[]{Name:string, Partitions:[]int32 -- By index.} -- The topics., GroupId:string"
+    new = new_rpc("FooBar", schemas(files), request=parse_fields(topics), response=parse_fields("Racks:[]string?"))
+    request, response = (parsed(new[f"FooBar{half}.json"]) for half in ("Request", "Response"))
+    assert [one["name"] for one in response["fields"]] == ["ThrottleTimeMs", "ErrorCode", "ErrorMessage", "Racks"]
+    assert request["fields"] == [
+        {"name": "Topics", "type": "[]Topic", "versions": "0+", "about": "The topics.", "fields": [
+            {"name": "Name", "type": "string", "versions": "0+", "entityType": "topicName", "about": "The name."},
+            {"name": "Partitions", "type": "[]int32", "versions": "0+", "about": "By index."}]},
+        {"name": "GroupId", "type": "string", "versions": "0+", "entityType": "groupId", "about": "The group id."},
+    ]  # fmt: skip
+    assert not [one for one in check({**files, **new}, partial=False) if one.path in new]
+    for name in ("FETCH" if "FetchRequest.json" in files else "METADATA", "Metadata"):
+        with pytest.raises(BadName, match="there is .*Request already"):
+            new_rpc(name, schemas(files))

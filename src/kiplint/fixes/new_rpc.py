@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kiplint.fixes.new_version import field_text, map_text
+from kiplint.fixes.new_version import BadField, FieldToAdd, field_text, map_text, properties_of
 from kiplint.model.headers import header_map
 from kiplint.model.notes import has_licence
 from kiplint.model.schemas import SchemaSet
@@ -51,8 +52,10 @@ def new_rpc(
     api_key: int | None = None,
     listeners: Sequence[str] = ("broker",),
     unstable: bool = False,
+    request: Sequence[FieldToAdd] = (),
+    response: Sequence[FieldToAdd] = (),
 ) -> dict[str, bytes]:
-    """The request and the response of a new RPC, by file name.
+    """The request and the response of a new RPC with these fields, by file name.
 
     The API key is the next after all that the set has. Licence, line ends and header versions are as in the set.
     Raises BadName for a name that is taken or cannot be one, and for a key that is taken.
@@ -61,19 +64,41 @@ def new_rpc(
     key = _free(name, api_key, schemas)
     heading, newline = _manners(schemas)
     extra = {"latestVersionUnstable": True} if unstable else {}
-    asked = _definition(_half(name, "request", key, listeners=list(listeners)) | extra, _header(schemas, "request"), ())
-    answered = _definition(_half(name, "response", key), _header(schemas, "response"), _RESPONSE)
+    usual = {field["name"] for field in _RESPONSE}
+    if twice := next((field.name for field in response if field.name in usual), None):
+        raise BadField(f"every response has {twice} already")
+    of_request, of_response = (
+        [properties_of(field, 0, None, {}, taken, schemas=schemas) for field in fields]
+        for fields, taken in ((request, set[str]()), (response, set[str]()))
+    )
+    asked = _definition(
+        _half(name, "request", key, listeners=list(listeners)) | extra, _header(schemas, "request"), of_request
+    )
+    answered = _definition(
+        _half(name, "response", key), _header(schemas, "response"), (*_usual_fields(schemas), *of_response)
+    )
     return {
         f"{name}{half}.json": (heading + text.replace("\n", newline)).encode()
         for half, text in (("Request", asked), ("Response", answered))
     }
 
 
+def _usual_fields(schemas: SchemaSet) -> list[dict[str, Any]]:
+    """The fields that every response begins with, described as most responses of the set describe them."""
+    fields = []
+    for field in _RESPONSE:
+        peers = schemas.fields_by_name.get((True, field["name"]), [])
+        abouts = Counter(peer.about for peer in peers if peer.top_level and peer.about).most_common(1)
+        fields.append(field | ({"about": abouts[0][0]} if abouts and 2 * abouts[0][1] > len(peers) else {}))
+    return fields
+
+
 def _free(name: str, api_key: int | None, schemas: SchemaSet) -> int:
     """The API key of the new RPC, by default the next one. Raises BadName where name or key cannot be taken."""
     if not _NAME.fullmatch(name):
         raise BadName(f"{name!r} is not a name for an RPC: letters and digits, the first a capital letter")
-    if taken := next((other for other in (f"{name}Request", f"{name}Response") if other in schemas.by_name), None):
+    names = {f"{name}Request".lower(), f"{name}Response".lower()}  # file systems may not tell the cases apart
+    if taken := next((other for other in schemas.by_name if other.lower() in names), None):
         raise BadName(f"there is {taken} already")
     keys = {rpc.api_key: rpc.name for rpc in schemas.rpcs if not rpc.is_coordinator}
     if api_key in keys:

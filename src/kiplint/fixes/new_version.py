@@ -17,7 +17,7 @@ from kiplint.fixes.draft import FIELD, Draft
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
-from kiplint.model.schemas import Rpc
+from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.model.types import PRIMITIVES, parse_type, respelt
 from kiplint.text.edit import Document, Edit, insert_comment, start_of
 from kiplint.text.tree import Node
@@ -306,7 +306,7 @@ def properties_of(
     common: Collection[str] = (),
     *,
     later: bool = False,
-    response: bool = False,
+    schemas: SchemaSet | None = None,
 ) -> dict[str, Any]:
     """The properties of a new field. `later` is one of a message, or struct, that has versions without it.
 
@@ -314,7 +314,8 @@ def properties_of(
     default: the client's intent would be dropped silently; except what only informs, and what is optional or tagged.
     `taken` are the names of structs, to which those of new ones are added. Raises BadField for an impossible type.
     """
-    response = response or (message is not None and message.type == "response")
+    response = message is not None and message.type == "response"
+    schemas = message.schemas if message else schemas
     kind = _kind(new, message, taken, common)
     reference = parse_type(kind)
     versions = f"{version}+"
@@ -335,13 +336,13 @@ def properties_of(
     properties |= {"default": default} if default is not None else {}
     properties |= {"ignorable": True} if ignorable else {}
     entity = entities.get(new.name, "") if kind in PRIMITIVES else ""
-    if not entity and message is not None and reference.primitive:
-        entity = _usual_entity(new.name, reference.element, message)
+    if not entity and schemas is not None and reference.primitive:
+        entity = _usual_entity(new.name, reference.element, schemas)
     properties |= {"entityType": entity} if entity else {}
     properties["about"] = new.about or f"The {_spaced(new.name)}."
     if new.fields:
         properties["fields"] = [
-            properties_of(field, version, message, entities, taken, common, response=response) for field in new.fields
+            properties_of(field, version, message, entities, taken, common, schemas=schemas) for field in new.fields
         ]
     return properties
 
@@ -382,9 +383,9 @@ def _kind(new: FieldToAdd, message: Message | None, taken: set[str], common: Col
     return new.type
 
 
-def _usual_entity(name: str, element: str, message: Message) -> str:
-    """The entity type of most fields of that name in the set, if they are of the type; else empty."""
-    peers = message.schemas.fields_by_name.get((message.is_rpc, name), [])
+def _usual_entity(name: str, element: str, schemas: SchemaSet) -> str:
+    """The entity type of most fields of that name and type in the requests and responses of the set, or empty."""
+    peers = schemas.fields_by_name.get((True, name), [])
     entities = Counter(peer.entity_type for peer in peers if peer.element_type == element)
     return max(entities, key=entities.__getitem__, default="")
 

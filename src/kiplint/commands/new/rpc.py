@@ -17,6 +17,10 @@ class Options(Group, frozen=True):
     api_key: Annotated[int | None, Option("Its API key.", "KEY", usual="the next free key", least=0, most=32767)] = None
     listener: Annotated[tuple[str, ...], Option("A listener that serves it. Repeatable.", "NAME", usual="broker")] = ()
     unstable: Annotated[bool, Option("Mark the version as unstable: it may still change.")] = False
+    request: Annotated[
+        str, Option("The fields of the request, such as 'Topics:[]{Name:string, Partitions:[]int32}'.", "FIELDS")
+    ] = ""
+    response: Annotated[str, Option("The fields of the response, after the usual ones.", "FIELDS")] = ""
     dry_run: Annotated[bool, Option("Write nothing; print the two definitions.")] = False
     output_format: Annotated[Literal["text", "json"], Option("The format of the output.")] = "text"
 
@@ -27,6 +31,7 @@ def run(options: Options) -> int:
     Licence, line ends and header versions are those of the other definitions in the directory.
     """
     from kiplint.cli.output import finish, present, write_bytes
+    from kiplint.cli.process import warn
     from kiplint.commands.new.run import new_rpc
     from kiplint.text.show import printable
 
@@ -36,10 +41,14 @@ def run(options: Options) -> int:
         api_key=options.api_key,
         listeners=split(options.listener),
         unstable=options.unstable,
+        request=options.request,
+        response=options.response,
         dry_run=options.dry_run,
     )
     if options.output_format == "json":
         return present(result, "json", "never")
     for path, data in result.files.items():
         write_bytes(data if options.dry_run else f"{printable(path)}\n".encode())
+    for note in result.notes:
+        warn(note)
     return finish(result)
