@@ -36,10 +36,8 @@ worth a look. A rule that is *off* has to be selected by its full name.
 """
 
 PROTECTION = """\
-## RPCs that rules protect
-
-The wire knows an RPC by its API key alone. These rules hold whatever a file calls the RPC. The keys 17 and 18 mean
-Kafka's RPCs in every schema set, the others in a set that has ApiVersions."""
+**RPCs that rules protect.** The wire knows an RPC by its API key alone. These rules hold whatever a file calls the
+RPC. The keys 17 and 18 mean Kafka's RPCs in every schema set, the others in a set that has ApiVersions."""
 
 
 def make() -> str:

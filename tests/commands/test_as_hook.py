@@ -174,7 +174,9 @@ def other_value(name: str, kind: Any, default: object) -> Any:
     return next(other_value(name, inner, default) for inner in get_args(kind) if inner is not type(None))
 
 
-EVERY = {one.name: other_value(one.name, one.type, one.default) for one in fields(CheckOptions)}
+EVERY = {one.name: other_value(one.name, one.type, one.default) for one in fields(CheckOptions)} | {
+    "released": ("HEAD",)
+}
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 import kiplint
 from kiplint.compat.released import find_releases
+from kiplint.fixes.sets import LIKELY, breaks_between
 from tools import complaint, definition, field
 from tools import kiplint as run
 
@@ -105,3 +106,29 @@ def test_a_base_that_is_no_release_is_less_exact_than_the_release_tags(
     assert kiplint.diff("trunk:", ".").notes == kiplint.rollout("trunk:", ".").notes == (text,)
     assert kiplint.diff("4.1.0:", ".").notes == kiplint.diff("set", "set").notes == ()
     assert "released: the versions in 1 release" in kiplint.diff("trunk:", ".", released=["[0-9]*"]).notes[0]
+
+
+def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
+    base, new, old = (
+        {path.name: path.read_bytes() for path in (sets / name).iterdir()} for name in ("trunk", "new", "old")
+    )
+    releases = find_releases(["release"])
+    assert [(worse.path, worse.rule) for worse in breaks_between(base, new)][:1] == [
+        ("XRequest.json", "compat/layout-changed")
+    ]
+    assert list(breaks_between(base, new, LIKELY, releases)) == []
+    assert list(breaks_between(base, old, LIKELY, releases)) != []
+
+
+def test_a_check_since_a_revision_takes_releases(tmp_path: Path) -> None:
+    write(tmp_path / "set", "0", field("A"))
+    commit = "git init -q && git add -A && git -c user.name=A -c user.email=a@b commit -qm one && git tag 4.1.0"
+    subprocess.run(commit, shell=True, check=True, cwd=tmp_path)
+    assert (
+        "released: the versions in HEAD; the 1 release tag" in run("check", "--changed-since", "HEAD", cwd=tmp_path).err
+    )
+    named = run("check", "--changed-since", "HEAD", "--released", "4*", cwd=tmp_path)
+    assert (named.code, "released: the versions in 1 release (4.1.0)" in named.err) == (0, True)
+    assert run("check", "--released", "4*", cwd=tmp_path).code == 2
+    unknown = run("check", "--changed-since", "HEAD", "--released", "9*", cwd=tmp_path)
+    assert (unknown.code, "--released 9*: no tag with a version number matches" in unknown.err) == (2, True)

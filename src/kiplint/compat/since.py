@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kiplint.compat.released import Releases
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
@@ -35,6 +36,7 @@ class BaseState(NamedTuple):
     top: str
     files: Mapping[str, bytes] = {}
     messages: frozenset[tuple[str, str]] | None = None
+    releases: Releases | None = None
 
     def place(self, path: str) -> str:
         """The path in the repository of a file."""

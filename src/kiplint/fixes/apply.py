@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from kiplint.compat.released import Releases
 from kiplint.engine.finding import Finding, Fix
 from kiplint.fixes.sets import Check, Files, Regression, regressions
 from kiplint.text.edit import Edit, apply_edits, collide
@@ -28,12 +29,19 @@ class FixedSet(msgspec.Struct, frozen=True):
 
 
 def fix_set(
-    files: Files, check: Check, *, unsafe: bool = False, others: Check = lambda files: (), base: Files | None = None
+    files: Files,
+    check: Check,
+    *,
+    unsafe: bool = False,
+    others: Check = lambda files: (),
+    base: Files | None = None,
+    releases: Releases | None = None,
 ) -> FixedSet:
     """Apply all fixes of the findings of `check` that are allowed; `unsafe` allows those that a person has to review.
 
     Fixes that collide are applied in separate rounds. A fix that makes anything worse (see `regressions`) is not
-    applied; `others` gives the findings of the rules that `check` does not run, `base` the files of a revision.
+    applied; `others` gives the findings of the rules that `check` does not run, `base` the files of a revision,
+    of which only the versions in the `releases`, if there are any, may not change.
     """
 
     def every(files: Files) -> Sequence[Finding]:
@@ -47,7 +55,7 @@ def fix_set(
         if all((item.identity, item.message) in still for item in chosen):
             return changed, after, None
         likely = any(item.fix and item.fix.applicability == "unsafe" for item in chosen)
-        return changed, after, list(regressions(now, changed, every, likely=likely, base=base))
+        return changed, after, list(regressions(now, changed, every, likely=likely, base=base, releases=releases))
 
     now = dict(files)
     first = findings = list(check(now))

@@ -13,6 +13,7 @@ from msgspec import Meta
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, judge
 from kiplint.compat.kinds import FieldChange
+from kiplint.compat.released import Releases
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
@@ -140,19 +141,26 @@ def all_rules(configuration: Configuration) -> RuleSet:
 
 
 def regressions(
-    before: Files, after: Files, check: Check, *, likely: bool = False, base: Files | None = None
+    before: Files,
+    after: Files,
+    check: Check,
+    *,
+    likely: bool = False,
+    base: Files | None = None,
+    releases: Releases | None = None,
 ) -> Iterator[Regression]:
     """What a change makes worse: what breaks in versions that may be released, as `diff` has it, and new findings.
 
     Every stable version of `before` may be released. A change that is only `likely` right may break what no byte shows,
-    and anything in a file with errors, which Kafka refuses; or, with a `base`, in versions that the base does not have.
+    and anything in a file with errors, which Kafka refuses; or, with a `base`, in versions that the base does not have,
+    or that none of the `releases` has.
     """
     if before == after:
         return
     findings = check(before)
     if likely and base is not None:
-        known = set(breaks_between(base, before, LIKELY))
-        yield from (worse for worse in breaks_between(base, after, LIKELY) if worse not in known)
+        known = set(breaks_between(base, before, LIKELY, releases))
+        yield from (worse for worse in breaks_between(base, after, LIKELY, releases) if worse not in known)
     else:
         refused = {item.path for item in findings if likely and item.severity == "error" and not _is_elsewhere(item)}
         broken = breaks_between(before, after, LIKELY if likely else HARMLESS)
@@ -189,7 +197,9 @@ def _levels(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str]]:
             yield finding.rule, finding.path, level
 
 
-def breaks_between(before: Files, after: Files, allowed: Collection[str] = HARMLESS) -> Iterator[Regression]:
+def breaks_between(
+    before: Files, after: Files, allowed: Collection[str] = HARMLESS, releases: Releases | None = None
+) -> Iterator[Regression]:
     """The changes that break something else than what is `allowed`, in messages that can be read.
 
     Where a field has an unknown type there are no bytes to keep. A tagged field's default is what its absence means,
@@ -197,7 +207,7 @@ def breaks_between(before: Files, after: Files, allowed: Collection[str] = HARML
     """
     old, new = (make_tree("", [("", files.items())]) for files in (before, after))
     try:
-        changes = judge(compare_trees(old, new), _change_rules(), old.sources, new.sources)
+        changes = judge(compare_trees(old, new, releases=releases), _change_rules(), old.sources, new.sources)
     except UsageError as error:  # a message that is too large to be compared
         yield Regression("", "", str(error))
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
+from kiplint.compat.released import Releases
 from kiplint.compat.since import BaseState, brought_about
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
@@ -43,6 +44,11 @@ class KeptFindings:
             else:
                 chosen.append(finding)
         return chosen
+
+    @property
+    def releases(self) -> Releases | None:
+        """The releases that decide which versions of the base must not change."""
+        return self.base.releases if self.base else None
 
     def base_files(self, paths: Iterable[str]) -> dict[str, bytes] | None:
         """Those of the files that the base has, with their bytes there; None without a base."""
@@ -125,7 +131,9 @@ def fix_sets(
 
         silent = _Check(schemas, others, None, None) if others and others.rules else lambda files: ()
         base = kept.base_files(files) if kept else None
-        outcome = fix_set(files, check, unsafe=unsafe, others=silent, base=base)
+        outcome = fix_set(
+            files, check, unsafe=unsafe, others=silent, base=base, releases=kept.releases if kept else None
+        )
         refused += outcome.refused
         before |= outcome.before
         after |= outcome.after

@@ -11,6 +11,7 @@ from kiplint.cli.options import (
     FailOnOption,
     Group,
     Option,
+    ReleasedOption,
     Reporting,
     RepositoryOption,
     StatisticsOption,
@@ -30,6 +31,7 @@ HINTS = {
     "allow-new": "--allow-new goes with --update-baseline",
     "no-baseline": "--update-baseline rewrites a baseline: name it by --baseline FILE",
     "missing-baseline": "{message}; to record the present findings, add --update-baseline --allow-new",
+    "released": "--released {message}",
     "missing-baseline-of-update": "{message}; to record the present findings, add --allow-new",
 }
 SECTION = "Check and review"
@@ -69,6 +71,7 @@ class Options(Group, frozen=True):
             complete=completion.revisions,
         ),
     ] = None
+    released: ReleasedOption = ()
     as_hook: Annotated[
         bool,
         Option(
@@ -95,6 +98,8 @@ def run(options: Options) -> int:
     for flag, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
         if flag and not (options.fix or options.diff):
             raise UsageError(f"{name} goes with --fix or --diff")
+    if options.released and not (options.changed_since or options.as_hook):
+        raise UsageError("--released goes with --changed-since")
     if not options.diff:
         return report("check", options.reporting, partial(_checked, options), statistics=options.statistics)
     if options.statistics:

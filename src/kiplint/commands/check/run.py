@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kiplint.commands.check.baseline import BaselineOptions
     from kiplint.commands.check.fix import Fixes
     from kiplint.commands.check.result import CheckDocument, StaleObject
+    from kiplint.compat.released import Releases
     from kiplint.compat.since import BaseState
 
 MISSING: Final = frozenset({"rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing"})
@@ -42,6 +43,7 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     allow_new: bool = False
     changed_since: str | None = None
     strictly: bool = False
+    released: tuple[str, ...] = ()
     as_hook: bool = False
     mending: Literal["fix", "diff"] | None = None
     unsafe_fixes: bool = False
@@ -79,6 +81,7 @@ def check(
     allow_new: bool = False,
     changed_since: str | None = None,
     strictly: bool = False,
+    released: Sequence[str] = (),
     as_hook: bool = False,
     mending: Literal["fix", "diff"] | None = None,
     unsafe_fixes: bool = False,
@@ -94,10 +97,11 @@ def check(
     The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration;
     `only_failing` drops all others. Findings that the `baseline` records are left out. With `changed_since`, a revision
     of the repository around the working directory, only findings count that a change since then caused, or that are on
-    changed lines; `strictly` drops those that it has too. `as_hook` is for a commit: files that are not definitions are
-    skipped, only findings count that are new since HEAD (or `changed_since`), and directories that lose a file are
-    checked too. With `readers`, or when one
-    of them is selected, the rules about other readers of the definitions run too.
+    changed lines; `strictly` drops those that it has too. Fixes change no version of it that is released: that one of
+    `released` has, else those of the configuration, as in `diff`; without any, that the revision has. `as_hook` is for
+    a commit: files that are not definitions are skipped, only findings count that are new since HEAD (or
+    `changed_since`), and directories that lose a file are checked too. With `readers`, or when one of them is selected,
+    the rules about other readers of the definitions run too.
 
     `mending` applies the safe fixes, and with `unsafe_fixes` the likely ones: to the files (`fix`), or only in the
     result's `patch` (`diff`); the findings are then those that remain. Findings in the baseline are fixed only with
@@ -113,6 +117,7 @@ def check(
         allow_new=allow_new,
         changed_since=changed_since,
         strictly=strictly,
+        released=tuple(released),
         as_hook=as_hook,
         mending=mending,
         unsafe_fixes=unsafe_fixes,
@@ -180,10 +185,16 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
         fixes.change.write(names)
     findings, stale = recent, None
     notes: tuple[str, ...] = ()
+    if options.changed_since and runs[0].names and not (options.as_hook or options.strictly):
+        from kiplint.compat.released import advice
+
+        releases = runs[0].releases
+        notes = (str(releases),) if releases else advice(f"{options.changed_since}:", None, None)
     if baseline is not None:
         from kiplint.commands.check.baseline import apply_baseline
 
-        findings, stale, notes = apply_baseline(recent, everything, rules, baseline, configuration.base)
+        findings, stale, more = apply_baseline(recent, everything, rules, baseline, configuration.base)
+        notes += more
     if fixes:
         kept, written = len(everything) - len(findings), options.mending == "fix"
         notes = (*notes, fixes.summary(findings, kept, written=written, unsafe=options.unsafe_fixes), *fixes.reasons)
@@ -248,7 +259,16 @@ class _Run:
         from kiplint.compat.since import read_base
 
         options, keeps = self.options, self.configuration.keeps
-        return read_base(self.options.changed_since, self.names, keeps, self.rules, strict=options.strictly)
+        base = read_base(options.changed_since or "", self.names, keeps, self.rules, strict=options.strictly)
+        return base._replace(releases=self.releases)
+
+    @cached_property
+    def releases(self) -> Releases | None:
+        """The releases that decide what of the base is released."""
+        from kiplint.compat.released import find_releases
+
+        named = self.options.released or (() if self.options.as_hook else self.configuration.config.released)
+        return find_releases(named, None, self.configuration.keeps)
 
     def _read(self) -> Iterator[SchemaFiles]:
         """The sets, whose files are noted in `files`. Having none is an error without `changed_since` only."""
