@@ -18,9 +18,8 @@ from typing import NamedTuple
 from benchmarks.sample import arguments, make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
 from kiplint.pipeline.lake.delta import head_of, names, parts_of
-from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.lake.marker import RUNS
-from kiplint.pipeline.lake.states import all_states, files_of
+from kiplint.pipeline.lake.lake import Lake, all_states, files_of
+from kiplint.pipeline.lake.storage import RUNS
 from kiplint.pipeline.stage import STAGES
 
 sys.path.insert(0, str(REPOSITORY / "tests"))

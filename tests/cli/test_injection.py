@@ -19,13 +19,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
 from hostile import FORGED
-from kiplint.commands.pipeline.report_result import LakeReport
+from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
 from kiplint.engine.finding import Finding, Span
-from kiplint.pipeline.answers.reader import Answer, Grid
+from kiplint.pipeline.answers.documents import QueryDocument, ReportDocument
 from kiplint.render.formats import write
 from probe.support import framed, server
 from render.sarif_schema import valid_run
@@ -299,32 +300,28 @@ def clients(here: Path, repo: Path) -> None:
 def lakes() -> Iterator[tuple[str, str, str]]:
     """What is written of a lake, whose names and messages are other people's too: command, format, and the text."""
     cells = tuple(NAMES)
-    grids = [Grid(NAMES[0], cells, [cells, cells[::-1]], NAMES[1]), Grid(NAME, cells, [], NAMES[8])]
     found = [
         Finding("tags/gap", "error", name, name, Span(1, 1, 1, 2), "/x", name, name, name + str(number))
         for number, name in enumerate(NAMES)
     ]
-    document = {name: [name] for name in NAMES}
-    told = LakeReport(findings=tuple(found), files=1, document=document, grids=tuple(grids))
+    rows = [
+        dict.fromkeys(("source", "lineage", "kind", "location", "stage", "subject", "problem"), name) for name in NAMES
+    ]
+    counts = dict.fromkeys(NAMES, 1)
+    lists = {**dict.fromkeys(("findings", "breaks", "drift", "collisions"), ()), "counts": counts, "matrix": counts}
+    document = {"version": 1, **lists, "sources": rows, "problems": rows}
+    told = LakeReport(findings=tuple(found), files=1, document=msgspec.convert(document, ReportDocument))
+    queried = QueryDocument(1, tuple(NAMES), (dict(zip(NAMES, cells, strict=False)),), truncated=False)
     for form in sorted({*formats_of("pipeline report")} - {"html"}):  # a page takes a whole report apart
         out = io.StringIO()
         write(form, told, out)
         yield "pipeline report", form, out.getvalue()
     for command in sorted(set(COMMANDS) - {"pipeline report", "pipeline run"}):
         if command.startswith("pipeline "):
-            for form in formats_of(command):
-                yield command, form, answered(Answer(document, grids), form)
-
-
-def answered(answer: Answer, form: str) -> str:
-    """What a command writes that answers with grids."""
-    from contextlib import redirect_stdout
-
-    from kiplint.commands.pipeline.lake import write_answer
-
-    with redirect_stdout(io.StringIO()) as out:
-        write_answer(answer, form, "never")
-    return out.getvalue()
+            for form in {*formats_of(command)} & {"text", "markdown", "json"}:
+                out = io.StringIO()
+                write(form, LakeAnswer(document=queried), out)
+                yield command, form, out.getvalue()
 
 
 @pytest.mark.parametrize(("command", "form", "out"), list(lakes()), ids=lambda one: str(one)[:20])

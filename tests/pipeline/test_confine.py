@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.pipeline.answers.spark_query import confined
+from kiplint.pipeline.answers.query import confined
 from tools import complaint
 
 TABLES = ("sets", "messages", "set_findings")

@@ -17,12 +17,10 @@ import pytest
 from msgspec.structs import replace
 
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake.delta import Parts, head_of, names, rows_in
-from kiplint.pipeline.lake.files import write_table
-from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.lake.marker import RUNS
+from kiplint.pipeline.lake.delta import Parts, head_of, names, rows_in, write_table
+from kiplint.pipeline.lake.lake import Lake, all_states
 from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.lake.states import all_states
+from kiplint.pipeline.lake.storage import RUNS
 from kiplint.pipeline.lake.upkeep import FEW, optimize
 from kiplint.pipeline.tables import Blobs, Pairs, Problems
 from tools import complaint, environment, kiplint
@@ -246,7 +244,7 @@ def test_upkeep_puts_small_files_together_and_changes_nothing(tmp_path: Path) ->
 
 
 def test_upkeep_goes_on_with_what_stages_have_seen(tmp_path: Path) -> None:
-    from kiplint.pipeline.lake.states import StageState
+    from kiplint.pipeline.lake.lake import StageState
 
     lake = lake_with(tmp_path / "lake", *map(str, range(FEW + 2)))
     with lake.writing():

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from kiplint.commands.pipeline.text import grids
 from kiplint.pipeline.answers.matrix import matrix, pair_matrix
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake.files import write_table
+from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.tables import Matrix, Sets
+from kiplint.pipeline.tables import Matrix, Sets, Trees
 from tools import complaint
 
 RELEASES = [("a", "1.0"), ("a", "2.0"), ("b", "1.0")]
@@ -31,8 +32,10 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     lake = Lake(tmp_path_factory.mktemp("matrix") / "lake")
     rows: dict[Any, list[tuple[object, ...]]] = {
         Sets: [
-            (source, "tags", at, f"c{at}", None, name, "r", *[None] * 6) for at, (source, name) in enumerate(RELEASES)
+            (source, "tags", at, f"c{at}", None, name, "empty" if name == "0.9" else "r", *[None] * 6)
+            for at, (source, name) in enumerate([*RELEASES, ("a", "0.9")])
         ],
+        Trees: [("r", "", "t")],
         Matrix: [cell(client, broker) for client in RELEASES for broker in RELEASES],
     }
     with lake.writing():
@@ -46,9 +49,11 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
 
 def test_releases_of_one_name_are_apart(reader: Reader) -> None:
     found = matrix(reader)
-    assert len(found.document["pairs"]) == 9
-    assert found.document["releases"] == ["1.0", "2.0", "1.0"]
-    assert list(found.grids[0].rows) == [
+    assert len(found.pairs) == 9
+    assert found.releases == ("1.0", "2.0", "1.0")
+    assert found.undefined == ("0.9",)
+    (grid,) = grids(found)
+    assert grid.rows == [
         ("a:1.0", "b:1.0", "1", "Metadata"),
         ("2.0", "b:1.0", "1", "Metadata"),
         ("b:1.0", "a:1.0 to 2.0", "1", "Metadata"),
@@ -59,7 +64,9 @@ def test_a_pair_is_named_by_its_sources(reader: Reader) -> None:
     said = "several sources have a release 1.0: say a:1.0 or b:1.0"
     assert complaint(lambda: pair_matrix(reader, "1.0", "2.0")) == said
     found = pair_matrix(reader, "a:1.0", "b:1.0")
-    assert found.grids[0].title == "a:1.0 as client, b:1.0 as broker"
-    assert found.grids[0].rows[0][1] == "Metadata (the broker's is Weather)"
-    assert pair_matrix(reader, "a:2.0", "2.0").document["client"] == "2.0"
+    (grid,) = grids(found)
+    assert grid.title == "a:1.0 as client, b:1.0 as broker"
+    assert grid.rows[0][1] == "Metadata (the broker's is Weather)"
+    assert pair_matrix(reader, "a:2.0", "2.0").client == "2.0"
     assert complaint(lambda: pair_matrix(reader, "2.1", "2.0")).startswith("there is no release 2.1 in the lake")
+    assert complaint(lambda: pair_matrix(reader, "0.9", "2.0")) == "release 0.9 has no definitions"

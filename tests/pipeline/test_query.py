@@ -7,7 +7,7 @@ import pytest
 
 from kiplint.pipeline.answers.query import query, stream
 from kiplint.pipeline.answers.reader import VIEWS, Reader
-from kiplint.pipeline.lake.files import write_table
+from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.tables import TABLES, Sets
@@ -26,7 +26,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
 
 
 def first(reader: Reader, sql: str) -> object:
-    return next(iter(query(reader, sql, 10).document["rows"][0].values()))
+    return next(iter(query(reader, sql, 10).rows[0].values()))
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_what_reads_the_tables(reader: Reader, sql: str, answer: object) -> None
 
 
 def test_all_tables_and_views_can_be_asked(reader: Reader) -> None:
-    names = [row["viewName"] for row in query(reader, "SHOW VIEWS", 100).document["rows"]]
+    names = [row["viewName"] for row in query(reader, "SHOW VIEWS", 100).rows]
     assert names == sorted([*(kind.NAME for kind in TABLES.values()), *VIEWS])
     for name in names:
-        assert len(query(reader, f"SELECT * FROM {name}", 3).document["columns"]) > 1
+        assert len(query(reader, f"SELECT * FROM {name}", 3).columns) > 1
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_time_has_an_end(reader: Reader, seconds: float) -> None:
 
 def test_so_many_rows_and_no_more(reader: Reader) -> None:
     found = query(reader, "SELECT position, release FROM sets", 3)
-    assert (len(found.document["rows"]), found.grids[0].note) == (3, "only the first 3 rows; --limit shows more")
+    assert (len(found.rows), found.truncated) == (3, True)
 
 
 def test_rows_come_as_a_stream(reader: Reader) -> None:

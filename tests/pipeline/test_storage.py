@@ -10,7 +10,7 @@ import pytest
 
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake import upkeep
-from kiplint.pipeline.lake.files import write_table
+from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.marker import claim
 from kiplint.pipeline.lake.schema import table

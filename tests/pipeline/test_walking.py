@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from kiplint.pipeline.fetching import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
-from kiplint.pipeline.lake.files import PROBLEMS
+from kiplint.pipeline.lake.delta import PROBLEMS
 from kiplint.pipeline.lake.schema import batch
 from kiplint.pipeline.listing import list_source, read_source
 

@@ -10,12 +10,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import kiplint
 from kiplint.commands.negotiate.run import negotiate_all
-from kiplint.commands.pipeline.report_result import LakeReport
+from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
+from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 
@@ -113,7 +115,7 @@ def forged() -> RunResult:
     line = {"source": one(), "lineage": one()}
     for rows in ("findings", "breaks", "history"):
         found[rows] = [{**row, **line} for row in found[rows]]
-    return LakeReport(findings=(), document=found, grids=())
+    return LakeReport(findings=(), document=msgspec.convert(found, ReportDocument), severity="info")
 
 
 @pytest.fixture(scope="module")

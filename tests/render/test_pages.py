@@ -16,9 +16,10 @@ import kiplint
 from conftest import ROOT
 from kiplint.commands.negotiate.result import MatrixResult
 from kiplint.commands.negotiate.run import negotiate_all
-from kiplint.commands.pipeline.report_result import LakeReport
+from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.compat.judge import BREAKS
+from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 
@@ -92,7 +93,7 @@ def _show(corpora: Path | None) -> RunResult:
 
 def _lake(corpora: Path | None, name: str = "FetchRequest") -> RunResult:
     """Of a lake that is told, not made: Spark takes its time."""
-    return LakeReport(findings=(), document=lake_document(name), grids=())
+    return LakeReport(findings=(), document=msgspec.convert(lake_document(name), ReportDocument), severity="info")
 
 
 RESULTS: dict[str, Callable[[Path | None], RunResult]] = {

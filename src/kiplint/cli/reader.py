@@ -84,8 +84,12 @@ def names(group: Any) -> Sequence[str]:
 
 
 def room(group: Any, name: str) -> Any:
-    """The module that declares a command of a package, or the package of more commands."""
-    module = import_module(f"{group.__name__}.{name.replace('-', '_')}")
+    """What declares a command: a module, a class `...Room` in the module that `MODULES` names, or a package."""
+    own = name.replace("-", "_")
+    modules = getattr(group, "MODULES", {})
+    module = import_module(f"{group.__name__}.{modules.get(name, own)}")
+    if declared := getattr(module, f"{own.capitalize()}Room", None):
+        return declared
     if hasattr(module, "Options") or hasattr(module, "COMMANDS"):
         return module
     return import_module(f"{module.__name__}.options")

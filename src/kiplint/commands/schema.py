@@ -93,9 +93,6 @@ def _results(package: str) -> Iterator[ModuleType]:
             continue
         if "result" in module_names(module.__path__[0]):
             yield import_module(f"{module.__name__}.result")
-        if hasattr(module, "COMMANDS"):
-            for room in module.COMMANDS:
-                yield import_module(f"{module.__name__}.{room.replace('-', '_')}")
 
 
 def document_schema(document: Any, name: str) -> Schema:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.language import KINDS
-from kiplint.engine.place import place
+from kiplint.engine.place import FixFunction, place
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import IGNORE_MARK, file_violations, set_violations, take_apart, unread_names
@@ -57,7 +57,7 @@ def needs_set(rule: Rule) -> bool:
     return not _set_facts().isdisjoint(re.findall(r"\w+", " ".join(written)))
 
 
-def check_alone(file: str, data: bytes, rules: Scopes) -> list[Finding]:
+def check_alone(file: str, data: bytes, rules: Scopes, fixer: FixFunction | None = None) -> list[Finding]:
     """The findings of one definition by itself.
 
     A definition with ignore comments has none here: the comments also apply to rules of the set, so `check_together`
@@ -67,15 +67,17 @@ def check_alone(file: str, data: bytes, rules: Scopes) -> list[Finding]:
         return []
     definition = load(file, data)
     violations = list(file_violations([definition], {file}, rules.alone))
-    findings = place(definition, violations, rules.whole) if violations else []
+    findings = place(definition, violations, rules.whole, fixer, {file: data}) if violations else []
     if definition.message:
         take_apart(SchemaSet((definition.message,)))
     return findings
 
 
-def check_together(files: Iterable[tuple[str, bytes]], rules: Scopes) -> Iterator[Finding]:
+def check_together(
+    files: Iterable[tuple[str, bytes]], rules: Scopes, fixer: FixFunction | None = None
+) -> Iterator[Finding]:
     """The findings in one set, as pairs of path and bytes, that `check_alone` does not report."""
-    yield from check_both(files, set(), rules).together
+    yield from check_both(files, set(), rules, fixer).together
 
 
 class Checked(NamedTuple):
@@ -85,7 +87,9 @@ class Checked(NamedTuple):
     together: list[Finding]
 
 
-def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes) -> Checked:
+def check_both(
+    files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes, fixer: FixFunction | None = None
+) -> Checked:
     """The two steps over one set, each definition read and walked once; `fresh` are the files to be checked alone too.
 
     Those with ignore comments are always looked at whole, and all that is found in them is the set's.
@@ -102,7 +106,7 @@ def check_both(files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scope
             *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
         ]
         checked = Checked([], [])
-        for finding in _placed(definitions, violations, marked, rules):
+        for finding in _placed(definitions, violations, marked, rules, fixer):
             alone = finding.rule in rules.narrow and finding.path not in marked
             (checked.alone if alone else checked.together).append(finding)
         return checked
@@ -118,16 +122,21 @@ def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
 
 
 def _placed(
-    definitions: list[Definition], violations: Iterable[Violation], always: Collection[str], rules: Scopes
+    definitions: list[Definition],
+    violations: Iterable[Violation],
+    always: Collection[str],
+    rules: Scopes,
+    fixer: FixFunction | None,
 ) -> list[Finding]:
     """The findings of the files with violations, and of the files in `always`."""
     by_file: dict[str, list[Violation]] = {}
     for violation in violations:
         by_file.setdefault(violation.anchor.file, []).append(violation)
     findings: list[Finding] = []
+    files = {definition.file: definition.data for definition in definitions}
     for definition in definitions:
         if definition.file in by_file or definition.file in always:
-            findings += place(definition, by_file.get(definition.file, []), rules.whole)
+            findings += place(definition, by_file.get(definition.file, []), rules.whole, fixer, files)
     return findings
 
 

@@ -17,11 +17,9 @@ from threading import Lock
 from typing import Any, Final, TypeVar
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.lake.delta import one_line
-from kiplint.pipeline.lake.files import PROBLEMS, Batches, Output, Row
-from kiplint.pipeline.lake.marker import STAGING
+from kiplint.pipeline.lake.delta import PROBLEMS, Batches, Output, Row, one_line
 from kiplint.pipeline.lake.schema import Columns, array, columns, text
-from kiplint.pipeline.lake.storage import Storage, require_place, store_of, without_secret
+from kiplint.pipeline.lake.storage import STAGING, Storage, require_place, store_of, without_secret
 from kiplint.pipeline.tables import Blobs
 from kiplint.pipeline.workers import in_a_task
 from kiplint.sources.cleanup import at_end, close

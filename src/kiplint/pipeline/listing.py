@@ -14,7 +14,7 @@ import msgspec
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.fetching import FILES, GIT, leaving_nothing, object_at, on_this_machine, state_of
-from kiplint.pipeline.lake.files import Batches
+from kiplint.pipeline.lake.delta import Batches
 from kiplint.pipeline.lake.schema import Columns, batch, columns, ddl, table, text
 from kiplint.pipeline.lake.storage import local_path, require_no_secret, store_of
 from kiplint.pipeline.tables import Sets

@@ -16,9 +16,22 @@ import msgspec
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.scopes import Scopes, needs_set, scopes_of
-from kiplint.pipeline.lake.delta import Part, Parts, reading
-from kiplint.pipeline.lake.files import PROBLEMS, RETURNED, Batches, Output, Target, returning, write_parts, write_table
-from kiplint.pipeline.lake.files import read_parts as read_files
+from kiplint.pipeline.lake.delta import (
+    PROBLEMS,
+    RETURNED,
+    Batches,
+    Output,
+    Part,
+    Parts,
+    Target,
+    reading,
+    returning,
+    write_parts,
+    write_table,
+)
+from kiplint.pipeline.lake.delta import (
+    read_parts as read_files,
+)
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.lake.schema import Columns, TableFrame, ddl, table
 from kiplint.pipeline.tables import TABLES, Problems

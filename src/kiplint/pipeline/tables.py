@@ -131,7 +131,8 @@ class Layouts(TableFrame):
 class Findings(TableFrame):
     """`tree` is the set that a finding was made in, null for those that a file has by itself.
 
-    The columns from `rule` to `fingerprint` are the fields of `check`'s JSON output; `rule_source` is its `source`.
+    The columns from `rule` on are the fields of `check`'s JSON output; `rule_source` is its `source`, `path` is in
+    `set_findings`, and `fix` is JSON text, empty for none; its paths are names in the set's directory.
     `place` is the fingerprint's part without rule and message: the names that lead to the spot.
     """
 
@@ -139,7 +140,7 @@ class Findings(TableFrame):
     ABOUT = "What check finds, once for each distinct file, or set where the set has a say."
     COLUMNS: ClassVar[Columns] = columns(
         "tree, name, blob, rule, severity, message, line int, column int, end_line int, end_column int, pointer, "
-        "message_name, rule_source, fingerprint, place"
+        "message_name, rule_source, fingerprint, place, fixable boolean, url, fix, instead"
     )
 
 

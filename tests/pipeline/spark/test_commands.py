@@ -9,7 +9,7 @@ from benchmarks.sample import arguments
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.spark_query import spark_query as query
+from kiplint.pipeline.answers.query import spark_query as query
 from kiplint.pipeline.lake.lake import Lake
 from pipeline.support import ask, printed
 
@@ -46,5 +46,5 @@ def test_a_query_that_fails(spark: SparkSession, lake: Lake, sql: str, said: str
 
 def test_a_query_shows_so_many_rows(spark: SparkSession, lake: Lake) -> None:
     found = query(spark, lake, lake.snapshot(), "SELECT position, headers FROM sets, messages LIMIT 100", 3)
-    assert (len(found.document["rows"]), found.grids[0].note) == (3, "only the first 3 rows; --limit shows more")
-    assert found.document["columns"] == ["position", "headers"]
+    assert (len(found.rows), found.truncated) == (3, True)
+    assert found.columns == ("position", "headers")

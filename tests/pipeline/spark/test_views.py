@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from kiplint.pipeline.answers.query import make_views
 from kiplint.pipeline.answers.reader import VIEWS, Reader
-from kiplint.pipeline.answers.spark_query import make_views
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.stage import Work
 

@@ -1,6 +1,8 @@
 """`kiplint pipeline` and its commands. Spark is only imported when one of them runs."""
 
 COMMANDS = ("run", "report", "query", "blame", "matrix", "rollout", "changes", "optimize")
+MODULES = dict.fromkeys(COMMANDS[3:], "questions")
+"""The modules of commands that have none of their own."""
 
 HELP = (
     "Whole histories and many forks, on Spark: when each mistake came in, what each release changed, who interoperates."

@@ -7,22 +7,21 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING
 
-from kiplint.cli.process import CLEAN, Ended, use_color
+import msgspec
+
+from kiplint.cli.process import CLEAN, Ended
 from kiplint.engine.errors import UsageError
-from kiplint.render.markdown import inline, write_row
-from kiplint.render.table import DIM, paint, table, title, width_of
-from kiplint.text.show import printable
 
 if TYPE_CHECKING:
-    from pyarrow import DataType, RecordBatch, RecordBatchReader, Schema
+    from pyarrow import RecordBatch, RecordBatchReader
     from pyspark.sql import SparkSession
 
     from kiplint.cli.options import Cluster
-    from kiplint.pipeline.answers.reader import Answer, Reader
+    from kiplint.pipeline.answers.reader import Reader
 
 
 def need_spark() -> None:
@@ -89,22 +88,17 @@ def open_lake(path: str, as_of: str = "") -> Reader:
     return Reader(Lake(path), as_of)
 
 
-def write_answer(answer: Answer, form: str, color: str) -> int:
+def present_answer(document: msgspec.Struct, form: str, color: str) -> int:
     """Write an answer as text, json or markdown."""
-    import json
+    from kiplint.cli.output import present
+    from kiplint.commands.pipeline.result import LakeAnswer
 
-    if form == "json":
-        json.dump(answer.document, sys.stdout, indent=2)
-        sys.stdout.write("\n")
-    elif form == "markdown":
-        write_markdown(answer.grids, sys.stdout)
-    else:
-        write_text(answer.grids, sys.stdout, color=use_color(color, sys.stdout))
-    return CLEAN
+    return present(LakeAnswer(document=document), form, color)
 
 
 def write_rows(batches: RecordBatchReader, form: str, limit: int | None) -> int:
     """Write rows as they come, as CSV with a line of names, or as a Parquet file; at most `limit`."""
+    import pyarrow as pa
     from pyarrow import csv
     from pyarrow import parquet as pq
 
@@ -113,90 +107,30 @@ def write_rows(batches: RecordBatchReader, form: str, limit: int | None) -> int:
     left = sys.maxsize if limit is None else limit
     out = sys.stdout.buffer
     make = pq.ParquetWriter if form == "parquet" else csv.CSVWriter
-    flat = batches.schema if form == "parquet" else _flat(batches.schema)
-    with make(out, flat) as writer:
+    flat: Callable[[RecordBatch], RecordBatch] = (lambda batch: batch) if form == "parquet" else _flat
+    empty = pa.RecordBatch.from_pylist([], batches.schema)
+    with make(out, flat(empty).schema) as writer:
         for rows in batches:
             if not left:
                 break
             some = rows.slice(0, left)
             left -= some.num_rows
-            writer.write_batch(some if form == "parquet" else _as_text(some, flat))
+            writer.write_batch(flat(some))
     out.flush()
     return CLEAN
 
 
-def _flat(schema: Schema) -> Schema:
-    """The columns as CSV can have them: lists and structs as JSON text."""
-    import pyarrow as pa
-
-    return pa.schema([(field.name, pa.string() if _is_deep(field.type) else field.type) for field in schema])
-
-
-def _as_text(batch: RecordBatch, flat: Schema) -> RecordBatch:
-    import pyarrow as pa
-
-    columns = [
-        pa.array(map(_json, column.to_pylist()), pa.string()) if _is_deep(column.type) else column
-        for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=flat)
-
-
-def _json(value: object) -> str | None:
+def _flat(batch: RecordBatch) -> RecordBatch:
+    """Rows as CSV can have them: lists and structs as JSON text."""
     import json
 
-    return None if value is None else json.dumps(value, default=str)
+    import pyarrow as pa
 
+    def text(value: object) -> str | None:
+        return None if value is None else json.dumps(value, default=str)
 
-def _is_deep(kind: DataType) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_nested(kind) or types.is_map(kind))
-
-
-NEXT = "\n"
-
-
-class GridLike(Protocol):
-    """A titled table of text, with a note below."""
-
-    @property
-    def title(self) -> str:
-        """The heading."""
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """The heads of the columns."""
-
-    @property
-    def rows(self) -> Sequence[Sequence[str]]:
-        """The cells."""
-
-    @property
-    def note(self) -> str:
-        """What stands below the table."""
-
-
-def write_text(grids: Iterable[GridLike], out: TextIO, *, color: bool) -> None:
-    """Write the grids for a terminal."""
-    parts = []
-    for grid in grids:
-        lines = [
-            title(grid.title, color),
-            *table(grid.columns, ([(cell, "") for cell in row] for row in grid.rows), color, width_of(out)),
-        ]
-        parts.append("\n".join([*lines, *([paint(f"  {printable(grid.note)}", DIM, color)] if grid.note else [])]))
-    out.write("\n\n".join(parts) + "\n")
-
-
-def write_markdown(grids: Iterable[GridLike], out: TextIO) -> None:
-    """Write the grids as Markdown."""
-    for number, grid in enumerate(grids):
-        out.write(f"{NEXT if number else ''}## {inline(grid.title)}\n\n")
-        if grid.rows:
-            write_row(map(inline, grid.columns), out)
-            write_row(["---"] * len(grid.columns), out)
-        for row in grid.rows:
-            write_row(map(inline, row), out)
-        if grid.note:
-            out.write(f"{NEXT if grid.rows else ''}{inline(grid.note)}\n")
+    columns = [
+        pa.array(map(text, column.to_pylist()), pa.string()) if pa.types.is_nested(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)

@@ -45,7 +45,7 @@ def run(options: Options) -> int:
     as `check` tells them, `set_changes` the changes of every step, as `diff` tells them; `set_messages`, `set_fields`,
     `releases` and `rpcs` say what revisions hold. A query reads these and nothing else.
     """
-    from kiplint.commands.pipeline.lake import open_lake, write_answer, write_rows
+    from kiplint.commands.pipeline.lake import open_lake, present_answer, write_rows
 
     cluster = options.cluster
     if cluster.master or cluster.remote:
@@ -62,20 +62,20 @@ def run(options: Options) -> int:
         with stream(reader, options.sql, options.timeout) as batches:
             return write_rows(batches, options.output_format, options.limit)
     answer = query(reader, options.sql, options.limit or SHOWN, options.timeout)
-    return write_answer(answer, options.output_format, options.color)
+    return present_answer(answer, options.output_format, options.color)
 
 
 def _on_cluster(options: Options, reader: "Reader") -> int:
-    from kiplint.commands.pipeline.lake import need_spark, one_session, write_answer
+    from kiplint.commands.pipeline.lake import need_spark, one_session, present_answer
 
     if options.output_format in ("csv", "parquet"):
         raise UsageError(f"--master and --remote answer as text, json or markdown, not as {options.output_format}")
     need_spark()
-    from kiplint.pipeline.answers.spark_query import spark_query
+    from kiplint.pipeline.answers.query import spark_query
 
     with one_session(options.cluster) as session:
         answer = spark_query(session(), reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
-        return write_answer(answer, options.output_format, options.color)
+        return present_answer(answer, options.output_format, options.color)
 
 
 MEMORY: Final = 4 << 30

@@ -29,6 +29,6 @@ def run(options: Options) -> int:
     from kiplint.commands.pipeline.lake import open_lake
 
     reader = open_lake(options.lake, options.as_of or "")
-    from kiplint.commands.pipeline.report_result import lake_report
+    from kiplint.commands.pipeline.result import lake_report
 
     return report("pipeline report", options.reporting, lambda: lake_report(reader, options.severity))

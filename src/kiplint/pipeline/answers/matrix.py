@@ -6,20 +6,17 @@ A release is a source's: two sources may have tags of one name, which are then c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from kiplint.compat.negotiation.releases import ReleaseMatrix, RpcCell
-from kiplint.compat.negotiation.releases import ReleaseOffers as Side
+from kiplint.compat.negotiation.releases import ReleaseMatrix, ReleaseOffers, RpcCell
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.reader import Answer, Grid, Reader, Row, ranged, shown
+from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, typed
+from kiplint.pipeline.answers.reader import Reader, ranged
 from kiplint.pipeline.tables import Matrix, Sets
 from kiplint.text.words import did_you_mean
 
-NAMED: Final = 4
 _PAIR: Final = "client_source, client, broker_source, broker"
 _STATUSES: Final = f"SELECT {_PAIR}, status, count(*) AS rpcs FROM matrix GROUP BY ALL"
 _IN_TROUBLE: Final = f"""
@@ -30,6 +27,9 @@ _CELLS: Final = """
 SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM matrix
 WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 ORDER BY api_key, name
 """
+_ORDERED: Final = "SELECT source, release FROM releases WHERE root {} (SELECT root FROM trees) ORDER BY ALL"
+_DEFINED: Final = _ORDERED.format("IN").replace("ORDER BY ALL", "ORDER BY source, lineage, position")
+_UNDEFINED: Final = _ORDERED.format("NOT IN")
 
 
 class Release(NamedTuple):
@@ -42,8 +42,8 @@ class Release(NamedTuple):
 Pair = tuple[Release, Release]
 
 
-def matrix(reader: Reader) -> Answer:
-    """All pairs of releases: for each the RPCs by status; for people only those with RPCs in trouble."""
+def matrix(reader: Reader) -> PairsDocument:
+    """All pairs of releases that have definitions: for each the RPCs by status, and those in trouble."""
     reader.require(Matrix, Sets)
     called = _names(reader)
     order = {release: at for at, release in enumerate(called)}
@@ -52,28 +52,33 @@ def matrix(reader: Reader) -> Answer:
         pairs.setdefault(_pair_of(row), Counter())[row["status"]] += row["rpcs"]
     cells = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
     trouble = {_pair_of(row): tuple(row["names"]) for row in cells}
-    ordered = sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
-    document = {
-        "version": 1,
-        "releases": [release.name for release in called],
-        "pairs": [_status_row(pair, pairs[pair], trouble.get(pair, ())) for pair in ordered],
-    }
-    note = f"{len(pairs) - len(trouble):,} of {len(pairs):,} pairs agree on every RPC of clients that both have."
-    columns = ("client", "brokers", "RPCs", "without a common version, or refused")
-    return Answer(document, [Grid("Pairs in trouble", columns, list(_runs(ordered, trouble, called)), note)])
+    rows = (
+        ReleasePair(
+            client.name,
+            broker.name,
+            client.source,
+            broker.source,
+            dict(sorted(pairs[client, broker].items())),
+            trouble.get((client, broker), ()),
+        )
+        for client, broker in sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
+    )
+    undefined = tuple(row["release"] for row in reader.duck.rows(_UNDEFINED))
+    return PairsDocument(1, tuple(release.name for release in called), tuple(rows), undefined)
 
 
-def pair_matrix(reader: Reader, client: str, broker: str) -> Answer:
+def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
     """What one pair makes of each RPC; raises UsageError for a release that is not there, or in several sources."""
     reader.require(Matrix, Sets)
     called = _names(reader)
-    pair = _release(called, client), _release(called, broker)
-    rows = reader.duck.rows(_CELLS, [word for release in pair for word in release])
-    sources = {"client_source": pair[0].source, "broker_source": pair[1].source}
-    document = {"version": 1, "client": pair[0].name, "broker": pair[1].name, **sources, "rpcs": rows}
-    columns = ("key", "RPC", "versions", "chosen", "header", "status")
-    title = f"{called[pair[0]]} as client, {called[pair[1]]} as broker"
-    return Answer(document, [Grid(title, columns, [_row(row) for row in rows])])
+    ours, theirs = (_release(reader, called, name) for name in (client, broker))
+    rows = reader.duck.rows(_CELLS, [*ours, *theirs])
+    if not rows and ours.source != theirs.source:
+        raise UsageError(
+            f"the lake has no pairs of releases across sources, such as {called[ours]} of {ours.source} and "
+            f"{called[theirs]} of {theirs.source}: `kiplint pipeline run --across` makes them"
+        )
+    return CellsDocument(1, ours.name, theirs.name, ours.source, theirs.source, typed(CellRow, rows))
 
 
 def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
@@ -87,7 +92,7 @@ def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
         client, broker = _pair_of(row)
         cells.setdefault((called[client], called[broker]), []).append(known.setdefault(cell, cell))
     offers = _offers(reader) if sides else {}
-    releases = (Side(name, *offers.get(release, ({}, {}))) for release, name in called.items())
+    releases = (ReleaseOffers(name, *offers.get(release, ({}, {}))) for release, name in called.items())
     return ReleaseMatrix(tuple(releases), {pair: tuple(sorted(some)) for pair, some in cells.items()})
 
 
@@ -110,8 +115,8 @@ def between_nodes(reader: Reader) -> list[str]:
 
 
 def _names(reader: Reader) -> dict[Release, str]:
-    """The releases in the order of their lines, with what they are called."""
-    rows = reader.duck.rows("SELECT source, release FROM releases ORDER BY source, lineage, position")
+    """The releases that have definitions in the order of their lines, with what they are called."""
+    rows = reader.duck.rows(_DEFINED)
     releases = list(dict.fromkeys(Release(row["source"], row["release"]) for row in rows))
     count = Counter(release.name for release in releases)
     return {
@@ -120,13 +125,15 @@ def _names(reader: Reader) -> dict[Release, str]:
     }
 
 
-def _release(called: dict[Release, str], name: str) -> Release:
+def _release(reader: Reader, called: dict[Release, str], name: str) -> Release:
     matching = [
         release
         for release, known in called.items()
         if name in (known, release.name, f"{release.source}:{release.name}")
     ]
     if not matching:
+        if any(name in (row["release"], f"{row['source']}:{row['release']}") for row in reader.duck.rows(_UNDEFINED)):
+            raise UsageError(f"release {name} has no definitions")
         raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, called.values(), numbered=False)}")
     if len(matching) > 1:
         choices = " or ".join(called[release] for release in matching)
@@ -136,39 +143,3 @@ def _release(called: dict[Release, str], name: str) -> Release:
 
 def _pair_of(row: Row) -> Pair:
     return Release(row["client_source"], row["client"]), Release(row["broker_source"], row["broker"])
-
-
-def _status_row(pair: Pair, statuses: Counter[str], trouble: Iterable[str]) -> dict[str, Any]:
-    return {
-        "client": pair[0].name,
-        "broker": pair[1].name,
-        "client_source": pair[0].source,
-        "broker_source": pair[1].source,
-        "statuses": dict(sorted(statuses.items())),
-        "trouble": list(trouble),
-    }
-
-
-def _runs(
-    ordered: list[Pair], trouble: dict[Pair, tuple[str, ...]], called: dict[Release, str]
-) -> Iterator[tuple[str, ...]]:
-    """Brokers next to each other with the same trouble for one client, as one line."""
-    for (client, names), some in groupby(ordered, key=lambda pair: (pair[0], trouble.get(pair, ()))):
-        if names:
-            brokers = [called[broker] for _, broker in some]
-            span = brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
-            rest = f" and {len(names) - NAMED} more" if len(names) > NAMED + 1 else ""
-            shown_names = ", ".join(names[: NAMED if rest else NAMED + 1])
-            yield called[client], span, str(len(names)), shown_names + rest
-
-
-def _row(row: Row) -> tuple[str, ...]:
-    theirs = row.get("broker_name")
-    return (
-        str(row["api_key"]),
-        row["name"] + (f" (the broker's is {theirs})" if theirs and theirs != row["name"] else ""),
-        ranged(row["lowest"], row["highest"]),
-        shown(row["chosen"]),
-        "" if row["request_header"] is None else f"{row['request_header']}/{row['response_header']}",
-        row["status"] + (", deprecated" if row["deprecated"] else ""),
-    )

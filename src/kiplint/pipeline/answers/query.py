@@ -7,8 +7,9 @@ views, and calls no function that reaches beyond its arguments.
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -17,12 +18,21 @@ import duckdb
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.reader import EXPLAIN, SECONDS, Answer, Duck, Grid
+from kiplint.pipeline.answers.documents import QueryDocument
+from kiplint.pipeline.answers.reader import EXPLAIN, SECONDS, Duck, definitions
+from kiplint.pipeline.lake.delta import one_line
+from kiplint.pipeline.lake.lake import Lake, Snapshot
+from kiplint.pipeline.stage import Work
+from kiplint.pipeline.tables import TABLES
 from kiplint.text.show import printable, show_raw
 from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from sqlglot import exp
+
     from kiplint.pipeline.answers.reader import Reader
+
 
 LONGEST: Final = 100_000
 """The characters of a query."""
@@ -57,21 +67,23 @@ def stream(reader: Reader, sql: str, seconds: float = SECONDS) -> Iterator[pa.Re
         raise _failed(sql, duck.complaint(written) or str(error)) from None
 
 
-def query(reader: Reader, sql: str, limit: int, seconds: float = SECONDS) -> Answer:
+def query(reader: Reader, sql: str, limit: int, seconds: float = SECONDS) -> QueryDocument:
     """The rows of a query, at most `limit`. Raises UsageError as `stream` does."""
     with stream(reader, sql, seconds) as batches:
-        columns = tuple(batches.schema.names)
-        cells: list[tuple[Any, ...]] = []
-        for rows in batches:
-            cells += zip(*(column.to_pylist() for column in rows.columns), strict=True)
-            if len(cells) > limit:
-                break
-    visible = cells[:limit]
-    rows = [dict(zip(columns, row, strict=True)) for row in visible]
-    note = f"only the first {limit:,} rows; --limit shows more" if len(cells) > limit else ""
-    texts = [tuple("" if value is None else _text(value) for value in row) for row in visible]
-    document = {"version": 1, "columns": list(columns), "rows": json.loads(json.dumps(rows, default=_plain))}
-    return Answer(document, [Grid(f"{len(visible):,} {'row' if len(visible) == 1 else 'rows'}", columns, texts, note)])
+        return _document(batches, batches.schema.names, limit)
+
+
+def _document(batches: Iterable[pa.RecordBatch], columns: Iterable[str], limit: int) -> QueryDocument:
+    """The first rows; values that JSON has not become text."""
+    rows: list[tuple[Any, ...]] = []
+    for batch in batches:
+        rows += zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        if len(rows) > limit:
+            break
+    names = tuple(columns)
+    shown = [dict(zip(names, row, strict=True)) for row in rows[:limit]]
+    plain = json.loads(json.dumps(shown, default=_plain))
+    return QueryDocument(1, names, tuple(plain), truncated=len(rows) > limit)
 
 
 def _written(duck: Duck, sql: str) -> str:
@@ -82,8 +94,7 @@ def _written(duck: Duck, sql: str) -> str:
         return f"SELECT viewName FROM (VALUES {names}) AS found(viewName)"
     if (described := _DESCRIBE.fullmatch(sql)) and described[1].lower() in known:
         return f"SELECT column_name, column_type FROM (DESCRIBE {known[described[1].lower()]})"
-    if len(sql) > LONGEST:
-        raise UsageError(f"the query has more than {LONGEST:,} characters")
+    _require_short(sql)
     try:
         parsed = json.loads(duck.parsed(sql))
     except (duckdb.Error, RecursionError, ValueError) as error:
@@ -94,6 +105,11 @@ def _written(duck: Duck, sql: str) -> str:
         raise UsageError("a query is one SELECT (or SHOW VIEWS, or DESCRIBE with a table): it only reads")
     _confine(sql, parsed["statements"][0], known)
     return sql
+
+
+def _require_short(sql: str) -> None:
+    if len(sql) > LONGEST:
+        raise UsageError(f"the query has more than {LONGEST:,} characters")
 
 
 def _confine(sql: str, statement: dict[str, Any], known: Collection[str]) -> None:
@@ -132,12 +148,15 @@ def _require_table(sql: str, node: dict[str, Any], known: Collection[str]) -> No
     plain = not node.get("schema_name") and not node.get("catalog_name")
     if not plain or name.lower() not in known:
         whole = ".".join(filter(None, (node.get("catalog_name"), node.get("schema_name"), name)))
-        hint = did_you_mean(name.lower(), known) if plain else ""
-        hint = hint or f"; there are {', '.join(sorted(known))}"
-        raise _pointed(f"there is no table {show_raw(whole)} in the lake{hint}", sql, node.get("query_location"))
+        raise _pointed(_no_table(whole, name if plain else "", known), sql, node.get("query_location"))
 
 
-def _require_function(sql: str, function: dict[str, Any], node: dict[str, Any], allowed: Any) -> None:
+def _no_table(shown: str, name: str, known: Collection[str]) -> str:
+    hint = did_you_mean(name.lower(), known) if name else ""
+    return f"there is no table {show_raw(shown)} in the lake{hint or '; there are ' + ', '.join(sorted(known))}"
+
+
+def _require_function(sql: str, function: dict[str, Any], node: dict[str, Any], allowed: Callable[[str], bool]) -> None:
     name = str(function["function_name"])
     if function.get("schema") or function.get("catalog") or not allowed(name.lower()):
         raise _pointed(f"a query calls no function {show_raw(name)}", sql, node.get("query_location"))
@@ -175,13 +194,98 @@ def _pointed(message: str, sql: str, position: int | None) -> UsageError:
     return UsageError(f"{message}, at {printable(shown)}")
 
 
-def _text(value: object) -> str:
-    return json.dumps(value, default=_plain) if isinstance(value, (dict, list)) else str(_plain(value))
-
-
 def _plain(value: object) -> object:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, Decimal):  # what sums of integers come as
         return int(value) if value == value.to_integral_value() else float(value)
     return value if isinstance(value, (int, float)) else str(value)
+
+
+_NOT_IN_SPARK: Final = {"reflect", "java_method", "try_reflect", "call_function", "call_udf", "udf", "pandas_udf"}
+
+
+def confined(sql: str, tables: Collection[str]) -> str:
+    """The query as Spark is to be given it; raises UsageError for one that does more than read the tables."""
+    from pyspark.sql import functions
+    from sqlglot import exp
+    from sqlglot.optimizer.scope import traverse_scope
+
+    known = {name.lower() for name in tables}
+    if _SHOW.fullmatch(sql):
+        return "SHOW VIEWS"
+    if (described := _DESCRIBE.fullmatch(sql)) and described[1].lower() in known:
+        return f"DESCRIBE `{described[1]}`"
+
+    def require_table(node: exp.Table, names: Collection[str]) -> None:
+        plain = isinstance(node.this, exp.Identifier) and not node.args.get("db") and not node.args.get("catalog")
+        if not plain or node.name.lower() not in names:
+            raise UsageError(_no_table(node.sql(dialect="spark"), node.name if plain else "", names))
+
+    acts = (exp.DDL, exp.DML, exp.Command, exp.Into, exp.QueryTransform, exp.Set, exp.Use, exp.Hint)
+    tree = _parsed_for_spark(sql)
+    inner = {table.alias_or_name.lower() for table in tree.find_all(exp.CTE)}
+    for node in tree.walk():
+        if isinstance(node, acts):
+            raise UsageError(f"a query only reads: {show_raw(node.sql(dialect='spark'))} is refused")
+        if isinstance(node, exp.Parameter | exp.Placeholder | exp.SessionParameter):
+            raise UsageError(f"a query has no variables: {show_raw(node.sql(dialect='spark'))} is refused")
+        if isinstance(node, exp.Anonymous):  # which sqlglot has no name of its own for
+            name = str(node.this).lower()
+            known_function = name not in _NOT_IN_SPARK and callable(getattr(functions, name, None))
+            if not known_function or isinstance(node.parent, exp.Dot):
+                raise UsageError(f"a query calls no function {show_raw(name)}")
+        if isinstance(node, exp.Table):
+            require_table(node, known | inner)
+    for scope in traverse_scope(tree):  # a name of WITH is none outside its query
+        for source in scope.sources.values():
+            if isinstance(source, exp.Table):
+                require_table(source, known)
+    written = str(tree.sql(dialect="spark", identify=True, comments=False))
+    if "${" in written:
+        raise UsageError("a query has no variables: ${ is refused, even in a string")
+    return written
+
+
+def _parsed_for_spark(sql: str) -> Any:
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it would announce what is refused here
+    _require_short(sql)
+    try:
+        statements = [statement for statement in sqlglot.parse(sql, dialect="spark") if statement is not None]
+    except RecursionError:
+        raise UsageError("the query fails: it stands too deep inside itself") from None
+    except SqlglotError as error:
+        raise UsageError("the query fails: " + one_line(str(error).partition("\n")[0])) from None
+    if len(statements) != 1 or not isinstance(statements[0], sqlglot.exp.Query):
+        raise UsageError("a query is one SELECT (or SHOW VIEWS, or DESCRIBE with a table)")
+    return statements[0]
+
+
+def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: int) -> QueryDocument:
+    """The rows of a query, at most `limit`; raises UsageError for one that is refused or fails."""
+    from pyspark.errors import PySparkException
+
+    views = make_views(Work(spark, lake, snapshot))
+    written = confined(sql, views)
+    try:
+        frame = spark.sql(written)
+        rows = frame.limit(limit + 1).toArrow()
+    except PySparkException as error:
+        # The first lines of the message, without the plan and the stack, which Connect announces.
+        lines = [line.strip() for line in str(error).partition("JVM stacktrace:")[0].splitlines()]
+        kept = [line for line in lines if line and not line.startswith(("'", "+-", "==", "at "))][:2]
+        raise UsageError("the query fails: " + " ".join(kept).rstrip(";")) from None
+    return _document(rows.to_batches(), frame.columns, limit)
+
+
+def make_views(work: Work) -> tuple[str, ...]:
+    """Name the tables of a lake for queries, and those that put things together; the names of all."""
+    for kind in TABLES.values():
+        work.frame(kind).createOrReplaceTempView(kind.NAME)
+    views = definitions("`")
+    for name, text in views.items():
+        work.spark.sql(text).createOrReplaceTempView(name)
+    return (*TABLES, *views)

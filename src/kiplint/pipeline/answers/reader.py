@@ -1,53 +1,23 @@
-"""What an answer is made of: a document for programs, and grids of text for people."""
+"""The tables of one state of a lake, read without Spark: as Arrow, as rows, and in SQL with views on them."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.answers.documents import Row
 from kiplint.pipeline.lake.delta import Parts, one_line, reading, rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot
-from kiplint.pipeline.lake.marker import MARK
 from kiplint.pipeline.lake.schema import TableFrame
+from kiplint.pipeline.lake.storage import MARK
 from kiplint.pipeline.tables import TABLES, Changes, Findings
-
-
-class Grid(NamedTuple):
-    """A titled table of text; `note` stands below it, and alone where there are no rows."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    note: str = ""
-
-
-class Answer(NamedTuple):
-    """The same twice: `document` as JSON, with fields that are only ever added to, and `grids` to be read."""
-
-    document: dict[str, Any]
-    grids: list[Grid]
-
-
-def shown(value: object) -> str:
-    """A value as text: days for times, short ids for commits are made by `short`, nothing for null."""
-    if value is None:
-        return ""
-    if isinstance(value, datetime):
-        return value.strftime("%Y-%m-%d")
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def short(commit: str | None) -> str:
-    """The beginning of a commit's id."""
-    return (commit or "")[:10]
 
 
 def ranged(lowest: int | None, highest: int | None) -> str:
@@ -55,14 +25,6 @@ def ranged(lowest: int | None, highest: int | None) -> str:
     if lowest is None:
         return ""
     return str(lowest) if lowest == highest else f"{lowest}-{highest}"
-
-
-def plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row fit for JSON: times as ISO 8601."""
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}
-
-
-Row = dict[str, Any]
 
 
 class Reader:

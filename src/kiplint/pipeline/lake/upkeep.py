@@ -9,12 +9,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from kiplint.pipeline.lake.delta import Part, Parts, head_of, names, parts_of, reading
-from kiplint.pipeline.lake.files import write_rows
-from kiplint.pipeline.lake.lake import Lake, Snapshot
-from kiplint.pipeline.lake.marker import FOLDER, RUNS, STAGING, remove
+from kiplint.pipeline.lake.delta import Part, Parts, head_of, names, parts_of, reading, write_rows
+from kiplint.pipeline.lake.lake import OPTIMIZED, Lake, Snapshot, all_states, files_of
 from kiplint.pipeline.lake.schema import arrow_schema
-from kiplint.pipeline.lake.states import OPTIMIZED, all_states, files_of
+from kiplint.pipeline.lake.storage import FOLDER, RUNS, STAGING, remove
 from kiplint.pipeline.tables import TABLES
 
 SMALL: Final = 16 << 20

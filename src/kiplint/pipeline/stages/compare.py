@@ -14,7 +14,7 @@ from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
-from kiplint.pipeline.lake.files import PROBLEMS, Batches, Output, Row
+from kiplint.pipeline.lake.delta import PROBLEMS, Batches, Output, Row
 from kiplint.pipeline.lake.schema import columns, table
 from kiplint.pipeline.stage import Context, Engine, Problem, Work
 from kiplint.pipeline.tables import STEPS, Changes, Pairs

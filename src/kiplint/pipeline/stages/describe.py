@@ -15,8 +15,7 @@ from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.pipeline.lake.delta import rows_in
-from kiplint.pipeline.lake.files import PROBLEMS, Batches, Output
+from kiplint.pipeline.lake.delta import PROBLEMS, Batches, Output, rows_in
 from kiplint.pipeline.lake.schema import number
 from kiplint.pipeline.stage import Context, Work
 from kiplint.pipeline.tables import Blobs, Fields, Layouts, Messages

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from kiplint.pipeline.fetching import TO_READ, TO_WALK, WALKED, read_in_arrow, walk_in_arrow
 from kiplint.pipeline.lake.delta import Parts
-from kiplint.pipeline.lake.marker import STAGING
 from kiplint.pipeline.lake.schema import arrow_schema, columns, table
+from kiplint.pipeline.lake.storage import STAGING
 from kiplint.pipeline.listing import LISTED, Line
 from kiplint.pipeline.stage import Context, Problem, Work
 from kiplint.pipeline.tables import Blobs, Files, Roots, Sets, Sources, Trees

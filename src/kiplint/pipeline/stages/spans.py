@@ -51,7 +51,8 @@ WHERE introduced_commit IN (SELECT commit FROM sets WHERE len(parents) > 1) ORDE
 """
 _PATH = "if(directory = '', f.name, concat_ws('/', directory, f.name))"
 _FOUND = f"""
-SELECT o.source, o.lineage, o.rank, g.rule, g.severity, g.message_name, g.message, g.place, g.blob, {_PATH} AS path
+SELECT o.source, o.lineage, o.rank, g.rule, g.severity, g.message_name, g.place, g.blob, {_PATH} AS path,
+  concat(g.message, if(g.instead = '', '', concat('; write ', g.instead))) AS message
 FROM {{order}} o JOIN {{trees}} t USING (root) JOIN {{files}} f USING (tree)
 JOIN (SELECT *, tree AS of_tree FROM {{findings}}) g
   ON g.name = f.name AND g.blob = f.blob AND (of_tree IS NULL OR of_tree = t.tree)

@@ -7,9 +7,11 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple, TextIO
 
-from kiplint.commands.pipeline.report_result import LakeReport
+from kiplint.commands.pipeline.result import LakeReport
+from kiplint.commands.pipeline.text import day, first_release, is_tags
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
+from kiplint.pipeline.answers.documents import ReportDocument, RevisionState, SpanRow
 from kiplint.render.page import Tally, anchors, write_page
 
 WIDTH, HEIGHT = 600, 110
@@ -41,17 +43,17 @@ class Chart(NamedTuple):
     summary: str
 
 
-def chart(title: str, sets: Sequence[Mapping[str, Any]]) -> Chart:
+def chart(title: str, sets: Sequence[RevisionState]) -> Chart:
     """The chart of a line of history; of `sets` there is one at least."""
     moments = list(map(moment, sets))
     axis = Axis(min(moments), max(moments))
-    rpcs, versions = (max(1, *(state[what] for state in sets)) for what in ("rpcs", "versions"))
+    rpcs, versions = (max(1, *(getattr(state, what) for state in sets)) for what in ("rpcs", "versions"))
     first, last = sets[0], sets[-1]
 
     def line(what: str, most: int) -> str:
         return _steps(
             [
-                (axis.place(at), HEIGHT - round(state[what] * (HEIGHT - 8) / most))
+                (axis.place(at), HEIGHT - round(getattr(state, what) * (HEIGHT - 8) / most))
                 for at, state in zip(moments, sets, strict=True)
             ]
         )
@@ -61,24 +63,19 @@ def chart(title: str, sets: Sequence[Mapping[str, Any]]) -> Chart:
         line("versions", versions),
         line("rpcs", rpcs),
         line("adopted", rpcs),
-        [(axis.place(at), state["release"]) for at, state in zip(moments, sets, strict=True) if state["release"]],
-        day(first["time"]) or "first",
-        day(last["time"]) or "last",
+        [(axis.place(at), state.release) for at, state in zip(moments, sets, strict=True) if state.release],
+        day(first.time) or "first",
+        day(last.time) or "last",
         (rpcs, versions),
-        f"{title}: from {first['rpcs']} RPCs in {first['versions']} versions to {last['rpcs']} in {last['versions']}; "
-        f"{last['adopted']} with request header 3",
+        f"{title}: from {first.rpcs} RPCs in {first.versions} versions to {last.rpcs} in {last.versions}; "
+        f"{last.adopted} with request header 3",
     )
 
 
-def moment(state: Mapping[str, Any]) -> float:
+def moment(state: RevisionState) -> float:
     """When a revision was made, in seconds; its position where that is not known."""
-    time = state.get("time")
-    return datetime.fromisoformat(time).timestamp() if time else float(state["position"])
-
-
-def day(time: str | None) -> str:
-    """The day of a time in ISO 8601."""
-    return (time or "")[:10]
+    time = state.time
+    return datetime.fromisoformat(time).timestamp() if time else float(state.position)
 
 
 def _steps(points: Sequence[tuple[int, int]]) -> str:
@@ -102,7 +99,7 @@ LIFE = 100
 class Event(NamedTuple):
     """A finding or a break as the JSON has it, its name in addresses, its state, and its bar: place and length."""
 
-    row: Mapping[str, Any]
+    row: SpanRow
     anchor: str
     state: str
     line: str
@@ -112,70 +109,72 @@ class Event(NamedTuple):
 def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     """Write the page."""
     document = result.document
-    sets = sorted(document["history"], key=_line)
+    sets = sorted(document.history, key=_line)
     lines = {line: list(some) for line, some in groupby(sets, key=_line)}
-    events = list(_events(document, lines))
+    events = list(_events(document, lines, result.severity))
+    released = {row.source for row in document.sources if is_tags(row)}
     names = sorted({event.line for event in events})
     write_page(
-        "commands/pipeline/report_page.html",
+        "commands/pipeline/page.html",
         out,
-        sources=document["sources"],
-        summary=[Tally(label, label, number) for label, number in document["counts"].items()],
+        sources=document.sources,
+        summary=[Tally(label, label, number) for label, number in document.counts.items()],
         charts=list(_charts(lines)),
         events=events,
         states=[
             Tally(state, title, sum(event.state == state for event in events), MARKS[state])
             for state, title in STATES.items()
         ],
-        severities=[(name, name) for name in SEVERITIES if any(event.row["severity"] == name for event in events)],
+        severities=[(name, name) for name in SEVERITIES if any(event.row.severity == name for event in events)],
         lines=[(name, name) for name in names],
-        rules=[(rule, rule) for rule in sorted({event.row["rule"] for event in events})],
-        matrix=sorted(document["matrix"].items(), key=lambda pair: -pair[1]),
+        rules=[(rule, rule) for rule in sorted({event.row.rule for event in events})],
+        matrix=sorted(document.matrix.items(), key=lambda pair: -pair[1]),
         trouble=TROUBLE,
-        drift=document["drift"],
-        collisions=sorted(
-            document["collisions"], key=lambda row: (row["source"], row["message_name"], row["lowest"] or 0)
-        ),
-        problems=document["problems"],
+        drift=document.drift,
+        collisions=document.collisions,
+        problems=document.problems,
         day=day,
+        shipped=lambda row: first_release(row, released) or "no release",
         titled=lambda row: _titled(_line(row)),
         marks=MARKS,
         titles=STATES,
     )
 
 
-def _charts(lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]) -> Iterator[Chart]:
+def _charts(lines: Mapping[tuple[str, str], Sequence[RevisionState]]) -> Iterator[Chart]:
     for line, sets in lines.items():
         if len(sets) > 1:
             yield chart(_titled(line), sorted(sets, key=moment))
 
 
 def _events(
-    document: Mapping[str, Any], lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
+    document: ReportDocument, lines: Mapping[tuple[str, str], Sequence[RevisionState]], severity: str
 ) -> Iterator[Event]:
+    severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
+    findings = (row for row in document.findings if row.severity in severities)
     axes = {line: Axis(min(map(moment, sets)), max(map(moment, sets))) for line, sets in lines.items()}
-    rows = sorted([*document["breaks"], *document["findings"]], key=_newest_first)
-    names = anchors([f"{row['rule'].rpartition('/')[2]}-{row['message_name'] or row['path']}" for row in rows])
+    rows = sorted([*document.breaks, *findings], key=_newest_first)
+    names = anchors([f"{row.rule.rpartition('/')[2]}-{row.message_name or row.path}" for row in rows])
     for row, anchor in zip(rows, names, strict=True):
-        state = "break" if row["what"] == "change" else "open" if row["open"] else "fixed"
+        state = "break" if row.what == "change" else "open" if row.open else "fixed"
         axis = axes.get(_line(row), Axis(0, 0))
-        start = axis.place(_seconds(row["introduced_time"], row["introduced_position"]), LIFE)
-        stop = LIFE if state == "open" else axis.place(_seconds(row["fixed_time"], row["fixed_position"]), LIFE)
+        start = axis.place(_seconds(row.introduced_time, row.introduced_position), LIFE)
+        stop = LIFE if state == "open" else axis.place(_seconds(row.fixed_time, row.fixed_position), LIFE)
         length = max(2, (stop if state != "break" else start + 2) - start)
         yield Event(row, anchor, state, _titled(_line(row)), (min(start, LIFE - 2), length))
 
 
-def _newest_first(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    closed = not row["open"] and row["what"] != "change"
+def _newest_first(row: SpanRow) -> tuple[Any, ...]:
+    closed = not row.open and row.what != "change"
     return (
         closed,
-        SEVERITIES.index(row["severity"]),
-        -_seconds(row["introduced_time"], row["introduced_position"]),
-        row["rule"],
-        row["message_name"],
-        row["field"] or "",
-        row["source"],
-        row["lineage"],
+        SEVERITIES.index(row.severity),
+        -_seconds(row.introduced_time, row.introduced_position),
+        row.rule,
+        row.message_name,
+        row.field or "",
+        row.source,
+        row.lineage,
     )
 
 
@@ -183,8 +182,8 @@ def _seconds(time: str | None, position: int | None) -> float:
     return datetime.fromisoformat(time).timestamp() if time else float(position or 0)
 
 
-def _line(row: Mapping[str, Any]) -> tuple[str, str]:
-    return row["source"], row["lineage"]
+def _line(row: SpanRow) -> tuple[str, str]:
+    return row.source, row.lineage
 
 
 def _titled(line: tuple[str, str]) -> str:

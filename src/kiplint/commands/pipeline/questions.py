@@ -1,0 +1,185 @@
+"""The questions to a lake that take no Spark, and its upkeep."""
+
+from typing import Annotated, Literal
+
+from kiplint.cli.options import (
+    AnswerFormOption,
+    Argument,
+    AsOfOption,
+    ColorOption,
+    Group,
+    LakeArgument,
+    OpenOption,
+    Option,
+)
+
+
+class BlameRoom:
+    """`kiplint pipeline blame`."""
+
+    EPILOG = (
+        "Examples:  kiplint pipeline blame lake SaslHandshake   |   kiplint pipeline blame lake compat/layout-changed"
+    )
+
+    class Options(Group, frozen=True):
+        """Its options."""
+
+        lake: LakeArgument
+        wanted: Annotated[str, Argument("A message, an RPC, a rule, or a pack.", "MESSAGE|RULE")]
+        output_format: AnswerFormOption = "text"
+        color: ColorOption = "auto"
+
+    @staticmethod
+    def run(options: "BlameRoom.Options") -> int:
+        """Show everything that happened to a message or because of a rule, in order.
+
+        Findings as they came in and were fixed, and changes, each with its commit and the first release that has it.
+        """
+        from kiplint.commands.pipeline.lake import open_lake, present_answer
+        from kiplint.engine.config import configure
+
+        reader = open_lake(options.lake)
+        from kiplint.pipeline.answers.history import blame
+
+        rules = [rule.id for rule in configure(config={}).known()]
+        return present_answer(blame(reader, options.wanted, rules), options.output_format, options.color)
+
+
+class MatrixRoom:
+    """`kiplint pipeline matrix`."""
+
+    EPILOG = (
+        "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   "
+        "kiplint pipeline matrix lake --open"
+    )
+
+    class Options(Group, frozen=True):
+        """Its options."""
+
+        lake: LakeArgument
+        client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
+        broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
+        output_format: Annotated[
+            Literal["text", "json", "markdown", "html"], Option("How to write the result; html is for all releases.")
+        ] = "text"
+        open: OpenOption = False
+        color: ColorOption = "auto"
+
+    @staticmethod
+    def run(options: "MatrixRoom.Options") -> int:
+        """Show which releases interoperate as client and broker, or what one pair makes of each RPC.
+
+        The same as `kiplint negotiate` says of two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases.
+        """
+        from kiplint.commands.pipeline.lake import open_lake, present_answer
+        from kiplint.engine.errors import UsageError
+
+        client, broker = options.client, options.broker
+        if client and not broker:
+            raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
+        as_page = options.open or options.output_format == "html"
+        if client and as_page:
+            raise UsageError("the page is of all releases: name none; the address of a pair is behind its number")
+        reader = open_lake(options.lake)
+        from kiplint.pipeline.answers.matrix import matrix, pair_matrix, release_matrix
+
+        if as_page:
+            from kiplint.cli.output import present
+            from kiplint.commands.negotiate.result import MatrixResult
+
+            result = MatrixResult(release_matrix(reader, sides=True))
+            return present(result, "html", options.color, opened=options.open)
+        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
+        return present_answer(answer, options.output_format, options.color)
+
+
+class RolloutRoom:
+    """`kiplint pipeline rollout`."""
+
+    EPILOG = "Example:  kiplint pipeline rollout lake"
+
+    class Options(Group, frozen=True):
+        """Its options."""
+
+        lake: LakeArgument
+        header: Annotated[
+            int, Option("The request header version that is rolled out.", "VERSION", least=0, most=32767)
+        ] = 3
+        output_format: AnswerFormOption = "text"
+        color: ColorOption = "auto"
+
+    @staticmethod
+    def run(options: "RolloutRoom.Options") -> int:
+        """Show how far a request header version has come, over time and releases (KIP-1313)."""
+        from kiplint.commands.pipeline.lake import open_lake, present_answer
+
+        reader = open_lake(options.lake)
+        from kiplint.pipeline.answers.history import rollout
+
+        return present_answer(rollout(reader, options.header), options.output_format, options.color)
+
+
+class ChangesRoom:
+    """`kiplint pipeline changes`."""
+
+    EPILOG = "Example:  kiplint pipeline changes lake --since 2026-01-31"
+
+    class Options(Group, frozen=True):
+        """Its options."""
+
+        lake: LakeArgument
+        since: Annotated[
+            str | None, Option("Tell what revisions from this time on brought.", "DATE", usual="the last seven days")
+        ] = None
+        as_of: AsOfOption = None
+        output_format: AnswerFormOption = "text"
+        color: ColorOption = "auto"
+
+    @staticmethod
+    def run(options: "ChangesRoom.Options") -> int:
+        """Show what came in, what went and what broke since a date, on every line of history.
+
+        The date is that of revisions: when they were committed. Findings have all severities, changes are
+        those that break something.
+        """
+        from kiplint.commands.pipeline.lake import open_lake, present_answer
+
+        reader = open_lake(options.lake, options.as_of or "")
+        from kiplint.pipeline.answers.history import changes
+
+        return present_answer(changes(reader, options.since), options.output_format, options.color)
+
+
+class OptimizeRoom:
+    """`kiplint pipeline optimize`."""
+
+    EPILOG = "Example:  kiplint pipeline optimize lake --keep 30"
+
+    class Options(Group, frozen=True):
+        """Its options."""
+
+        lake: LakeArgument
+        keep: Annotated[int, Option("How many days of states stay, for --as-of.", "DAYS", least=0)] = 7
+        quiet: Annotated[bool, Option("Print nothing but errors.", short="-q")] = False
+
+    @staticmethod
+    def run(options: "OptimizeRoom.Options") -> int:
+        """Put the small files of a lake together, and remove what no state of the last days needs.
+
+        What runs that were killed have left behind is removed, too, and nothing else. A run does this by itself once a
+        table has many small files.
+        """
+        from kiplint.cli.process import CLEAN
+        from kiplint.commands.pipeline.lake import open_lake
+        from kiplint.text.words import plural
+
+        lake = open_lake(options.lake).lake
+        from kiplint.pipeline.lake.upkeep import optimize
+
+        done = optimize(lake, options.keep)
+        if not options.quiet:
+            since = f"{done.oldest.published:%Y-%m-%d %H:%M}"
+            compacted, removed = plural(done.compacted, "table"), plural(done.removed, "folder")
+            states = f"states since {since} (number {done.oldest.number}) are there"
+            print(f"{compacted} compacted, {removed} removed; {states}")
+        return CLEAN

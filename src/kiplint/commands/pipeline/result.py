@@ -1,0 +1,68 @@
+"""The results of questions to a lake: their documents, and the report with the findings of each line's newest set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from kiplint.pipeline.answers.documents import (
+    AdoptionDocument,
+    BlameDocument,
+    CellsDocument,
+    PairsDocument,
+    QueryDocument,
+    RecentDocument,
+    ReportDocument,
+)
+from kiplint.render.findings.json import FindingObject, finding_object
+from kiplint.render.report import Report, RunResult
+
+if TYPE_CHECKING:
+    from kiplint.pipeline.answers.reader import Reader
+
+DOCUMENTS = {
+    "pipeline-blame": BlameDocument,
+    "pipeline-changes": RecentDocument,
+    "pipeline-matrix": (PairsDocument, CellsDocument),
+    "pipeline-query": QueryDocument,
+    "pipeline-report": ReportDocument,
+    "pipeline-rollout": AdoptionDocument,
+}
+TEXT = {
+    "text": "kiplint.commands.pipeline.text:write",
+    "markdown": "kiplint.commands.pipeline.text:write_markdown",
+}
+
+
+class LakeAnswer(RunResult, frozen=True, kw_only=True):
+    """An answer as its document."""
+
+    document: msgspec.Struct
+
+    renderers: ClassVar[Mapping[str, str]] = TEXT
+
+
+class LakeReport(Report, frozen=True, kw_only=True):
+    """The report on a lake, with findings in time down to a severity, and those of the newest set of each line."""
+
+    document: ReportDocument
+    severity: str = "error"
+
+    command = "pipeline report"
+    renderers: ClassVar[Mapping[str, str]] = {**TEXT, "html": "kiplint.commands.pipeline.page:write"}
+
+    @property
+    def items(self) -> Iterator[FindingObject]:
+        """The findings in the newest set of each line."""
+        return map(finding_object, self.findings)
+
+
+def lake_report(reader: Reader, severity: str = "error") -> LakeReport:
+    """The report on a lake. Raises UsageError where a stage is missing that it needs."""
+    from kiplint.pipeline.answers.report import newest, report
+
+    document = report(reader)
+    findings, files, sources = newest(reader)
+    return LakeReport(findings=findings, files=files, sources=sources, document=document, severity=severity)

@@ -1,0 +1,334 @@
+"""Answers to questions to a lake as tables: text for a terminal, or Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import singledispatch
+from itertools import groupby
+from typing import Any, NamedTuple, TextIO
+
+from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
+from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.engine.finding import SEVERITIES
+from kiplint.pipeline.answers import documents
+from kiplint.pipeline.answers.documents import DriftRow, HistoryEvent, RevisionState, SpanRow
+from kiplint.render.markdown import inline, write_row
+from kiplint.render.table import DIM, paint, table, title, width_of
+from kiplint.text.show import printable
+from kiplint.text.words import plural
+
+EARLY = "before the first release"
+UNRELEASED = "never: between no two releases, as the versions were not out yet, or it was taken back"
+NAMED = 3
+"""How many names a line shows before it only counts."""
+RELEASES_NAMED = 4
+
+
+class Grid(NamedTuple):
+    """A titled table of text; `note` stands below it, and alone where there are no rows."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+def write(result: LakeAnswer | LakeReport, out: TextIO, *, color: bool) -> None:
+    """Write the tables for a terminal."""
+    parts = []
+    for grid in grids_of(result):
+        cells = ([(cell, "") for cell in row] for row in grid.rows)
+        lines = [title(grid.title, color), *table(grid.columns, cells, color, width_of(out))]
+        parts.append("\n".join([*lines, *([paint(f"  {printable(grid.note)}", DIM, color)] if grid.note else [])]))
+    out.write("\n\n".join(parts) + "\n")
+
+
+def write_markdown(result: LakeAnswer | LakeReport, out: TextIO, *, color: bool) -> None:
+    """Write the tables as Markdown."""
+    for number, grid in enumerate(grids_of(result)):
+        out.write("\n" * bool(number) + f"## {inline(grid.title)}\n\n")
+        if grid.rows:
+            write_row(map(inline, grid.columns), out)
+            write_row(["---"] * len(grid.columns), out)
+        for row in grid.rows:
+            write_row(map(inline, row), out)
+        if grid.note:
+            out.write("\n" * bool(grid.rows) + f"{inline(grid.note)}\n")
+
+
+def grids_of(result: LakeAnswer | LakeReport) -> Iterable[Grid]:
+    """The tables of a result."""
+    if isinstance(result, LakeReport):
+        return _report(result.document, result.severity)
+    return grids(result.document)
+
+
+def shown(value: object) -> str:
+    """A value as text: numbers with their thousands, nothing for null."""
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def day(time: str | None) -> str:
+    """The day of a time in ISO 8601."""
+    return (time or "")[:10]
+
+
+def short(commit: str | None) -> str:
+    """The beginning of a commit's id."""
+    return (commit or "")[:10]
+
+
+def ranged(lowest: int | None, highest: int | None) -> str:
+    """A version range in Kafka's notation, empty for none."""
+    if lowest is None:
+        return ""
+    return str(lowest) if lowest == highest else f"{lowest}-{highest}"
+
+
+def titled(*line: str) -> str:
+    """A source and its line."""
+    return " ".join(filter(None, line))
+
+
+def few(names: Iterable[str], most: int = NAMED) -> str:
+    """The first names, and how many more there are."""
+    known = list(names)
+    more = f" and {len(known) - most} more" if len(known) > most + 1 else ""
+    return ", ".join(known[: most if more else most + 1]) + more
+
+
+def _line(row: Any) -> tuple[str, str]:
+    return row.source, row.lineage
+
+
+@singledispatch
+def grids(document: Any) -> Iterable[Grid]:
+    """The tables of a document."""
+    raise NotImplementedError(type(document).__name__)
+
+
+@grids.register
+def _query(document: documents.QueryDocument) -> Iterator[Grid]:
+    count = len(document.rows)
+    rows = [tuple(map(_cell, row.values())) for row in document.rows]
+    note = f"only the first {count:,} rows; --limit shows more" if document.truncated else ""
+    yield Grid(plural(count, "row"), document.columns, rows, note)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
+
+
+@grids.register
+def _blame(document: documents.BlameDocument) -> Iterator[Grid]:
+    columns = ("when", "commit", "release", "what", "rule", "message", "")
+    for line, events in groupby(document.events, key=_line):
+        yield Grid(titled(*line), columns, [_blamed(event, document.released) for event in events])
+    if not document.events:
+        yield Grid(document.of, (), [], "nothing was ever found, and nothing changed")
+
+
+def _blamed(event: HistoryEvent, released: Sequence[str]) -> tuple[str, ...]:
+    never = EARLY if event.before_first_release else "never" if event.source in released else ""
+    text = event.message or "" if event.event != "fixed" else ""
+    what = (event.event, event.rule, event.message_name or event.path or "", text)
+    return (day(event.time), short(event.commit), event.release or never, *what)
+
+
+@grids.register
+def _recent(document: documents.RecentDocument) -> Iterator[Grid]:
+    columns = ("line", "when", "commit", "release", "rule", "message", "")
+    for name, heading in {"came": "Came in", "went": "Went", "broke": "Broke"}.items():
+        events = [event for event in document.changes if event.event == name]
+        rows = [
+            (
+                *(titled(event.source, event.lineage), day(event.time), short(event.commit), event.release or ""),
+                *(event.rule, event.message_name or event.path or "", "" if name == "went" else event.message or ""),
+            )
+            for event in events
+        ]
+        yield Grid(heading, columns, rows, "" if rows else "nothing")
+
+
+@grids.register
+def _adoption(document: documents.AdoptionDocument) -> Iterator[Grid]:
+    columns = ("when", "commit", "release", "RPCs", "with it", "share")
+    for line, some in groupby(document.sets, key=_line):
+        rows = [_adopted(state) for state in _steps(list(some))]
+        yield Grid(f"Request header {document.header}: {titled(*line)}", columns, rows)
+
+
+def _steps(states: list[RevisionState]) -> Iterator[RevisionState]:
+    """The revisions at which adoption changes, the first and the newest; every release."""
+    for at, state in enumerate(states):
+        if at in (0, len(states) - 1) or state.release or state.adopted != states[at - 1].adopted:
+            yield state
+
+
+def _adopted(state: RevisionState) -> tuple[str, ...]:
+    share = f"{state.adopted / state.rpcs:.0%}" if state.rpcs else ""
+    counts = shown(state.rpcs), shown(state.adopted)
+    return (day(state.time), short(state.commit), state.release or "", *counts, share)
+
+
+@grids.register
+def _pairs(document: documents.PairsDocument) -> Iterator[Grid]:
+    names = Counter(document.releases)
+
+    def called(source: str, release: str) -> str:
+        return release if names[release] == 1 else f"{source}:{release}"
+
+    rows = []
+    for (source, client, trouble), some in groupby(
+        document.pairs, key=lambda pair: (pair.client_source, pair.client, pair.trouble)
+    ):
+        if trouble:  # brokers next to each other with the same trouble for one client, as one line
+            brokers = [called(pair.broker_source, pair.broker) for pair in some]
+            span = brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
+            rows.append((called(source, client), span, str(len(trouble)), few(trouble, RELEASES_NAMED)))
+    fine, count = sum(not pair.trouble for pair in document.pairs), len(document.pairs)
+    note = f"{fine:,} of {count:,} pairs agree on every RPC of clients that both have."
+    if document.undefined:
+        note += f" Without definitions, and so in no pair: {few(document.undefined)}."
+    yield Grid("Pairs in trouble", ("client", "brokers", "RPCs", "without a common version, or refused"), rows, note)
+
+
+@grids.register
+def _cells(document: documents.CellsDocument) -> Iterator[Grid]:
+    ours, theirs = (
+        f"{source}:{name}" if document.client == document.broker else name
+        for source, name in (
+            (document.client_source, document.client),
+            (document.broker_source, document.broker),
+        )
+    )
+    rows = [
+        (
+            str(cell.api_key),
+            cell.name + (f" (the broker's is {cell.broker_name})" if cell.broker_name not in (None, cell.name) else ""),
+            ranged(cell.lowest, cell.highest),
+            shown(cell.chosen),
+            "" if cell.request_header is None else f"{cell.request_header}/{cell.response_header}",
+            cell.status + (", deprecated" if cell.deprecated else ""),
+        )
+        for cell in document.rpcs
+    ]
+    columns = ("key", "RPC", "versions", "chosen", "header", "status")
+    yield Grid(f"{ours} as client, {theirs} as broker", columns, rows)
+
+
+def is_tags(row: Any) -> bool:
+    """Whether a line is one of releases."""
+    return str(row.lineage).partition("=")[0] == "tags"
+
+
+def _report(document: documents.ReportDocument, severity: str) -> Iterator[Grid]:
+    released = {row.source for row in document.sources if is_tags(row)}
+    branched = {row.source for row in document.sources if not is_tags(row)}
+
+    def once(rows: Iterable[SpanRow]) -> list[SpanRow]:
+        """Those that no other line has too: releases repeat the rows of their branch."""
+        return [row for row in rows if not (is_tags(row) and row.source in branched)]
+
+    lines = [(row.source, row.lineage, row.kind, shown(row.sets), _place(row)) for row in document.sources]
+    numbers = ", ".join(f"{count:,} {name}" for name, count in document.counts.items())
+    yield Grid("Sources", ("source", "line", "kind", "sets", "location"), lines, f"Distinct: {numbers}")
+    yield _open(document.findings)
+    severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
+    heading = f"{' and '.join(severities).capitalize()} findings in time"
+    found = [row for row in once(document.findings) if row.severity in severities]
+    yield from _in_time(heading, found, released, FOUND)
+    yield from _in_time("What broke bytes or records", once(document.breaks), released, BROKE)
+    statuses = [(name, shown(count), "trouble" if name in TROUBLE else "") for name, count in document.matrix.items()]
+    note = (
+        "`kiplint pipeline matrix LAKE` says which releases." if statuses else "No releases: name a source with #tags."
+    )
+    yield Grid("RPCs between all releases, as client and broker", ("status", "pairs and RPCs", ""), statuses, note)
+    if document.drift:
+        counts = [(row.source, row.lineage, row.status, shown(row.layouts)) for row in document.drift]
+        yield Grid("Forks beside upstream", ("source", "line", "status", "layouts"), counts)
+    if document.collisions:
+        columns = ("fork", "message", "versions", "file", "what", "upstream's own is in")
+        cells = sorted(map(_collision, document.collisions))
+        yield Grid("Collisions: one version number, two layouts", columns, cells)
+    if document.problems:
+        problems = [(row.stage, row.subject, row.problem) for row in document.problems]
+        yield Grid("Problems", ("stage", "at", "what"), problems)
+
+
+def _place(source: Any) -> str:
+    since = (source.as_of or "")[:16].replace("T", " ")
+    return f"{source.location} (as of {since}: it could not be read since)" if since else source.location
+
+
+def _open(findings: Iterable[SpanRow]) -> Grid:
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for row in findings:
+        counts.setdefault(_line(row), Counter())[row.severity if row.open else "fixed"] += 1
+    names = (*SEVERITIES, "fixed")
+    rows = [(*line, *(shown(numbers[name]) for name in names)) for line, numbers in sorted(counts.items())]
+    return Grid("Findings in the newest set of each line", ("source", "line", *SEVERITIES, "fixed before"), rows)
+
+
+Cell = Callable[[SpanRow], str]
+FOUND: dict[str, Cell] = {
+    "introduced": lambda row: day(row.introduced_time),
+    "commit": lambda row: short(row.introduced_commit),
+    "fixed": lambda row: "open" if row.open else day(row.fixed_time),
+    "commit ": lambda row: short(row.fixed_commit),
+    "first release": lambda row: "",
+    "fixed in": lambda row: row.fixed_release or "",
+    "rule": lambda row: row.rule,
+}
+BROKE: dict[str, Cell] = {
+    "when": lambda row: day(row.introduced_time),
+    "commit": lambda row: short(row.introduced_commit),
+    "first release": lambda row: "",
+    "breaks": lambda row: row.breaks,
+    "rule": lambda row: row.rule,
+}
+
+
+def _in_time(heading: str, spans: Iterable[SpanRow], released: set[str], cells: dict[str, Cell]) -> Iterator[Grid]:
+    """Spans by line; those of a rule from one revision to another as a single row, with the messages that have them."""
+    for line, of_line in groupby(spans, key=_line):
+        rows = []
+        for _, same in groupby(sorted(of_line, key=_ends), key=_ends):
+            some = list(same)
+            release = first_release(some[0], released)
+            values = [release if name == "first release" else cell(some[0]) for name, cell in cells.items()]
+            rows.append((*values, few(sorted({row.message_name or row.path for row in some}))))
+        never = cells is BROKE and any(row[2] == "never" for row in rows)
+        yield Grid(
+            f"{heading}: {titled(*line)}", [*map(str.strip, cells), "messages"], rows, UNRELEASED if never else ""
+        )
+
+
+def _ends(row: SpanRow) -> tuple[Any, ...]:
+    begun = (row.introduced_position, row.introduced_commit, row.rule, row.breaks or "", row.fixed_commit or "")
+    releases = (row.first_release or "", row.fixed_release or "", row.before_first_release, row.backports or ())
+    return (*begun, *releases)
+
+
+def first_release(row: SpanRow, released: Iterable[str]) -> str:
+    """The first release that has a finding or change, and those to which it was backported."""
+    if not row.first_release:
+        return EARLY if row.before_first_release else "never" if row.source in released else ""
+    backports = few(row.backports or ())
+    return f"{row.first_release} (backported to {backports})" if backports else row.first_release
+
+
+def _collision(row: DriftRow) -> tuple[str, ...]:
+    what = (ranged(row.lowest, row.highest), row.path, row.difference or "")
+    return (
+        titled(row.source, row.lineage),
+        row.message_name,
+        *what,
+        row.upstream_release or short(row.upstream_commit),
+    )

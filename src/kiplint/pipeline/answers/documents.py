@@ -1,0 +1,176 @@
+"""The answers to questions, as JSON has them. Fields are stable, and only ever added to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+from kiplint.pipeline.lake.schema import Columns
+from kiplint.pipeline.tables import Drift, Matrix, Problems, Sources, Spans
+
+Version = Literal[1]
+Row = dict[str, Any]
+Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
+Text = str | None
+_KINDS: dict[str, Any] = {"string": str, "timestamp": Time, "int": int, "bigint": int, "boolean": bool}
+_KINDS |= {"array<string>": tuple[str, ...], "array<int>": tuple[int, ...]}
+
+
+def _struct(name: str, columns: Columns) -> Any:
+    """A frozen Struct with the columns of a table, any of which may be null."""
+    return msgspec.defstruct(
+        name, [(column, _KINDS[kind] | None, None) for column, kind in columns.items()], frozen=True
+    )
+
+
+if TYPE_CHECKING:
+    SourceRow: TypeAlias = Any
+    SpanRow: TypeAlias = Any
+    DriftRow: TypeAlias = Any
+    ProblemRow: TypeAlias = Any
+    CellRow: TypeAlias = Any
+else:
+    SourceRow = _struct("SourceRow", Sources.COLUMNS)
+    SpanRow = _struct("SpanRow", Spans.COLUMNS)
+    DriftRow = _struct("DriftRow", Drift.COLUMNS)
+    ProblemRow = _struct("ProblemRow", Problems.COLUMNS)
+    CellRow = _struct("CellRow", dict(list(Matrix.COLUMNS.items())[4:]))
+
+
+def typed(kind: type[Any], rows: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]:
+    """Rows as Structs of a kind: times in ISO 8601, fields that it has not left out."""
+    names = kind.__struct_fields__
+    return tuple(kind(**{name: plain(row[name]) for name in names if name in row}) for row in rows)
+
+
+def plain(value: object) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return tuple(value) if isinstance(value, list) else value
+
+
+class QueryDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline query` answers; `truncated` where there are more rows."""
+
+    version: Version
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    truncated: bool
+
+
+class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding as it came in or was fixed, or a change, with the first release that has it."""
+
+    source: str
+    lineage: str
+    event: Literal["introduced", "fixed", "changed", "came", "went", "broke"]
+    position: int | None = None
+    commit: Text
+    time: Time | None
+    release: Text
+    rule: str
+    severity: str
+    breaks: Text
+    message_name: Text
+    field: Text
+    path: Text
+    message: Text
+    before_first_release: bool = False
+
+
+class BlameDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline blame` answers; `released` are the sources that have releases."""
+
+    version: Version
+    of: str
+    events: tuple[HistoryEvent, ...]
+    released: tuple[str, ...]
+
+
+class RecentDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline changes` answers."""
+
+    version: Version
+    since: Time
+    changes: tuple[HistoryEvent, ...]
+
+
+class RevisionState(msgspec.Struct, frozen=True, kw_only=True):
+    """A revision, its RPCs and their versions, and how many `adopted` the request header."""
+
+    source: str
+    lineage: str
+    position: int
+    commit: Text
+    time: Time | None
+    release: Text
+    rpcs: int
+    adopted: int
+    versions: int
+
+
+class AdoptionDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline rollout` answers."""
+
+    version: Version
+    header: int
+    sets: tuple[RevisionState, ...]
+
+
+class ReleasePair(msgspec.Struct, frozen=True):
+    """A release as client of another as broker: RPCs by status, and those in trouble."""
+
+    client: str
+    broker: str
+    client_source: str
+    broker_source: str
+    statuses: dict[str, int]
+    trouble: tuple[str, ...]
+
+
+class PairsDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline matrix LAKE` answers; `undefined` are releases without definitions, in no pair."""
+
+    version: Version
+    releases: tuple[str, ...]
+    pairs: tuple[ReleasePair, ...]
+    undefined: tuple[str, ...]
+
+
+class CellsDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline matrix LAKE CLIENT BROKER` answers."""
+
+    version: Version
+    client: str
+    broker: str
+    client_source: str
+    broker_source: str
+    rpcs: tuple[CellRow, ...]
+
+
+class DriftCount(msgspec.Struct, frozen=True):
+    """How many layouts of a fork's line have a status."""
+
+    source: str
+    lineage: str
+    status: str
+    layouts: int
+
+
+class ReportDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline report` answers."""
+
+    version: Version
+    sources: tuple[SourceRow, ...]
+    counts: dict[str, int]
+    findings: tuple[SpanRow, ...]
+    breaks: tuple[SpanRow, ...]
+    matrix: dict[str, int]
+    drift: tuple[DriftCount, ...]
+    collisions: tuple[DriftRow, ...]
+    problems: tuple[ProblemRow, ...]
+    history: tuple[RevisionState, ...] = ()
