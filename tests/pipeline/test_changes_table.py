@@ -1,19 +1,25 @@
-"""The table of changes has the fields of `diff`'s JSON output, by the same names."""
+"""The tables of changes and findings have the fields of `diff`'s and `check`'s JSON output, by the same names."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import msgspec
 
+import kiplint
 from kiplint.commands.diff.result import change_object
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.pipeline.lake.schema import batch, columns
+from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.stages.compare import _row
-from kiplint.pipeline.tables import Changes
+from kiplint.pipeline.stages.lint import files_in_arrow
+from kiplint.pipeline.tables import Changes, Findings
+from kiplint.render.findings.json import encoded
 from tools import definition, field
 
 
@@ -36,6 +42,36 @@ def test_columns_are_the_fields_of_the_json_output() -> None:
         "url": "https://example.com/#rule",
         "unproven": False,
     }
+
+
+def test_findings_are_the_fields_of_check(tmp_path: Path) -> None:
+    (tmp_path / "XRequest.json").write_bytes(
+        definition(field("A", ignorable="true"), field("B", versions="0+", nullableVersions="0-9"))
+    )
+    shown = msgspec.to_builtins(kiplint.check(tmp_path, config={}).document)["findings"]
+    engine = Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
+    batches = [
+        batch(columns("name, blob, data binary"), [("XRequest.json", "b", (tmp_path / "XRequest.json").read_bytes())])
+    ]
+    found = [
+        dict(zip(Findings.COLUMNS, row, strict=True)) for _, rows in files_in_arrow(engine)(batches) for row in rows
+    ]
+    own = {"tree": None, "name": "XRequest.json", "blob": "b"}
+    assert [row["rule"] for row in found if row["fix"] or row["instead"]]
+    by_fingerprint = {said["fingerprint"]: said for said in shown}
+    for row in found:
+        said = by_fingerprint[row["fingerprint"]]
+        fix = {"fix": encoded(said["fix"])} if "fix" in said else {}
+        place, source = row.pop("place"), said.pop("source")
+        assert (row.pop("rule_source"), bool(place)) == (source, True)
+        del said["path"]
+        assert row == {
+            "fix": "",
+            "instead": "",
+            **own,
+            **said,
+            **{name: text.replace(str(tmp_path) + "/", "") for name, text in fix.items()},
+        }
 
 
 TEXTS = (definition(field("A")), definition(field("A", "int64")))

@@ -10,6 +10,7 @@ from benchmarks.sample import make_history
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.listing import Source, list_source, read_source
+from kiplint.sources.history import is_candidate
 from kiplint.sources.schema_files import SourceError
 
 
@@ -65,8 +66,11 @@ def test_tags_by_several_globs(history: Path, tmp_path: Path) -> None:
 def test_tags_in_the_order_of_versions(history: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "-C", history, "tag", "1.10.0-rc1", "main"], check=True)
     subprocess.run(["git", "-C", history, "tag", "nightly", "main"], check=True)
-    told = [release for _, release in _listed(f"a={history}#tags", tmp_path)]
+    told = [release for _, release in _listed(f"a={history}#tags=*", tmp_path)]
     assert told == ["1.0.0", "1.1.0", "1.2.0", "1.10.0-rc1", "2.0.0"]
+    line = list_source(read_source(f"a={history}#tags"), ())
+    assert line.revisions.table["release"].to_pylist() == ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]
+    assert line.candidates == 1
     assert [release for _, release in _listed(f"a={history}#tags=1.?.0", tmp_path)] == ["1.0.0", "1.1.0", "1.2.0"]
 
 
@@ -121,3 +125,13 @@ def test_what_cannot_be_listed(history: Path, tmp_path: Path, source: str, said:
     with pytest.raises(SourceError) as caught:
         list_source(read_source(source.format(**places)), ())
     assert str(caught.value).startswith(said.format(**places).partition("; did you mean")[0])
+
+
+@pytest.mark.parametrize("tag", ["3.9.0-rc3", "4.0.0-RC1", "1.0-alpha", "v2.0.0-beta.2", "2.0.0rc1", "0.8.0-beta1"])
+def test_candidates(tag: str) -> None:
+    assert is_candidate(tag)
+
+
+@pytest.mark.parametrize("tag", ["3.9.0", "v4.1.0", "confluent-8.0.0", "march-1.0", "alphabet-2.0", "7.0.0-ccs"])
+def test_releases(tag: str) -> None:
+    assert not is_candidate(tag)

@@ -20,7 +20,7 @@ from kiplint.pipeline.lake.storage import local_path, require_no_secret, store_o
 from kiplint.pipeline.tables import Sets
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import is_repository, own_repository
-from kiplint.sources.history import TAGS, Revision, branch, tags
+from kiplint.sources.history import TAGS, Revision, branch, is_candidate, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.schema_files import SourceError, is_walked
 
@@ -77,7 +77,8 @@ class Line(NamedTuple):
     """One line of history: `kind` is git or files; the revisions go from the oldest to the newest.
 
     `location` is where this machine reads it, `path` where it was said to be, and where others read it. `digest` is
-    another one for other revisions, `shallow` a clone whose history was cut off.
+    another one for other revisions, `shallow` a clone whose history was cut off, `candidates` how many tags of release
+    candidates, alphas and betas were left out.
     """
 
     source: str
@@ -88,6 +89,7 @@ class Line(NamedTuple):
     revisions: Revisions
     digest: str
     shallow: bool = False
+    candidates: int = 0
 
 
 Outcome = Line | str
@@ -120,9 +122,9 @@ def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
         state = _digest(path, state_of(path)) if store_of(path) else _state(path)
         row = (state + chosen, "", "", None, None, *_commit_values(Revision("", "", 0)))
         return Line(source.name, "", FILES, path, location, *_known([row]))
-    revisions, shallow = _revisions(source, location)
+    revisions, shallow, candidates = _revisions(source, location)
     rows = [_row(revision, chosen) for revision in revisions]
-    return Line(source.name, source.ref or "HEAD", GIT, path, location, *_known(rows), shallow)
+    return Line(source.name, source.ref or "HEAD", GIT, path, location, *_known(rows), shallow, candidates)
 
 
 def _places(source: Source) -> tuple[str, str]:
@@ -133,11 +135,17 @@ def _places(source: Source) -> tuple[str, str]:
     return path, on_this_machine(path, source.path)
 
 
-def _revisions(source: Source, location: str) -> tuple[list[Revision], bool]:
+def _revisions(source: Source, location: str) -> tuple[list[Revision], bool, int]:
     what, _, glob = source.ref.partition("=")
     with closing(own_repository(location, source.path)) as objects:  # thousands of sources would have as many processes
-        revisions = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
-        return revisions, objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+        every = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
+        shallow = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+    if what != TAGS or glob:
+        return every, shallow, 0
+    releases = [revision for revision in every if not is_candidate(revision.release)]
+    if not releases:
+        raise SourceError(f"no release in {source.path}: #tags=* takes its {len(every)} release candidates and betas")
+    return releases, shallow, len(every) - len(releases)
 
 
 def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:

@@ -18,7 +18,7 @@ from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize
 from kiplint.pipeline.listing import MANY, Line, Problem, list_all, read_source
 from kiplint.pipeline.stage import STAGES, Context, Engine, Stage, Work
 from kiplint.pipeline.tables import Files, Sets
-from kiplint.text.words import did_you_mean
+from kiplint.text.words import did_you_mean, plural
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,11 +39,15 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Done(NamedTuple):
-    """A stage that was done: the rows of the tables that it writes, and its time in seconds; None when skipped."""
+    """A stage that was done: the rows of the tables that it writes, and its time in seconds; None when skipped.
+
+    `notes` are remarks for people.
+    """
 
     stage: str
     rows: dict[str, int]
     seconds: float | None
+    notes: tuple[str, ...] = ()
 
 
 class Watcher(NamedTuple):
@@ -152,8 +156,18 @@ def _attend(
     with _in_one_line(f"stage {stage.name}"), _tuned(spark, _size(lake, snapshot, context)):
         stage.run(work, context)
     snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **done}), work.written, stage.name)
-    watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), time.perf_counter() - started))
+    seconds = time.perf_counter() - started
+    watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), seconds, _notes(stage, context)))
     return snapshot
+
+
+def _notes(stage: Stage, context: Context) -> tuple[str, ...]:
+    cut = {line.source: line.candidates for line in context.lines if line.candidates and stage.name == "ingest"}
+    if not cut:
+        return ()
+    names = f"{next(iter(cut))} and {len(cut) - 1} more" if len(cut) > 1 else next(iter(cut))
+    left = f"{plural(sum(cut.values()), 'tag')} of release candidates, alphas and betas"
+    return (f"{names}: {left} left out; #tags=* takes all",)
 
 
 def _tuned(spark: SparkSession, rows: int) -> AbstractContextManager[None]:

@@ -168,6 +168,11 @@ def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
     return [int(number) for number in match[0].split(".")], not rest, later, tag
 
 
+def is_candidate(tag: str) -> bool:
+    """Whether a tag is that of a release candidate, an alpha or a beta."""
+    return re.search(r"(?:\b|[0-9._-])(?:rc|alpha|beta)(?![a-z])", tag, re.IGNORECASE) is not None
+
+
 def version_tags(repository: str | None = None) -> list[str]:
     """The tags with a version number of a repository (a directory or a bundle), in the order of versions."""
     names = open_repository(repository).run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags").splitlines()

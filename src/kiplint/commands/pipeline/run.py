@@ -33,7 +33,8 @@ class Options(Group, frozen=True):
     source: Annotated[
         tuple[str, ...],
         Option(
-            "A git repository or bundle with a branch, `tags`, `tags=GLOB,!GLOB`; a directory, an archive. Repeatable.",
+            "A git repository or bundle with a branch, `tags` (releases), or `tags=GLOB,!GLOB` (`tags=*`: all tags); a "
+            "directory, an archive. Repeatable.",
             "NAME=PATH[#REF]",
         ),
     ] = ()
@@ -129,6 +130,8 @@ class Console:
         self.close()
         if self._quiet:
             return
+        for note in done.notes:
+            warn(f"note: {note}")
         rows = ", ".join(f"{count:,} {name}" for name, count in done.rows.items())
         took = "up to date" if done.seconds is None else f"{done.seconds:.1f} s"
         print(
