@@ -162,7 +162,9 @@ def test_report_in_formats_of_findings(lake: Lake, sources: tuple[str, ...]) -> 
     assert rows
     told = printed("report", str(lake.path), "--output-format", "concise").splitlines()
     assert told == [
-        f"{row['path']}:{row['line']}:{row['column']}: {row['severity']} {row['rule']} {row['message']}" for row in rows
+        f"{row['path']}:{row['line']}:{row['column']}: {row['severity']} {row['rule']} {row['message']}"
+        + (f"; write {row['instead']}" if "instead" in row else "")
+        for row in rows
     ]
     document = json.loads(printed("report", str(lake.path), "--output-format", "json"))
     newest = {(one["rule"], one["message_name"]) for one in document["findings"] if one["open"]}

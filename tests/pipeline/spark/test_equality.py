@@ -21,7 +21,7 @@ from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.tables import Matrix, Sets
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
-from .thinned import BLOBS, REVISIONS, WHOLE
+from .thinned import BLOBS, RELEASES, REVISIONS, TAGS, WHOLE
 
 SAMPLE = int(os.environ.get("KIPLINT_EQUALITY_SAMPLE", "12"))
 """How many are drawn of each line; `make equality` draws other ones in each run."""
@@ -46,11 +46,11 @@ def drawn(reader: Reader) -> tuple[list[list[dict[str, Any]]], random.Random]:
     for row in sorted(reader.rows(Sets), key=lambda row: (row["lineage"], row["position"])):
         if row["source"] == "kafka":
             lines[row["lineage"]].append(row)
-    return [lines["trunk"], lines["tags=*"]], random.Random(SEED)
+    return [lines["trunk"], lines[TAGS]], random.Random(SEED)
 
 
 def test_every_revision_is_there_once(drawn: tuple[list[list[dict[str, Any]]], random.Random]) -> None:
-    assert [len(line) for line in drawn[0]] == [REVISIONS, 48]
+    assert [len(line) for line in drawn[0]] == [REVISIONS, RELEASES]
     assert all([row["position"] for row in line] == list(range(len(line))) for line in drawn[0])
 
 
@@ -91,7 +91,7 @@ def test_the_matrix_is_that_of_negotiate(
     cells: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in reader.rows(Matrix):
         cells[row["client"], row["broker"]].append(row)
-    assert len(cells) == 48 * 48
+    assert len(cells) == RELEASES**2
     for client, broker in chance.sample(sorted(cells), min(PAIRS, len(cells))):
         said = negotiate((client, opened(client)), [(broker, opened(broker))]).rpcs
         told = sorted(_cell(row) for row in cells[client, broker])

@@ -183,3 +183,35 @@ class OptimizeRoom:
             states = f"states since {since} (number {done.oldest.number}) are there"
             print(f"{compacted} compacted, {removed} removed; {states}")
         return CLEAN
+
+
+class VerifyRoom:
+    """`kiplint pipeline verify`."""
+
+    EPILOG = "Example:  kiplint pipeline verify lake.  Exit codes: 0 no damage, 1 damaged files, 2 no lake."
+
+    class Options(Group, frozen=True):
+        """Its options."""
+
+        lake: LakeArgument
+        output_format: AnswerFormOption = "text"
+        color: ColorOption = "auto"
+
+    @staticmethod
+    def run(options: "VerifyRoom.Options") -> int:
+        """Read every file of a lake against its log: sizes, checksums, numbers of rows.
+
+        `kiplint pipeline run --resume` makes the tables of damaged files again.
+        """
+        from kiplint.cli.process import CLEAN, FINDINGS
+        from kiplint.commands.pipeline.lake import open_lake, present_answer
+
+        reader = open_lake(options.lake)
+        from kiplint.pipeline.answers.documents import DamagedPart, IntegrityDocument
+        from kiplint.pipeline.lake.upkeep import verify
+
+        parts = [part for table in reader.snapshot.tables.items() for part in reader.lake.parts(*table)]
+        damaged = tuple(DamagedPart(*damage) for damage in verify(reader.lake, reader.snapshot))
+        answer = IntegrityDocument(1, len(parts), sum(part.rows for part in parts), damaged)
+        present_answer(answer, options.output_format, options.color)
+        return FINDINGS if damaged else CLEAN

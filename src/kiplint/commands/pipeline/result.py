@@ -11,6 +11,7 @@ from kiplint.pipeline.answers.documents import (
     AdoptionDocument,
     BlameDocument,
     CellsDocument,
+    IntegrityDocument,
     PairsDocument,
     QueryDocument,
     RecentDocument,
@@ -29,6 +30,7 @@ DOCUMENTS = {
     "pipeline-query": QueryDocument,
     "pipeline-report": ReportDocument,
     "pipeline-rollout": AdoptionDocument,
+    "pipeline-verify": IntegrityDocument,
 }
 TEXT = {
     "text": "kiplint.commands.pipeline.text:write",

@@ -45,7 +45,9 @@ class Options(Group, frozen=True):
         tuple[str, ...], Option("One more source beside those that LAKE has. Repeatable.", "NAME=PATH[#REF]")
     ] = ()
     remove: Annotated[tuple[str, ...], Option("A source that LAKE is to have no more. Repeatable.", "NAME")] = ()
-    resume: Annotated[bool, Option("Go on with the sources that LAKE was last run with.")] = False
+    resume: Annotated[
+        bool, Option("Go on with the sources that LAKE was last run with; damaged tables are made again.")
+    ] = False
     stages: Annotated[
         tuple[str, ...],
         Option("Only these of ingest, lint, describe, compare, spans, matrix, drift.", "STAGE,...", usual="all"),
@@ -99,7 +101,9 @@ def run(options: Options) -> int:
         with one_session(options.cluster, quiet=options.quiet) as session:
             rules = configure(config=request.config or {}).rules()
             watcher = Watcher(console.begun, console.done)
-            run_stages(lake, request, Engine.of(rules), session, watcher, stages, far=is_elsewhere(options.cluster))
+            far = is_elsewhere(options.cluster)
+            engine = Engine.of(rules)
+            run_stages(lake, request, engine, session, watcher, stages, far=far, repair=options.resume)
     except (KeyboardInterrupt, Ended):
         console.interrupted(lake)
         raise

@@ -223,6 +223,15 @@ def _cells(document: documents.CellsDocument) -> Iterator[Grid]:
     yield Grid(f"{ours} as client, {theirs} as broker", columns, rows)
 
 
+@grids.register
+def _integrity(document: documents.IntegrityDocument) -> Iterator[Grid]:
+    note = f"{plural(document.parts, 'file')} with {plural(document.rows, 'row')} read."
+    rows = [(damage.table, damage.part, damage.problem) for damage in document.damaged]
+    if rows:
+        note += " `kiplint pipeline run --resume` makes their tables again."
+    yield Grid("Damaged files" if rows else "No damage", ("table", "file", "what"), rows, note)
+
+
 def is_tags(row: Any) -> bool:
     """Whether a line is one of releases."""
     return str(row.lineage).partition("=")[0] == "tags"

@@ -174,3 +174,20 @@ class ReportDocument(msgspec.Struct, frozen=True):
     collisions: tuple[DriftRow, ...]
     problems: tuple[ProblemRow, ...]
     history: tuple[RevisionState, ...] = ()
+
+
+class DamagedPart(msgspec.Struct, frozen=True):
+    """A file of a table that is not as the lake's log has it."""
+
+    table: str
+    part: str
+    problem: str
+
+
+class IntegrityDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline verify` answers: how many files were read, with how many rows, and the damaged ones."""
+
+    version: Version
+    parts: int
+    rows: int
+    damaged: tuple[DamagedPart, ...]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(rf"(?:{FOLDER.pattern}/)?[A-Za-z0-9][A-Za-z0-9_.=-]{{0,200}}\.parquet")
 _SETTINGS: Final = {"delta.enableExpiredLogCleanup": "false"}
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_S3_ERROR: Final = re.compile(r"<Code>([^<]*)</Code>.*?<Message>([^<]*?)\.?</Message>")
 _STACK: Final = re.compile(r" 0: \S+ 1: .*")
 _LONGEST: Final = 300
 
@@ -134,8 +135,10 @@ def commit(
 
 
 def one_line(error: Exception | str) -> str:
-    """What went wrong, in one line, without the stack that a library has put behind it."""
+    """What went wrong, in one line, without the stack or the XML that a library has put behind it."""
     line = " ".join(_COLOR.sub("", str(error)).split())
+    if answer := _S3_ERROR.search(line):
+        return f"{answer[1]}: {answer[2]}; check the name of the bucket, and the credentials and region"
     return _STACK.sub("", line)[:_LONGEST]
 
 
@@ -236,7 +239,11 @@ class PartWriter:
             if self._storage.path:
                 (self._storage.path / self._name).parent.mkdir(parents=True, exist_ok=True)
             self._writer = pq.ParquetWriter(
-                self._name, self._schema, filesystem=self._storage.files, compression="zstd"
+                self._name,
+                self._schema,
+                filesystem=self._storage.files,
+                compression="zstd",
+                write_page_checksum=True,
             )
         group = pa.Table.from_batches(self._held)
         self._writer.write_table(group.combine_chunks().cast(self._schema))
@@ -297,6 +304,22 @@ def returning(
             yield batch(RETURNED, returned)
 
     return work
+
+
+def damage_of(storage: Storage, part: Part) -> str:
+    """What is wrong with a file beside what the log says of it, read whole with its checksums; empty for nothing."""
+    try:
+        info = storage.files.get_file_info([part.name])[0]
+        if not info.is_file:
+            return "is missing"
+        if info.size != part.size:
+            return f"has {info.size:,} bytes, and {part.size:,} in the log"
+        with storage.files.open_input_file(part.name) as source:
+            file = pq.ParquetFile(source, page_checksum_verification=True)
+            rows = sum(batch.num_rows for batch in file.iter_batches())
+        return "" if rows == part.rows else f"has {rows:,} rows, and {part.rows:,} in the log"
+    except (OSError, pa.ArrowException) as error:
+        return f"cannot be read: {one_line(error)}"
 
 
 def read_parts(spark: SparkSession, storage: Storage, parts: Parts, columns: Columns, tasks: int) -> DataFrame:

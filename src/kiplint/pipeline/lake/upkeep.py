@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from kiplint.pipeline.lake.delta import Part, Parts, head_of, names, parts_of, reading, write_rows
+from kiplint.pipeline.lake.delta import Part, Parts, damage_of, head_of, names, parts_of, reading, write_rows
 from kiplint.pipeline.lake.lake import OPTIMIZED, Lake, Snapshot, all_states, files_of
 from kiplint.pipeline.lake.schema import arrow_schema
 from kiplint.pipeline.lake.storage import FOLDER, RUNS, STAGING, remove
@@ -116,3 +116,19 @@ def _unneeded(lake: Lake, tokens: set[str], needed: set[str]) -> Iterator[str]:
 
 def _small(parts: Parts) -> Parts:
     return tuple(part for part in parts if part.size < SMALL)
+
+
+class Damage(NamedTuple):
+    """A file of a table that is not as the log has it, and what is wrong with it."""
+
+    table: str
+    part: str
+    problem: str
+
+
+def verify(lake: Lake, snapshot: Snapshot) -> Iterator[Damage]:
+    """Read every file of a state against the log, and yield those that are damaged. Raises UsageError."""
+    for name, version in sorted(snapshot.tables.items()):
+        for part in lake.parts(name, version):
+            if problem := damage_of(lake.storage, part):
+                yield Damage(name, part.name, problem)
