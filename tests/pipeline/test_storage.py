@@ -12,9 +12,8 @@ from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake import upkeep
 from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.lake.marker import claim
 from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.lake.storage import Storage
+from kiplint.pipeline.lake.storage import Storage, claim
 from kiplint.pipeline.lake.upkeep import optimize
 from kiplint.pipeline.tables import Problems
 from tools import complaint
