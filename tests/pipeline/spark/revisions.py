@@ -24,6 +24,7 @@ FINDING = [
     "message_name",
     "rule_source",
     "fingerprint",
+    "instead",
 ]
 CHANGE = [
     "rule",
@@ -49,8 +50,8 @@ def checked(commit: str, repository: str, rules: RuleSet) -> list[Row]:
         for found in check_set((Input(file.path, file.data) for file in one.files), rules).findings:
             span, path = found.span, found.path.partition(":")[2]
             where = (span.line, span.column, span.end_line, span.end_column, found.pointer)
-            what = (found.rule, found.severity, found.summary)
-            rows.append((path, *what, *where, found.message_name, found.source, found.fingerprint))
+            what = (found.rule, found.severity, found.message)
+            rows.append((path, *what, *where, found.message_name, found.source, found.fingerprint, found.instead))
     return sorted(rows)
 
 
