@@ -336,7 +336,7 @@ def first_release(row: SpanRow, released: Iterable[str]) -> str:
 def _collision(row: DriftRow) -> tuple[str, ...]:
     what = (ranged(row.lowest, row.highest), row.path, row.difference or "")
     return (
-        titled(row.source, row.lineage),
+        titled(*dict.fromkeys(_line(row))),
         row.message_name,
         *what,
         row.upstream_release or short(row.upstream_commit),
