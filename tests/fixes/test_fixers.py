@@ -26,7 +26,9 @@ from tools import definition, field
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent.parent / "fixtures"
-FIXABLE = {rule.id: rule for rule in shipped_rules() if rule.spec.fix}
+BY_AGE = ("rpc/api-key-duplicate", "tags/duplicate")
+"""The rules whose fix goes to the newer of two; nothing in their example says which that is."""
+FIXABLE = {rule.id: rule for rule in shipped_rules() if rule.spec.fix and rule.id not in BY_AGE}
 ABOUT_COMMENTS = ("style/unused-ignore", "syntax/block-comment")
 """The rules whose fixes are about comments; they are never made unasked."""
 fixable = pytest.mark.parametrize("rule", FIXABLE.values(), ids=FIXABLE)

@@ -56,6 +56,7 @@ FIXERS: Mapping[str, str] = {
     "header-order": "header_range",
     "lagging-half": "rpc",
     "frozen": "message",
+    "header-zero": "message",
     "next-api-key": "message",
 }
 """The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""

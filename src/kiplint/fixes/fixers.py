@@ -29,6 +29,7 @@ from kiplint.text.edit import (
     NotEditable,
     child_of,
     delete_item,
+    delete_items,
     insert_property,
     rename_key,
     replace_value,
@@ -235,15 +236,28 @@ def frozen(case: FixerCase) -> Fix | None:
         return None
     versions = FROZEN[message.rpc_name]
     wanted = {"validVersions": as_json(str(versions)), "flexibleVersions": '"none"'}
-    if message.declares_headers:
-        wanted["headerVersions"] = map_text(derived_map(message, NONE), case.document.indent_unit)
-    edits = []
+    edits: list[Edit] = []
     for key, value in wanted.items():
         node = case.document.find(f"/{key}")
-        if node is not None and node.key is not None:
-            inner = value.replace("\n", "\n" + case.document.indent(node.key_start))
-            edits.append(replace_value(case.document, node, inner))
-    return case.unsafe(edits)
+        edits += [replace_value(case.document, node, value)] if node is not None else []
+    return case.unsafe([*edits, *_one_header(case.document, derived_header(message, 1, NONE))])
+
+
+def header_zero(case: FixerCase) -> Fix | None:
+    """Header 0 for all versions."""
+    return case.unsafe(_one_header(case.document, 0))
+
+
+def _one_header(document: Document, header: int) -> Iterable[Edit]:
+    """A header map with one range for all versions: its first entry is changed, the others go, and comments stay."""
+    node = document.find("/headerVersions")
+    if node is None or node.kind != "object" or not node.children:
+        return
+    first, *others = node.children
+    if (first.key, document.text[first.start : first.end]) != ("0+", f'"{header}"'):
+        yield rename_key(document, first, "0+")
+        yield replace_value(document, first, f'"{header}"')
+    yield from delete_items(document, node, others) if others else ()
 
 
 def next_api_key(case: FixerCase) -> Fix | None:
@@ -464,6 +478,7 @@ FIXERS: Final[Mapping[str, Fixer]] = {
     "header-order": header_order,
     "lagging-half": lagging_half,
     "frozen": frozen,
+    "header-zero": header_zero,
     "next-api-key": next_api_key,
 }
 

@@ -211,16 +211,23 @@ def child_of(node: Node, token: str) -> Node | None:
 
 
 def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:
-    """Take a property or element out, and its line if nothing else is on it."""
-    number = next(n for n, child in enumerate(container.children) if child is item)
-    comma = document.comma_after(item)
-    ends = [comma + 1 if comma >= 0 else item.end]
+    """Take a property or element out, and its line if nothing else is on it; comments stay."""
+    return delete_items(document, container, [item])
+
+
+def delete_items(document: Document, container: Node, items: Sequence[Node]) -> tuple[Edit, ...]:
+    """Take properties or elements out; the comma before them goes too where nothing follows."""
+    kept = [child for child in container.children if not any(child is item for item in items)]
+    last = container.children[-1]
     edits: list[Edit] = []
-    if comma < 0 and number:
-        before = document.comma_after(container.children[number - 1])
+    if kept and kept[-1] is not last and document.comma_after(last) < 0:
+        before = document.comma_after(kept[-1])
         edits += [document.edit(before, before + 1, "")] if before >= 0 else []
-    start, end = _wide(document, start_of(item), ends[0], is_last=comma < 0)
-    return (*edits, *_but_comments(document, start, end))
+    for item in items:
+        comma = document.comma_after(item)
+        end = comma + 1 if comma >= 0 else item.end
+        edits += _but_comments(document, *_wide(document, start_of(item), end, is_last=comma < 0))
+    return tuple(edits)
 
 
 def _wide(document: Document, start: int, end: int, *, is_last: bool) -> tuple[int, int]:
