@@ -347,3 +347,17 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
         ("rich-field", "f2"),
         ("rich", None),
     ]
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["00000007" + "00000000" + "0000"], "; as a response the frame reads to its last byte: "),
+        (["0000000300" + "00000000" + "01" + "0561626364" + "0000000101" + "0000" + "00"], ": Metadata@13"),
+        (["--response", "Metadata@12", GOOD.hex()], "; as a request the frame reads to its last byte: MetadataRequest 12"),
+    ],
+)  # fmt: skip
+def test_a_frame_that_does_not_read_says_what_it_may_be(words: list[str], said: str) -> None:
+    from kiplint import decode
+
+    options = {"response": words[1]} if words[0] == "--response" else {}
+    result = decode(words[-1], sets=[SET], **options)
+    assert said in result.entries[0].frame.problems[0].message

@@ -125,6 +125,52 @@ def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem:
     return problem
 
 
+MOST_GUESSED = 2**16
+NAMED = 3
+"""How many messages are named that a frame may be."""
+
+
+def with_readings(catalog: Catalog, frame: Frame, data: bytes, claim: Direction) -> Frame:
+    """Add to the first problem of a frame what of the other direction it may be: what reads to the last byte."""
+    hinted = any("reads to its last byte" in problem.message for problem in frame.problems)
+    if not frame.problems or hinted or len(data) > MOST_GUESSED or frame.problems[0].rule == "codec/too-many-elements":
+        return frame
+    if claim == "response":
+        request = decode_request(catalog, data)
+        names = [] if request.problems else [f"{request.message} {request.version}"]
+    else:
+        names = _responses(catalog, data)
+    if not names:
+        return frame
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    other = "request" if claim == "response" else "response"
+    text = (
+        f"{frame.problems[0].message}; as a {other} the frame reads to its last byte: {', '.join(names[:NAMED])}{more}"
+    )
+    return msgspec.structs.replace(
+        frame, problems=(msgspec.structs.replace(frame.problems[0], message=text), *frame.problems[1:])
+    )
+
+
+def _responses(catalog: Catalog, data: bytes) -> list[str]:
+    """The responses that a frame may be, those with the most values first, each with its highest such version."""
+    readings: dict[str, tuple[int, str]] = {}
+    messages = (message for key in catalog.api_keys for message in catalog.keyed("response", key))
+    for message in messages if len(data) > 4 else ():
+        for version in range(message.valid.highest, max(message.valid.lowest, message.valid.highest - 40) - 1, -1):
+            _, header = catalog.header(message, version)
+            front = header.decode(data, whole=False) if header else None
+            if front is None or front.problems or message.name in readings:
+                continue
+            try:
+                if (body := catalog.codec(message, version)).reads(data, front.end):
+                    value = body.read(data[front.end :])
+                    readings[message.name] = (-len(msgspec.json.encode(value)), f"{message.base_name}@{version}")
+            except UnusableLayout:
+                continue
+    return [text for _, text in sorted(readings.values())]
+
+
 _FATAL = (
     "codec/truncated",
     "codec/length-beyond-end",

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kiplint.codec.capture import CaptureSummary, UnreadableCapture, read_capture, summarize
 from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open_catalog
 from kiplint.codec.exchange import Additions, BadInput, complete, read_object
-from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split
+from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split, with_readings
 from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import MOST_RECORDS, is_exhausted, read_together, refill
 from kiplint.commands.decode.inputs import DecodeInput, InputFormat, read_inputs
@@ -152,6 +152,8 @@ def _frame(how: _How, data: bytes) -> Frame:
         frame = decode_response(how.catalog, *how.response, data, spans=spans)
     else:
         frame = decode_request(how.catalog, data, spans=spans)
+    if not how.body:
+        frame = with_readings(how.catalog, frame, data, "response" if how.response else "request")
     return complete(how.catalog, frame, how.additions)
 
 
