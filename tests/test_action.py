@@ -120,9 +120,9 @@ SUMMARY = f"""\
 
 Proof, by example messages:
 
-- ThingResponse, compat/layout-changed: new writes 1 as 000000000203040506070809\
+- ThingResponse, compat/layout-changed: new writes version 1 as 000000000203040506070809\
 00; old takes size 144964032628459529 at byte 4 for nothing
-- ThingResponse, compat/layout-changed: old writes 1 as 0000000000; new refuses at byte 4, int64 takes 8 bytes, \
+- ThingResponse, compat/layout-changed: old writes version 1 as 0000000000; new refuses at byte 4, int64 takes 8 bytes, \
 1 are left
 
 Breaks nothing:

@@ -347,6 +347,8 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
         ("rich-field", "f2"),
         ("rich", None),
     ]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -358,6 +360,5 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
 def test_a_frame_that_does_not_read_says_what_it_may_be(words: list[str], said: str) -> None:
     from kiplint import decode
 
-    options = {"response": words[1]} if words[0] == "--response" else {}
-    result = decode(words[-1], sets=[SET], **options)
+    result = decode(words[-1], sets=[SET], response=words[1] if words[0] == "--response" else None)
     assert said in result.entries[0].frame.problems[0].message

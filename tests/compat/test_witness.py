@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import given, settings
 
 from compat.test_diff_properties import JSON, broken, changes, evolved
@@ -74,3 +75,28 @@ def test_renames_and_new_tags_are_no_breaks() -> None:
         field("U", versions="3+", tag=1, taggedVersions="3+"),
     )
     assert witnesses(old, new, 0) == witnesses(old, new, 3) == ()
+
+
+@pytest.mark.parametrize(
+    ("types", "shown"),
+    [
+        (("int16", "uint16"), [("ffff", -1, 65535), ("ffff", 65535, -1)]),
+        (("int32", "uint32"), [("ffffffff", -1, 4294967295), ("ffffffff", 4294967295, -1)]),
+        (("int64", "float64"), [("0000000000000001", 1, 5e-324), ("3ff4000000000000", 1.25, 4608308318706860032)]),
+        (("bool", "int8"), [("01", True, 1), ("09", 9, "the byte of a boolean is 9, neither 0 nor 1")]),
+    ],
+)
+def test_witnesses_show_another_value(types: tuple[str, str], shown: list[tuple[str, object, object]]) -> None:
+    old, new = (message(field("A", kind)) for kind in types)
+    found = {one.writer: (one.hex, one.wrote, one.read) for one in witnesses(old, new, 0)}
+    assert [found["old"], found["new"]] == shown
+
+
+def test_witnesses_of_text_and_bytes_and_of_swapped_fields_show_values() -> None:
+    old, new = (message(field("A", kind)) for kind in ("string", "bytes"))
+    assert all(one.shows == 0 for one in witnesses(old, new, 0))
+    old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
+    assert [(one.hex, one.field, one.wrote, one.read_as, one.read) for one in witnesses(old, new, 0)] == [
+        ("0000000100000002", "a", 1, "b", 1),
+        ("0000000100000002", "b", 1, "a", 1),
+    ]

@@ -129,6 +129,23 @@ def each_rich(body: Layout) -> Iterator[Variant]:
     return _variants(body, lambda slot, tagged: not tagged and (slot.array or slot.body is None), rich_value)
 
 
+def each_high(body: Layout) -> Iterator[Variant]:
+    """For each number, boolean and byte string, at every depth: the body in which all its bits are set."""
+    highs: dict[str, Any] = {kind: -1 if low else high for kind, (low, high) in INTEGERS.items()}
+    highs |= {"bool": True, "float64": -1.5, "bytes": base64_text(b"\xff"), "records": base64_text(b"\xff")}
+    return _variants(
+        body,
+        lambda slot, tagged: not tagged and not slot.array and slot.kind in highs,
+        lambda slot: highs[slot.kind],
+    )
+
+
+def numbered(body: Layout) -> dict[str, Any]:
+    """The minimal body, whose numbers are 1, 2, 3 and so on."""
+    slots = (slot for slot in body.slots if slot.kind in INTEGERS and not slot.array)
+    return minimal(body) | {key_of(slot): number % 100 for number, slot in enumerate(slots, 1)}
+
+
 def each_null(body: Layout) -> Iterator[Variant]:
     """For each field that can be null, at every depth: the body in which only it is null."""
     return _variants(body, lambda slot, tagged: slot.nullable and not (tagged and default_of(slot) is None), _null)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -12,7 +12,17 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from kiplint.codec.codec import Codec, UnusableLayout
-from kiplint.codec.values import UNKNOWN_TAGS, each_null, each_rich, each_tag, key_of, minimal, rich
+from kiplint.codec.values import (
+    UNKNOWN_TAGS,
+    each_high,
+    each_null,
+    each_rich,
+    each_tag,
+    key_of,
+    minimal,
+    numbered,
+    rich,
+)
 from kiplint.codec.wire import Decoded, ValueSpan
 from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
@@ -161,6 +171,11 @@ class Witness(msgspec.Struct, frozen=True):
         """The side that reads."""
         return "new" if self.writer == "old" else "old"
 
+    @property
+    def shows(self) -> int:
+        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
+        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)
+
 
 class Sample(NamedTuple):
     """A value to try, and the field that it is about."""
@@ -178,7 +193,8 @@ def witnesses(
 ) -> tuple[Witness, ...]:
     """The best witness for each direction that has one, misreadings first; `new_version` is that of the new message.
 
-    Witnesses about `field`, a path of names from the schema, come first; then misreadings, then the shortest.
+    Witnesses about `field`, a path of names from the schema, come first; then those that show another value or a
+    failure, then misreadings, then the shortest.
     """
     ways = _both_ways(old, new, version, version if new_version is None else new_version)
     path = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
@@ -195,27 +211,35 @@ def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tu
 
 def _one_way(writer: Codec, reader: Codec, side: Side) -> Tried:
     try:
-        tried = ((example, _try(writer, reader, side, example, data)) for example, data in _examples(writer))
-        return tuple((example, witness) for example, witness in tried if witness)
+        tried = _tried(writer, reader, side, _examples(writer, _sample_values(writer.body)))
+        if any(witness.shows for _, witness in tried):
+            more = (Sample(path, value) for path, value in each_high(writer.body))
+            tried += _tried(writer, reader, side, _examples(writer, more))
+        return tried
     except UnusableLayout:
         return ()
 
 
+def _tried(writer: Codec, reader: Codec, side: Side, examples: list[tuple[Sample, bytes]]) -> Tried:
+    tried = ((example, _try(writer, reader, side, example, data)) for example, data in examples)
+    return tuple((example, witness) for example, witness in tried if witness)
+
+
 def _best(tried: Tried, path: list[str]) -> Witness | None:
-    best: tuple[tuple[bool, bool, int], Witness] | None = None
+    best: tuple[tuple[bool, int, bool, int], Witness] | None = None
     for example, witness in tried:
         about = bool(path) and (_is_about(example.field, path) or _is_about(witness.field, path))
-        rank = (not about, witness.outcome != "misread", len(witness.hex))
+        rank = (not about, witness.shows, witness.outcome != "misread", len(witness.hex))
         if best is None or rank < best[0]:
             best = (rank, witness)
     return best[1] if best else None
 
 
-def _examples(writer: Codec) -> list[tuple[Sample, bytes]]:
+def _examples(writer: Codec, samples: Iterable[Sample]) -> list[tuple[Sample, bytes]]:
     """The examples to try, shortest first, each once."""
     examples: dict[bytes, Sample] = {}
     size, _ = unfolded(writer.message, MOST_FIELDS_TRIED)
-    some = islice(_sample_values(writer.body), max(1, MOST_FIELDS_TRIED // max(size, 1)))
+    some = islice(samples, max(1, MOST_FIELDS_TRIED // max(size, 1)))
     for example in (*some, Sample("", rich(writer.body))):
         data, problems = writer.encode(example.value)
         if not problems:
@@ -233,6 +257,7 @@ def tries_all(message: Message, version: int) -> bool:
 
 def _sample_values(body: Layout) -> Iterator[Sample]:
     yield Sample("", minimal(body))
+    yield Sample("", numbered(body))
     for variants in (each_null(body), each_tag(body), each_rich(body)):
         yield from (Sample(path, value) for path, value in variants)
 

@@ -103,7 +103,7 @@ def heading(change: Judged) -> str:
 
 
 def sentence(witness: Witness) -> str:
-    """`old writes 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
+    """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
     data = witness.hex if len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
     wrote = f"{witness.field} {_short(witness.wrote)}" if witness.field else "nothing there"
     if witness.read_as == HEADER:
@@ -113,7 +113,7 @@ def sentence(witness: Witness) -> str:
     else:
         read = f"{witness.read_as} {_short(witness.read)}" if witness.read_as else "nothing"
         what = f"takes {wrote} at byte {witness.offset} for {read}"
-    return f"{witness.writer} writes {witness.version} as {data or 'no bytes'}; {witness.reader} {what}"
+    return f"{witness.writer} writes version {witness.version} as {data or 'no bytes'}; {witness.reader} {what}"
 
 
 def _short(value: Any) -> str:
