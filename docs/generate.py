@@ -31,12 +31,17 @@ def pages() -> dict[Path, str]:
         "docs/reference/precision.md": precision.make(),
         **{f"docs/{file}": text for file, text in schemas.files().items()},
         ".pre-commit-hooks.yaml": hooks.make(),
-        "README.md": _with("README.md", packs=rules.overview(), commands=cli.overview()),
+        "docs/index.md": _with("docs/index.md", packs=_in_docs(rules.overview()), commands=_in_docs(cli.overview())),
         "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),
         "docs/guide/ci.md": _with("docs/guide/ci.md", inputs=action.inputs(ACTION), outputs=action.outputs(ACTION)),
         "docs/guide/pre-commit.md": _with("docs/guide/pre-commit.md", hooks=hooks.overview(), folders=hooks.folders()),
     }
     return {ROOT / file: text for file, text in made.items()}
+
+
+def _in_docs(text: str) -> str:
+    """Text of the README as a page in docs/ has it."""
+    return text.replace("](docs/", "](")
 
 
 def _with(file: str, **parts: str) -> str:

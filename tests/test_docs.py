@@ -168,6 +168,23 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 
 
+def test_every_page_is_reached_in_two_steps() -> None:
+    """From the README and from the index of the documentation."""
+    pages = set(DOCS.rglob("*.md"))
+    for start in (ROOT / "README.md", DOCS / "index.md"):
+        reached = {start}
+        for _ in range(2):
+            links = (
+                (page, link) for page in reached for link in re.findall(r"\]\(([^)\s#]+)", page.read_text("utf-8"))
+            )
+            reached |= {(page.parent / link).resolve() for page, link in links if link.endswith(".md")} & pages
+        assert sorted(map(str, pages - reached)) == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) < 150
+
+
 def test_what_builds_the_site_is_pinned() -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
     pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if "==" in line)

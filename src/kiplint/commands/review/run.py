@@ -95,7 +95,7 @@ def review(
     refuse_unknown(fail_on_breaks)
     names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
     configuration = configure(names[0], **chosen)
-    since = Base("", "") if base == NONE else find_base(base)
+    since = Base("", "") if base == NONE else find_base(base, names)
     for name in names:
         if not os.path.lexists(name):
             raise SourceError(f"no such file or directory: {name}")
@@ -160,8 +160,8 @@ class Base(NamedTuple):
         return (f"compared with {self.revision}, {self.reason}",) if self.reason else ()
 
 
-def find_base(asked: str | None = None) -> Base:
-    """The base of a review in the repository around the working directory. Raises UsageError and SourceError."""
+def find_base(asked: str | None = None, names: Iterable[str] = (os.curdir,)) -> Base:
+    """The base of a review of some paths of the work tree. Raises UsageError and SourceError."""
     if asked:
         if not home_of(os.curdir):
             raise SourceError("a base needs a git repository around the working directory")
@@ -176,7 +176,8 @@ def find_base(asked: str | None = None) -> Base:
     if is_unborn("HEAD"):
         return Base("HEAD", "which has no commit yet")
     head = git("rev-parse", "HEAD").strip()
-    raw = git("cat-file", "commit", head).partition("\n\n")[0]  # also in a shallow clone with the parents' names
+    commit = open_repository(None).find(head)  # which names its parents in a shallow clone, too
+    raw = commit.data.decode("utf-8", "replace").partition("\n\n")[0] if commit else ""
     parents = [line.removeprefix("parent ") for line in raw.split("\n") if line.startswith("parent ")]
 
     def named(commit: str, reason: str) -> Base:
@@ -188,12 +189,19 @@ def find_base(asked: str | None = None) -> Base:
         return named(parents[0], "the branch that the pull request goes into")
     for branch in _branches():
         if fork := git("merge-base", "HEAD", branch).strip():
-            if fork != head or git("status", "--porcelain").strip():
+            if fork != head or any(map(_is_changed, names)):
                 return named(fork, f"where the branch left {branch}" if fork != head else "the last commit")
             break
-    if parents:
-        return named(parents[0], "the commit before HEAD")
-    raise UsageError("there is no commit to compare with", kind="no-base")
+    return named(parents[0], "the commit before HEAD") if parents else named(head, "the only commit")
+
+
+def _is_changed(name: str) -> bool:
+    """Whether the definitions of a path are otherwise than in the last commit."""
+    if not os.path.lexists(name) or not (place := _place(name, "HEAD")):
+        return True
+    with suppress(NothingThereError):
+        return {*load_base(place).sources.values()} != {*load(name).sources.values()}
+    return False
 
 
 def _branches() -> Iterator[str]:
