@@ -74,7 +74,9 @@ def test_what_is_not_said_again_is_as_it_was(lake: Lake, tmp_path: Path) -> None
 def test_other_sources_are_added_and_removed_by_name(lake: Lake) -> None:
     begun(lake, Request((SOURCE,), ("clients/*",), "x"))
     other = f"y={SET}"
-    said = f"{lake} was read from other sources ({other} is new, {SOURCE} is missing): --add or --remove them"
+    said = (
+        f"{lake} was read from other sources ({other} is new, {SOURCE} is missing); change them with --add and --remove"
+    )
     assert complaint(lambda: make_request(lake, [other])) == said
     both = make_request(lake, (), add=[other])
     assert both == Request((SOURCE, other), ("clients/*",), "x")

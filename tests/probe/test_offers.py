@@ -159,8 +159,11 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "standard input is not what `kiplint probe --output-format json` writes"),
-        ('{"brokers": 7}', "standard input is not what `kiplint probe --output-format json` writes: Expected `array`"),
+        ("[]", "standard input is not the output of `kiplint probe --output-format json`"),
+        (
+            '{"brokers": 7}',
+            "standard input is not the output of `kiplint probe --output-format json`: Expected `array`",
+        ),
         ('{"brokers": []}', "standard input has no broker that answered"),
         (
             '{"brokers": [{"address": "a:1", "error": "no", "apis": []}]}',

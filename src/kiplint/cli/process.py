@@ -71,7 +71,7 @@ def settle() -> None:
 
 
 def heed_signals() -> None:
-    """Raise signals as exceptions in the main thread, from now on: there is something to clean up."""
+    """Turn signals into exceptions in the main thread from now on, so that the process can clean up."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in ENDING:

@@ -149,7 +149,7 @@ class CapturedConnection:
 
     @property
     def opener(self) -> int | None:
-        """Which end opened the connection, if its SYN or the answer to it was captured."""
+        """The end that opened the connection; known only if its SYN or the answer to the SYN was captured."""
         return next(iter(self._openers)) if len(self._openers) == 1 else None
 
     @cached_property
@@ -189,11 +189,11 @@ class Cut(NamedTuple):
 
 
 class Sign(NamedTuple):
-    """What frames of one direction look like.
+    """How to recognise the frames of one direction.
 
-    `pattern` matches where a frame may begin, its length included. `test` takes bytes, a position behind a length, and
-    that length; it decides whether they look like a frame. `reads` decides whether a frame reads to its last byte, and
-    `linked` whether two frames that look right, given by their positions, belong to one stream.
+    `pattern` matches the possible beginnings of a frame: its length and first bytes. `test` takes bytes, the position
+    after a length, and this length; it returns whether a frame may start there. `reads` returns whether a frame can be
+    decoded to its last byte, `linked` whether frames at two positions may belong to the same stream.
     """
 
     pattern: re.Pattern[bytes]

@@ -52,7 +52,7 @@ def complete(catalog: Catalog, frame: Frame, additions: Additions) -> Frame:
 
 
 class ProblemObject(msgspec.Struct, frozen=True):
-    """A problem of a frame or of values, as JSON has it."""
+    """A problem of a frame or of values, for JSON."""
 
     rule: str
     offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
@@ -61,7 +61,7 @@ class ProblemObject(msgspec.Struct, frozen=True):
 
 
 class FrameObject(msgspec.Struct, frozen=True, kw_only=True):
-    """A decoded frame or body, as JSON has it."""
+    """A decoded frame or body, for JSON."""
 
     message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
     version: int | None
@@ -73,7 +73,7 @@ class FrameObject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EncodedObject(msgspec.Struct, frozen=True, kw_only=True):
-    """An encoded message, as JSON has it."""
+    """An encoded message, for JSON."""
 
     message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
     version: int | None
@@ -84,7 +84,7 @@ class EncodedObject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def frame_object(frame: Frame) -> FrameObject:
-    """A frame as JSON has it."""
+    """A frame, for JSON."""
     return FrameObject(
         message=frame.message or None,
         version=frame.version if frame.version >= 0 else None,
@@ -97,7 +97,7 @@ def frame_object(frame: Frame) -> FrameObject:
 
 
 def problem_objects(problems: Iterable[ByteProblem]) -> tuple[ProblemObject, ...]:
-    """Problems as JSON has them."""
+    """Problems, for JSON."""
     return tuple(
         ProblemObject(problem.rule, problem.offset, problem.message, problem.path or None) for problem in problems
     )

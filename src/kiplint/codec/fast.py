@@ -35,7 +35,7 @@ READ_FAILURES = (Malformed, struct.error, IndexError, UnicodeDecodeError)
 
 
 def make_reader(body: Layout, title: str) -> Reader:
-    """Compile a reader. Its values have bytes as base64 and floats as JSON has them."""
+    """Compile a reader whose values can be written as JSON: bytes become base64, floats JSON numbers."""
     source = _ReaderSource()
     name = source.function("read", lambda: source.body(body))
     made: Reader = source.out.compile(title)[name]

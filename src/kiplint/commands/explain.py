@@ -22,7 +22,7 @@ SECTION = "Reference"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint explain`."""
 
     rule: Annotated[str, Argument("The rule's id, such as tags/gap.", "RULE", complete=completion.rule_ids)]
 

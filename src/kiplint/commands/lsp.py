@@ -17,7 +17,7 @@ SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint lsp`."""
 
     stdio: Annotated[bool, Option("Use standard input and output, which is the default.")] = False
 

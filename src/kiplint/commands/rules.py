@@ -16,7 +16,7 @@ SECTION = "Reference"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint rules`."""
 
     selectors: Annotated[
         tuple[str, ...], Argument("Only these: rules, packs or globs.", "RULES", complete=completion.rules)

@@ -19,7 +19,7 @@ def _complete(incomplete: str) -> list[str]:
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint schema`."""
 
     name: Annotated[
         str,

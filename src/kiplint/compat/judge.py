@@ -104,7 +104,7 @@ class Judged(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def versions(self) -> str:
-        """The versions that it affects; empty for none."""
+        """The versions that the change affects; empty for none."""
         return str(self.change.versions) if self.change.versions else ""
 
     @cached_property

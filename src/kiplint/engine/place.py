@@ -73,10 +73,10 @@ def place(
     fixer: FixFunction | None = None,
     files: Mapping[str, bytes] | None = None,
 ) -> list[Finding]:
-    """The findings of one file, in the order of its lines; ignored ones left out, useless ignores added.
+    """The findings of one file in the order of its lines, without ignored findings and with the useless ignores.
 
-    With a fixer they carry their fixes, which may change `files`. To ignore a rule about other readers is not
-    useless where they are not looked at.
+    With a fixer, findings carry their fixes, which may change `files`. An ignore of a rule about other readers counts
+    as useless only if these rules run.
     """
     text = decode_text(definition.data)
     locator = Locator(text)
@@ -100,7 +100,7 @@ def place(
 
 
 def place_set(violation: Violation) -> Finding:
-    """The finding about a whole set, at its directory: no file of it is more at fault than another."""
+    """The finding about a whole set, placed at its directory because no single file causes it."""
     folder = violation.anchor.file
     return Finding(
         rule=violation.rule.id,

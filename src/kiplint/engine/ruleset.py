@@ -270,9 +270,9 @@ class Compiled:
 
 
 def compile_rules(kind: str, rules: Iterable[Rule], budget: StepBudget) -> Iterator[Compiled]:
-    """The rules of a kind, pack by pack. Raises ExpressionError when one leaves the language.
+    """The compiled rules of a kind, pack by pack. Raises ExpressionError if an expression is invalid.
 
-    Those that are compiled here take their steps from the budget.
+    Rules that must be compiled now take their steps from the budget.
     """
     for (pack, stamp), members in groupby(rules, key=lambda rule: (rule.pack, rule.stamp)):
         group = list(members)

@@ -39,7 +39,7 @@ FUNCTIONS: dict[str, Function] = {
     "join": Function(_joined, "str", (1, 1), "The items as text, with commas between them."),
     "lower": Function(str.lower, "str", (1, 1), "The text in lower case."),
     "upper": Function(str.upper, "str", (1, 1), "The text in upper case."),
-    "quoted": Function(_quoted, "str", (1, 1), "The text in double quotes, as JSON has it."),
+    "quoted": Function(_quoted, "str", (1, 1), "The text as a JSON string, in double quotes."),
     "startswith": Function(str.startswith, "bool", (2, 2), "Whether the text begins with another."),
     "endswith": Function(str.endswith, "bool", (2, 2), "Whether the text ends with another."),
     "matches": Function(fnmatchcase, "bool", (2, 2), "Whether the text fits a pattern with `*`, `?` and `[...]`."),

@@ -51,7 +51,7 @@ def map_text(entries: HeaderMap, unit: str = "  ") -> str:
 
 
 def declare(draft: Draft, entries: HeaderMap) -> None:
-    """Give the message of a draft the map; a map that it has is led on entry by entry, and keeps its comments."""
+    """Write the map into the message of a draft. An existing map is updated entry by entry, and keeps its comments."""
     before = draft.message.header_ranges
     if not draft.message.declares_headers or not before:
         draft.put("headerVersions", map_text(entries, draft.document.indent_unit))
@@ -125,7 +125,7 @@ class _Above:
         return self._line(line) == "//"
 
     def comment_before(self, offset: int) -> bool:
-        """Whether the line above that of an offset, inside the definition, is a comment."""
+        """Whether the line before the line of an offset is a comment inside the definition."""
         line = self._document.lines.line_of(offset)
         return line - 1 > self._first and self._line(line - 1).startswith("//")
 
@@ -396,7 +396,7 @@ def _spaced(name: str) -> str:
 
 
 def field_like(document: Document, array: Node, properties: Mapping[str, Any]) -> str:
-    """The text of a field, on one line, on two, or on one line a bracket, as the last of the array is written."""
+    """The text of a field, spread over lines as the last field of the array is."""
     unit = document.indent_unit
     last = array.children[-1] if array.children else None
     if last is None or not last.children or "fields" in properties:

@@ -154,15 +154,15 @@ Tokens = tuple[Any, ...]
 def tokens(body: Layout, *, plain: bool = False) -> Tokens:
     """The encodings in order, without names: equal tokens are equal bytes.
 
-    All tagged fields are a single token: they are compared tag by tag. `plain` leaves out all that depends on the
-    version being flexible.
+    All tagged fields are a single token, because they are compared tag by tag. `plain` leaves out everything that
+    only flexible versions have.
     """
     encodings = tuple(token for slot in body.slots for token in slot_tokens(slot, plain=plain))
     return encodings if body.tags is None or plain else (*encodings, "tags")
 
 
 def slot_tokens(slot: Slot, *, plain: bool = False) -> Tokens:
-    """The tokens of one field; those of a struct that is not in an array and cannot be null are those of its fields."""
+    """The tokens of a field. A struct that is not in an array and cannot be null has only the tokens of its fields."""
     compact = slot.compact and not plain
     if slot.array:
         return (("array", compact, slot.nullable, _element(slot, compact, plain)),)

@@ -241,7 +241,7 @@ class Message(Container):
 
     @fact
     def versions(self) -> VersionRange:
-        """The same as `valid`: the versions in which the top-level fields may exist."""
+        """The same as `valid`: the versions in which top-level fields may exist."""
         return self.valid
 
     @fact

@@ -380,14 +380,14 @@ class Note(TextElement):
 
     @set_fact
     def recased(self) -> tuple[str, ...]:
-        """The names that it adds in another case than the field has; in lower case for the first such note only."""
+        """The same names; if they all begin in lower case, only for the first such note of the message."""
         names = self.recased_names
         first = not names or any(name[0].isupper() for name in names) or self._message.first_recased is self
         return names if first else ()
 
     @set_fact
     def recased_names(self) -> tuple[str, ...]:
-        """The names that it adds in another case than the field has."""
+        """The names that the note adds in another case than the field has."""
         return tuple(
             named.name
             for named in self._named

@@ -33,7 +33,7 @@ class Vote(NamedTuple):
 
 
 def uses_of(messages: Iterable[Message], selected: Collection[str] | None = None) -> Uses:
-    """Every use of the names that selected files have, in any case, in the live requests and responses."""
+    """The uses, in live requests and responses, of all field names of the selected files; case is ignored."""
     live = [message for message in messages if message.is_rpc and message.valid]
     chosen = live if selected is None else [message for message in live if message.file in selected]
     every = len(chosen) == len(live)

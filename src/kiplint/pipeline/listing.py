@@ -61,7 +61,7 @@ class Revisions(msgspec.Struct, frozen=True):
 
     @property
     def table(self) -> pa.Table:
-        """The rows as Arrow has them."""
+        """The rows as an Arrow table."""
         return table(LISTED, msgspec.msgpack.decode(self.packed))
 
 

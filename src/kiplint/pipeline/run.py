@@ -80,10 +80,10 @@ def run(
     far: bool = False,
     repair: bool = False,
 ) -> Snapshot:
-    """Bring a lake up to date; the session is only made when a stage has something to do. Raises UsageError.
+    """Bring a lake up to date; a session is created only if a stage has work to do. Raises UsageError.
 
-    With `far` the session may be that of a cluster, whose executors list the sources where there are many. With
-    `repair` every file of the lake is read, and stages whose tables have damaged files are done again.
+    With `far` the session may run on a cluster. If there are many sources, its executors list them. With `repair`
+    every file of the lake is read, and the stages whose tables have damaged files run again.
     """
     sources = [read_source(text) for text in request.sources]
     names = [source.name for source in sources]
@@ -216,9 +216,9 @@ def make_request(
     remove: Sequence[str] = (),
     across: bool = False,
 ) -> Request:
-    """What is to be read into a lake: these sources, or those of the run before, or these changed. Raises UsageError.
+    """The request of a run: new sources, or those of the previous run, with changes if any. Raises UsageError.
 
-    `--resume` goes on with all of it, its paths, upstream and configuration too, unless the latter are named again.
+    `resume` keeps the sources and paths of the previous run, and its upstream and configuration unless given anew.
     """
     before = requested(lake.snapshot()) if lake.exists else None
     place = os.path.abspath(config) if config else ""
@@ -236,7 +236,7 @@ def make_request(
         raise UsageError("nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake")
     if before and set(absolute) != set(before.sources):
         other = _difference(absolute, before.sources)
-        raise UsageError(f"{lake} was read from other sources ({other}): --add or --remove them")
+        raise UsageError(f"{lake} was read from other sources ({other}); change them with --add and --remove")
     return Request(absolute, tuple(paths), upstream, place, across)
 
 

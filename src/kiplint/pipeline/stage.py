@@ -271,7 +271,7 @@ class Work:
         return self.lake.parts(kind.NAME, done.inputs.get(kind.NAME)) if done else ()
 
     def anew(self, stage: str) -> bool:
-        """Whether nothing that a stage did is of use any more."""
+        """Whether a stage has to start anew: it has no earlier results, or they are out of date."""
         done = self.snapshot.stages.get(stage)
         return done is None or done.engine != self._ids[stage]
 

@@ -90,7 +90,7 @@ def join_blobs(work: Work, rows: DataFrame, count: int, tasks: int) -> DataFrame
 
 
 def sets_in(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, dict[str, list[Use]]]]:
-    """The chunks out of such rows: the number, and the files of each tree in the order of their names."""
+    """The chunks in these rows: the number of each, and the files of its trees in the order of their names."""
     current = -1
     trees: dict[str, list[Use]] = {}
     for rows in batches:

@@ -163,7 +163,7 @@ CHECKS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def value_problem(name: str, value: Any, parts: Parts, profile: Profile) -> str:
-    """Why the reader refuses the value of a property that it knows, or empty."""
+    """The reason why the reader refuses the value of a property that it knows, or an empty text."""
     kind = parts.properties[name]
     if value is None and kind.endswith("?"):
         return ""

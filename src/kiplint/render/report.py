@@ -75,7 +75,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def document(self) -> Any:
-        """The result as a frozen Struct, which is what JSON has."""
+        """The content of the JSON output, a frozen Struct."""
         raise NotImplementedError(type(self).__name__)
 
     @property

@@ -58,7 +58,7 @@ def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> typ
 def refactorings(
     workspace: Workspace, buffer: Buffer, offset: int, neighbours: Neighbours, uri: _Uri
 ) -> Iterator[types.CodeAction]:
-    """What can be done to the RPC whose half the text is, where the pointer is on a property of the whole."""
+    """The refactorings of the RPC to which the message belongs, if the cursor is on a property of the message."""
     place = cursor.at(buffer, offset)
     if place is not None and place.depth:
         return

@@ -172,7 +172,7 @@ def _linked(
     params: types.DefinitionParams | types.ReferenceParams,
     selects: Callable[[symbols.StructName], bool],
 ) -> Iterator[types.Location]:
-    """The names of the struct at a position that `selects` picks; elsewhere the other half of the RPC."""
+    """The names of the struct at a position that `selects` accepts; without a struct, the other message of the RPC."""
     buffer = server.text(params.text_document.uri)
     if buffer is None:
         return

@@ -107,7 +107,7 @@ def _take(stack: list[_Open], token: Token) -> None:
 
 
 def _keys(behind: Iterable[Token]) -> set[str]:
-    """The keys that follow in the same object, up to where it is closed."""
+    """The keys that follow in the same object, up to its closing brace."""
     keys: set[str] = set()
     depth, last = 0, ""
     for token in behind:

@@ -299,9 +299,9 @@ def open_repository(repository: str | None) -> Objects:
 
 
 def own_repository(place: str, name: str) -> Objects:
-    """The objects of a repository for a single caller, such as a thread, which must close them.
+    """The objects of a repository for a single caller, such as a thread. The caller must close them.
 
-    `name` is its name in errors. Raises SourceError as `open_repository` does.
+    `name` is the name of the repository in errors. Raises SourceError as `open_repository` does.
     """
     return _open(name, os.path.realpath(place))
 

@@ -19,7 +19,7 @@ from kiplint.text.tree import Node
 
 
 def weigh(problems: tuple[Problem, ...], root: Node | None, text: str) -> tuple[Problem, ...]:
-    """The same problems; those about a property whose values are all written alike are harmless."""
+    """The same problems; a duplicate key is marked as harmless if all its values have the same text."""
     if root is None or not any(problem.kind == "duplicate-key" for problem in problems):
         return problems
     alike = {start for node in _objects(root) for start in _repeated_alike(node, text)}
@@ -41,7 +41,7 @@ def _objects(root: Node) -> Iterator[Node]:
 
 
 def _repeated_alike(node: Node, text: str) -> Iterator[int]:
-    """Where the keys stand whose values are written alike in the whole object."""
+    """The offsets of the keys whose values have the same text wherever the key occurs in the object."""
     values: dict[str | None, set[str]] = {}
     for child in node.children:
         values.setdefault(child.key, set()).add(text[child.start : child.end])

@@ -45,7 +45,7 @@ class BaselineOptions(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The findings that are not recorded, the stale entries, and notes about the baseline."""
+    """The findings that the baseline does not record, its stale entries, and warnings about the baseline."""
 
     findings: tuple[Finding, ...]
     stale: tuple[StaleObject, ...]

@@ -38,7 +38,7 @@ SECTION = "Check and review"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint check`."""
 
     sets: Annotated[
         tuple[str, ...],
@@ -61,7 +61,7 @@ class Options(Group, frozen=True):
     diff: Annotated[bool, Option("Change nothing: print the changes of --fix as a patch.")] = False
     fix_baselined: Annotated[bool, Option("With --fix or --diff: fix findings in the baseline too.")] = False
     baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
-    update_baseline: Annotated[bool, Option("Drop findings that are gone from the baseline.")] = False
+    update_baseline: Annotated[bool, Option("Remove findings that no longer occur from the baseline.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: record new findings too.")] = False
     changed_since: Annotated[
         str | None,

@@ -66,7 +66,7 @@ class CheckResult(Report, frozen=True):
 
     @property
     def document(self) -> CheckDocument:
-        """The result as JSON has it."""
+        """The content of the JSON output."""
         from kiplint.commands.check.result import check_document
 
         return check_document(self)
@@ -103,11 +103,11 @@ def check(
     `changed_since`), and directories that lose a file are checked too. With `readers`, or when one of them is selected,
     the rules about other readers of the definitions run too.
 
-    `mending` applies the safe fixes, and with `unsafe_fixes` the likely ones: to the files (`fix`), or only in the
-    result's `patch` (`diff`); the findings are then those that remain. Findings in the baseline are fixed only with
-    `fix_baselined`, older ones than the change never. Without `fixes` findings have no fix. Raises UsageError for
-    mistakes in the arguments, the configuration or a pack, and for files that cannot be written; SourceError for what
-    cannot be opened.
+    `mending` selects how to fix: `fix` writes the fixes to the files, `diff` only to the result's `patch`. Safe fixes
+    are applied, with `unsafe_fixes` likely fixes too; the findings of the result are those that remain. Findings in
+    the baseline are fixed only with `fix_baselined`, findings older than the change never. Without `fixes` findings
+    carry no fix. Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that
+    cannot be written, and SourceError for files that cannot be opened.
     """
     options = CheckOptions(
         fail_on=fail_on,

@@ -102,7 +102,7 @@ class DecodeResult(Report, frozen=True):
 
 
 def decoded_object(entry: DecodedFrame) -> DecodedObject:
-    """A frame as JSON has it."""
+    """A frame, for JSON."""
     values = msgspec.structs.asdict(frame_object(entry.frame))
     captured = entry.captured
     if captured is None:

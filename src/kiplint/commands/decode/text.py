@@ -23,7 +23,7 @@ CAPTURE_HEAD = ("API", "version", "requests", "responses", "bytes")
 
 
 def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
-    """Write the frames; of a capture first what is in it."""
+    """Write the frames, after a summary of the capture if there is one."""
     width = width_of(out)
     parts = [[*_summary(result.capture, color, width)]] if result.capture is not None else []
     drawn = (entry for entry in result.entries if entry.captured is None or entry.frame.problems)
@@ -32,7 +32,7 @@ def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_markdown(result: DecodeResult, out: TextIO, *, color: bool) -> None:
-    """Write the numbers of frames, of a capture its RPCs, and the problems."""
+    """Write the numbers of frames and problems, the RPCs of a capture, and the problems."""
     problems = [(entry, problem) for entry in result.entries for problem in entry.frame.problems]
     out.write(f"### {plural(len(result.entries), 'frame')}, {plural(len(problems), 'problem')}\n\n")
     if result.capture is not None:

@@ -27,7 +27,7 @@ HINTS = {"breaks": "--fail-on-breaks: {message}", "message": "--message {message
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint diff`."""
 
     old: Annotated[
         str,

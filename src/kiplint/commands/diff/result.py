@@ -105,7 +105,7 @@ def diff_document(changes: Sequence[Judged], compared: int, rules: Mapping[str, 
 
 
 def change_object(change: Judged, rules: Mapping[str, RuleInfo] = NO_RULES) -> ChangeObject:
-    """A change as JSON has it."""
+    """A change, for JSON."""
     rule, old = rules.get(change.rule), change.old_span
     return ChangeObject(
         rule=change.rule,

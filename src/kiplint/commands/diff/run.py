@@ -45,7 +45,7 @@ class DiffResult(Report, frozen=True):
 
     @property
     def document(self) -> DiffDocument:
-        """The result as JSON has it."""
+        """The content of the JSON output."""
         return diff_document(self.changes, self.messages, self.rules)
 
 
@@ -62,11 +62,11 @@ def diff(
 ) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
-    A version is released when one of `released` has it: globs of tags, revisions or sets, else those of the
-    configuration. Without any, the versions of the base are. `messages` are globs of names of messages or RPCs: the
-    changes of others are left out. Where one of the two is a single file, only the changes of its message are
-    reported. The status is `findings` when a change breaks one of `fail_on_breaks`, or is an error. Raises
-    UsageError for mistakes in the arguments, the configuration or a pack, and SourceError for what cannot be
+    A version is released if a set in `released` has it. `released` are globs of tags, revisions or sets, by default
+    those of the configuration; without any, the versions of the base are released. `messages` are globs of names of
+    messages or RPCs: only their changes are reported. If the base or the head is a single file, only the changes of
+    its message are reported. The status is `findings` if a change breaks one of `fail_on_breaks`, or is an error.
+    Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set cannot be
     opened.
     """
     refuse_unknown(fail_on_breaks)

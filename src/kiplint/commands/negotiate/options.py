@@ -36,8 +36,8 @@ class Options(Group, frozen=True):
     feature: Annotated[
         str | None,
         Option(
-            'JSON, JSON5 or TOML: feature -> RPC -> versions, as in {"name": {"Fetch": "4-11"}}. Says which '
-            "features can be used.",
+            'A JSON, JSON5 or TOML file that maps features to RPCs and versions, as in {"name": {"Fetch": "4-11"}}. '
+            "The report states which features can be used.",
             "FILE",
         ),
     ] = None

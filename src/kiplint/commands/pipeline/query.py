@@ -23,7 +23,7 @@ SHOWN = 1000
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint pipeline query`."""
 
     lake: LakeArgument
     sql: Annotated[str, Argument("A query in DuckDB's SQL over the lake's tables, or in Spark's with --master.", "SQL")]

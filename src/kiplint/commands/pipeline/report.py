@@ -8,7 +8,7 @@ EPILOG = "Example:  kiplint pipeline report lake --output-format markdown > repo
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint pipeline report`."""
 
     lake: LakeArgument
     severity: Annotated[Literal["error", "warning", "info"], Option("Tell findings in time down to this severity.")] = (

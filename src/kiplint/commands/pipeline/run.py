@@ -28,7 +28,7 @@ EPILOG = (
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint pipeline run`."""
 
     source: Annotated[
         tuple[str, ...],
@@ -41,12 +41,10 @@ class Options(Group, frozen=True):
     out: Annotated[
         str, Option("Where to write the tables: a directory, or file://, s3://, gs://, abfss://...", "LAKE")
     ] = "lake"
-    add: Annotated[
-        tuple[str, ...], Option("One more source beside those that LAKE has. Repeatable.", "NAME=PATH[#REF]")
-    ] = ()
-    remove: Annotated[tuple[str, ...], Option("A source that LAKE is to have no more. Repeatable.", "NAME")] = ()
+    add: Annotated[tuple[str, ...], Option("A source to add to those of LAKE. Repeatable.", "NAME=PATH[#REF]")] = ()
+    remove: Annotated[tuple[str, ...], Option("A source to remove from LAKE. Repeatable.", "NAME")] = ()
     resume: Annotated[
-        bool, Option("Go on with the sources that LAKE was last run with; damaged tables are made again.")
+        bool, Option("Resume with the sources of the previous run of LAKE; damaged tables are made again.")
     ] = False
     stages: Annotated[
         tuple[str, ...],

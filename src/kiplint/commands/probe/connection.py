@@ -111,7 +111,7 @@ class BrokerConnection:
         try:
             self._deadline.left()
         except TimeoutError:
-            raise ProbeError(f"an answer that takes longer than {self._deadline.seconds:g} s to read") from None
+            raise ProbeError(f"reading the answer took longer than {self._deadline.seconds:g} s") from None
 
     def ask(self, frame: bytes) -> bytes:
         """Send a frame and receive a frame, both without their lengths."""

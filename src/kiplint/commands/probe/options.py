@@ -28,7 +28,7 @@ class Options(Group, frozen=True):
     repo: RepositoryOption = None
     timeout: Annotated[int, Option("The seconds that each broker has.", "SECONDS", least=1, most=600)] = 10
     tls: Annotated[bool, Option("Use TLS.")] = False
-    tls_ca: Annotated[str | None, Option("With --tls: the certificates to trust, else the system's.", "FILE")] = None
+    tls_ca: Annotated[str | None, Option("With --tls: trust these certificates, not the system's.", "FILE")] = None
     tls_certificate: Annotated[str | None, Option("With --tls: the client's certificate.", "FILE")] = None
     tls_key: Annotated[str | None, Option("With --tls: the key of the client's certificate.", "FILE")] = None
     tls_insecure: Annotated[bool, Option("With --tls: trust any certificate.")] = False

@@ -141,7 +141,7 @@ def read_offers(name: str) -> ProbedOffers | None:
         document = None
     if not isinstance(document, dict) or "brokers" not in document or "name" in document:
         if name == STDIN:
-            raise UsageError(f"{label} is not what `kiplint probe --output-format json` writes")
+            raise UsageError(f"{label} is not the output of `kiplint probe --output-format json`")
         return None
     return _offers(label, document["brokers"])
 
@@ -150,7 +150,7 @@ def _offers(label: str, rows: Any) -> ProbedOffers:
     try:
         brokers = msgspec.convert(rows, list[_OfferingBroker])
     except msgspec.ValidationError as error:
-        raise UsageError(f"{label} is not what `kiplint probe --output-format json` writes: {error}") from None
+        raise UsageError(f"{label} is not the output of `kiplint probe --output-format json`: {error}") from None
     offers = {
         broker.address: [Offered(row.api_key, row.name, row.lowest, row.highest) for row in broker.apis]
         for broker in brokers

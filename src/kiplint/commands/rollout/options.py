@@ -10,7 +10,7 @@ SECTION = "Compare and plan"
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint rollout`."""
 
     sets: Annotated[
         tuple[str, ...],

@@ -41,7 +41,7 @@ class RolloutResult(Report, frozen=True):
 
     @property
     def document(self) -> RolloutDocument:
-        """The result as JSON has it."""
+        """The content of the JSON output."""
         from kiplint.commands.rollout.result import rollout_document
 
         return rollout_document(self.rows, self.header)

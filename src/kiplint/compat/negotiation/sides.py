@@ -86,7 +86,7 @@ class Offer(NamedTuple):
 
 
 class Side(msgspec.Struct, frozen=True, dict=True):
-    """A client or a broker: its name, its schema set, and its live RPCs by API key; `mode` is that of a broker."""
+    """A client or a broker: its name, its schema set, and its live RPCs by API key; `mode` is the mode of a broker."""
 
     name: str
     schemas: SchemaSet

@@ -1,6 +1,6 @@
-"""The matrix: which releases work together as client and broker, and what one pair makes of each RPC.
+"""The matrix: which releases work together as client and broker, and which version of each RPC a pair uses.
 
-A release is a source's: two sources may have tags of one name, which are then called SOURCE:TAG.
+A release belongs to a source. If two sources have a tag with the same name, their releases are called SOURCE:TAG.
 """
 
 from __future__ import annotations

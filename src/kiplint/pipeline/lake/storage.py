@@ -1,4 +1,4 @@
-"""Where a lake lies: a directory, or a prefix in an object store; its marker file, and removal without following links.
+"""The place of a lake: a directory, or a prefix in an object store; its marker file, and removal that follows no link.
 
 Object stores are reached through `deltalake`, with the credentials of the usual environment: AWS_*, GOOGLE_*, AZURE_*.
 """
@@ -27,7 +27,7 @@ _BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
 
 
 def without_secret(place: str) -> str:
-    """A place as it may be shown: of a URI without a password, and without what follows `?`."""
+    """A place without its secrets: a URI loses its password, and the query after `?`."""
     parts = _PARTS.fullmatch(place)
     if not parts:
         return place
@@ -43,13 +43,11 @@ def require_no_secret(place: str) -> None:
         return
     container = parts[1].lower().startswith("abfs")
     if (parts[3] and (":" in parts[3] or not container)) or parts[6].startswith("?"):
-        raise UsageError(
-            f"{without_secret(place)} has more in it than a place: credentials are taken from the environment"
-        )
+        raise UsageError(f"{without_secret(place)} contains credentials: remove them, and set them in the environment")
 
 
 def require_place(uri: str) -> None:
-    """Raise UsageError for the URI of an object store that is none, or would be taken for another one."""
+    """Raise UsageError for an invalid URI of an object store, or a URI that leads out of its bucket."""
     require_no_secret(uri)
     _, _, rest = uri.partition("://")
     bucket, *folders = rest.rstrip("/").split("/")
@@ -57,7 +55,8 @@ def require_place(uri: str) -> None:
     if len(uri) > MOST:
         raise UsageError(f"{uri[:40]}... is too long: a URI has at most {MOST:,} characters")
     if not uri.isprintable():
-        raise UsageError(f"{uri} is not a URI: it has characters that none has")
+        offset = next(offset for offset, character in enumerate(uri) if not character.isprintable())
+        raise UsageError(f"invalid URI: illegal character at offset {offset} of {uri}")
     if not all(_BUCKET.fullmatch(part) for part in (container or host, host)):
         raise UsageError(f"{uri} names no bucket")
     if "#" in rest or any(unquote(folder) in ("", ".", "..") or "/" in unquote(folder) for folder in folders):
@@ -65,22 +64,22 @@ def require_place(uri: str) -> None:
 
 
 STORES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfss", "abfss": "abfss", "az": "az"}
-"""The schemes that may be written, and what the store behind them is called."""
+"""The schemes that users may write, and the scheme of the store in `deltalake`."""
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://|(?=/))")
 
 
 def store_of(place: str) -> str:
-    """What the store is called that a URI names, empty for one of another kind and for a path."""
+    """The scheme of a URI in `deltalake`; empty for other URIs and for paths."""
     scheme = _SCHEME.match(place)
     return STORES.get(scheme[1].lower(), "") if scheme else ""
 
 
 class Storage:
-    """A place that is named by a path or a URI; raises UsageError for one of another kind.
+    """A place that is given as a path or a URI; raises UsageError for an invalid URI.
 
-    `uri` is its name for `deltalake`, `path` the directory on this file system, None elsewhere. It can be sent to
-    executors.
+    `uri` is its name for `deltalake`. `path` is the directory on this file system, None in an object store. A storage
+    can be sent to executors.
     """
 
     def __init__(self, place: str | Path) -> None:
@@ -113,13 +112,13 @@ class Storage:
 
     @cached_property
     def options(self) -> dict[str, str]:
-        """Options for `deltalake` besides the environment: a named endpoint may be without encryption."""
+        """Options for `deltalake` besides the environment: an endpoint from the environment may use plain HTTP."""
         endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
         return {"aws_allow_http": "true"} if endpoint.startswith("http://") else {}
 
     @cached_property
     def files(self) -> Any:
-        """The file system, as Arrow has it; names in it begin at this place."""
+        """The file system for Arrow; names are relative to this place."""
         from pyarrow import fs
 
         if self.path:
@@ -129,11 +128,11 @@ class Storage:
         return fs.PyFileSystem(DeltaStorageHandler(self.uri, self.options))
 
     def inner(self, name: str) -> str:
-        """The URI of what has this name in it."""
+        """The URI of a file or folder in this place."""
         return f"{self.uri}/{name}"
 
     def list(self, name: str = "") -> list[str]:
-        """The names of the files and folders in a folder, none for one that is not there; raises OSError."""
+        """The names of the files and folders in a folder; empty if it does not exist. Raises OSError."""
         if self.path:
             try:
                 return sorted(os.listdir(self.path / name))
@@ -145,7 +144,7 @@ class Storage:
         return sorted({entry.base_name for entry in entries if entry.base_name})
 
     def has(self, name: str) -> bool:
-        """Whether there is a file or folder of this name; raises OSError."""
+        """Whether a file or folder with this name exists; raises OSError."""
         if self.path:
             return os.path.lexists(self.path / name)
         folder, _, own = name.rpartition("/")
@@ -173,14 +172,14 @@ class Storage:
 
 
 def local_path(text: str) -> Path:
-    """The path behind a URI `file:`; raises UsageError for one of another machine."""
+    """The path in a `file:` URI; raises UsageError if the URI names another machine."""
     try:
         parts = urlsplit(text)
     except ValueError:  # half an address of IPv6
         parts = urlsplit("file://no")
     path = unquote(parts.path)
     if parts.netloc not in ("", "localhost") or not path or not text.isprintable() or "\0" in path:
-        raise UsageError(f"{without_secret(text)} is not a path of this machine: file:///path is one")
+        raise UsageError(f"invalid file URI {without_secret(text)}: write file:///path, a path on this machine")
     return Path(os.path.abspath(path))
 
 

@@ -63,7 +63,7 @@ class FindingObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 def finding_object(finding: Finding, rule: RuleInfo | None = None) -> FindingObject:
-    """A finding as JSON has it, with the address of its rule's documentation."""
+    """A finding for JSON, with the address of its rule's documentation."""
     return FindingObject(
         rule=finding.rule,
         severity=finding.severity,

@@ -1,4 +1,4 @@
-"""The diagnostic format of reviewdog, in which review bots read findings with the changes that they suggest.
+"""The diagnostic format of reviewdog: review bots read findings and suggested changes from it.
 
 Columns count bytes of UTF-8, and end exclusively.
 """
