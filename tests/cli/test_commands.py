@@ -195,7 +195,7 @@ GAP = """\
 tags/gap  (error)
 A gap in the tags.
 
-Kafka's generator wants the tags of a struct in one row, so that a removed field is noticed.
+Kafka's generator requires the tags of a struct without gaps, so that a removed field is noticed.
 
 Source: KIP-482
 

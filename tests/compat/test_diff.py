@@ -132,7 +132,7 @@ def test_a_struct_in_itself_is_compared() -> None:
 def test_flexible_versions_of_the_message() -> None:
     found = changes(definition(A, C), definition(A, C, flexibleVersions="4+"))
     assert [(one.rule, one.versions, one.message) for one in found] == [
-        ("compat/flexible-changed", "3", "XRequest: version 3 is flexible no more")
+        ("compat/flexible-changed", "3", "XRequest: version 3 is no longer flexible")
     ]
     assert found[0].old == {"flexibleVersions": "3+", "layout": "A int32, C compact string, tags {}"}
     assert found[0].new == {"flexibleVersions": "4+", "layout": "A int32, C string"}
@@ -584,7 +584,7 @@ def test_the_json_document() -> None:
                 "end_column": 31,
                 "old": {"layout": "A int32, C string"},
                 "new": {"layout": "A int32, C nullable string"},
-                "message": "XRequest 0-5, C: C may be null now, which released peers do not expect",
+                "message": "XRequest 0-5, C: C may be null now, but released peers do not expect null",
                 "old_path": "old/XRequest.json",
                 "old_line": 14,
                 "old_column": 7,
@@ -689,4 +689,4 @@ def test_a_gap_between_distant_releases_is_in_neither_of_the_two() -> None:
         for one in changes(definition(A, validVersions="0-2"), definition(A, validVersions="5"))
         if "gap" in one.rule
     )
-    assert one.message == "XRequest: versions 3-4 are in neither of the two: the new ones start at 5"
+    assert one.message == "XRequest: versions 3-4 are in neither set: the new versions start at 5"

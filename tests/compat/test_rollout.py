@@ -396,7 +396,7 @@ def test_a_telemetry_rpc_has_the_id_in_one_place(name: str) -> None:
     bare = one(*telemetry(name, {"0+": "2"}))
     assert (bare.status, bare.rule) == ("wrong", "kip-1313/telemetry-header")
     assert bare.message == (
-        f"{name}Request 1 says no client instance id: the body lacks it, and request header 2 has none"
+        f"{name}Request 1 has no client instance id: the body lacks it, and request header 2 has none"
     )
     twice = one(*telemetry(name, good, "0+"))
     assert (twice.status, twice.rule) == ("wrong", "kip-1313/telemetry-fields")

@@ -45,19 +45,19 @@ class PropertyChange(Change, frozen=True, dict=True):
 
 
 class MessageRenamed(PropertyChange, frozen=True, dict=True):
-    """A message has another name."""
+    """The name of a message changed."""
 
     key, attribute = "name", "name"
 
 
 class TypeChanged(PropertyChange, frozen=True, dict=True):
-    """A message has another type."""
+    """The type of a message changed."""
 
     key, attribute = "type", "type"
 
 
 class ApiKeyChanged(PropertyChange, frozen=True, dict=True):
-    """A message has another API key, or none."""
+    """The API key of a message changed, or was removed."""
 
     key, attribute = "apiKey", "api_key"
 
@@ -100,12 +100,12 @@ class NewVersion(ValidVersionsChange, frozen=True, dict=True):
 
     @fact
     def new_header(self) -> int:
-        """The header version of the highest of them, where the version before them has another; else -1."""
+        """The header version of the highest of these versions if the previous version has another header, else -1."""
         return header_of(self.message, self.versions.highest) if self.header_from >= 0 else -1
 
     @fact
     def header_from(self) -> int:
-        """The lowest of them from which on the header version is another than before them; -1 if it never is."""
+        """The lowest of these versions from which the header differs from the previous header; -1 if none does."""
         if not self._before or not self.message.is_rpc:
             return -1
         highest = header_of(self.message, self.versions.highest)
@@ -121,7 +121,7 @@ class NewVersion(ValidVersionsChange, frozen=True, dict=True):
 
     @fact
     def ended(self) -> tuple[str, ...]:
-        """The outermost fields of the version before them that the highest of them has no more."""
+        """The outermost fields of the previous version that the highest of these versions no longer has."""
         before, now = self.versions.lowest - 1, self.versions.highest
         fields = self.message.fields if self._before else ()
         return tuple(field.name for field in fields if before in field.versions and now not in field.versions)
@@ -209,7 +209,7 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
 
 
 class UnstableChanged(Change, frozen=True, dict=True):
-    """A version that is not released has other bytes, or another header."""
+    """The bytes or the header of an unreleased version changed."""
 
     @property
     def spot(self) -> Spot | None:
@@ -221,7 +221,7 @@ class UnstableChanged(Change, frozen=True, dict=True):
 
 
 class HeaderChanged(Change, frozen=True, dict=True):
-    """Released versions have another header."""
+    """The header of released versions changed."""
 
     key = "headerVersions"
     old_headers: Annotated[tuple[int, ...], "The header versions in the old set, from the lowest version on."] = ()
@@ -324,9 +324,9 @@ class Encoded(FieldChange, frozen=True, dict=True):
 
 
 class LayoutChanged(Encoded, frozen=True, dict=True):
-    """A released version has other bytes, or bytes that mean something else; without a field, all of it has."""
+    """The bytes of a released version changed, or their meaning; without a field, of the whole version."""
 
-    same: Annotated[bool, "Whether the bytes are the same, and only their meaning is another."] = False
+    same: Annotated[bool, "Whether the bytes are the same and only their meaning changed."] = False
 
     @property
     def detail(self) -> str:
@@ -356,7 +356,7 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
 
 
 class TypeRetyped(Encoded, frozen=True, dict=True):
-    """A field has another type in the same bytes."""
+    """The type of a field changed, its bytes did not."""
 
     key = "type"
 
@@ -373,13 +373,13 @@ class NullabilityWidened(FieldChange, frozen=True, dict=True):
 
 
 class NullabilityNarrowed(FieldChange, frozen=True, dict=True):
-    """A released field can be null no more."""
+    """A released field can no longer be null."""
 
     key = "nullableVersions"
 
 
 class FlexibleChanged(Encoded, frozen=True, dict=True):
-    """A field has another encoding because it, or without a field all of the message, became flexible or ceased to."""
+    """The encoding of a field, or of the whole message, changed because it became flexible or no longer is."""
 
     flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
 
@@ -403,7 +403,7 @@ class FlexibleChanged(Encoded, frozen=True, dict=True):
 
 
 class FieldsReordered(FieldChange, frozen=True, dict=True):
-    """Fields of a released version traded places, or moved because others came or went."""
+    """Fields of a released version changed places, or moved because other fields were added or removed."""
 
     same: Annotated[bool, "Whether the bytes are the same."] = False
     order: Annotated[tuple[str, ...], "The fields in their order now; empty where they only moved."] = ()
@@ -444,7 +444,7 @@ class AttributeChanged(FieldChange, frozen=True, dict=True):
 
 
 class FieldRenamed(AttributeChanged, frozen=True, dict=True):
-    """A field has another name; or, in some versions only, other fields have its bytes."""
+    """The name of a field changed; or, in some versions only, other fields have its bytes."""
 
     key, attribute = "name", "name"
 
@@ -458,7 +458,7 @@ class FieldRenamed(AttributeChanged, frozen=True, dict=True):
 
 
 class StructRenamed(AttributeChanged, frozen=True, dict=True):
-    """A struct has another name."""
+    """The name of a struct changed."""
 
     key, attribute = "type", "type"
 
@@ -474,7 +474,7 @@ class StructRenamed(AttributeChanged, frozen=True, dict=True):
 
 
 class DefaultChanged(AttributeChanged, frozen=True, dict=True):
-    """A field has another default."""
+    """The default of a field changed."""
 
     key, attribute = "default", "default"
 
@@ -490,7 +490,7 @@ class DefaultChanged(AttributeChanged, frozen=True, dict=True):
 
 
 class EntityTypeChanged(AttributeChanged, frozen=True, dict=True):
-    """A field identifies something else."""
+    """The entity type of a field changed."""
 
     key, attribute = "entityType", "entity_type"
 
@@ -502,13 +502,13 @@ class MapKeyChanged(AttributeChanged, frozen=True, dict=True):
 
 
 class IgnorableChanged(AttributeChanged, frozen=True, dict=True):
-    """A field may now be dropped, or no longer."""
+    """A field became ignorable, or is no longer ignorable."""
 
     key, attribute = "ignorable", "ignorable"
 
 
 class AboutChanged(AttributeChanged, frozen=True, dict=True):
-    """A field is described differently."""
+    """The description of a field changed."""
 
     key, attribute = "about", "about"
 
@@ -554,13 +554,13 @@ def _word(value: object) -> str:
 
 
 class TagChanged(FieldChange, frozen=True, dict=True):
-    """A tagged field has another number."""
+    """The tag of a field changed."""
 
     key = "tag"
 
 
 class TaggedMoved(FieldChange, frozen=True, dict=True):
-    """A released field became tagged, or ceased to be."""
+    """A released field became tagged or is no longer tagged."""
 
     key = "taggedVersions"
     tagged: Annotated[bool, "Whether it is tagged now."] = False
@@ -587,7 +587,7 @@ class NewTag(FieldChange, frozen=True, dict=True):
 
 
 class TagReused(FieldChange, frozen=True, dict=True):
-    """A tag number came back with another meaning."""
+    """A tag number was reused with another meaning."""
 
     key = "tag"
 
