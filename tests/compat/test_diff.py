@@ -445,13 +445,18 @@ def test_headers(old: dict[str, str] | None, new: dict[str, str] | None, wanted:
 def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
     (one,) = changes(definition(A), definition(A, headerVersions={"0+": "3"}))
     assert (one.rule, one.versions, one.severity) == ("kip-1313/v3-on-released", "0-5", "error")
-    assert one.statement == "versions 0-5 had request headers 1, 2, and now have 3; give the new header to a new version"
+    assert (
+        one.statement == "versions 0-5 had request headers 1, 2, and now have 3; give the new header to a new version"
+    )
     assert (one.old, one.new) == ({"header": 1, "headers": [1, 2]}, {"header": 3})
     config = Config(ignore=["kip-1313"])
     before, after = tree("old", definition(A)), tree("new", definition(A, headerVersions={"0+": "3"}))
     rules = make_ruleset(config, load_rules(config, ""))
     (one,) = judge(compare_trees(before, after), rules, before.sources, after.sources)
-    assert (one.rule, one.statement) == ("compat/header-changed", "versions 0-5 had request headers 1, 2, and now have 3")
+    assert (one.rule, one.statement) == (
+        "compat/header-changed",
+        "versions 0-5 had request headers 1, 2, and now have 3",
+    )
 
 
 def test_the_header_of_a_new_version_is_free() -> None:
