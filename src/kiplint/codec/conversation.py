@@ -67,7 +67,7 @@ class SegmentStream:
         self._seen: set[tuple[int, int]] = set()
 
     def opens_again(self, segment: Segment) -> bool:
-        """Whether a SYN is that of another connection with the same addresses."""
+        """Whether a SYN begins another connection with the same addresses."""
         if self._origin is None:
             return False
         ahead = (self._origin - segment.sequence - 1) % WRAP

@@ -103,7 +103,7 @@ def _batch(data: bytes, offset: int) -> tuple[dict[str, Any], list[ByteProblem]]
 
 
 def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
-    """Read the records into the batch. Offsets of packed records are that of the first packed byte."""
+    """Read the records into the batch. All packed records have the offset of the first packed byte."""
     codec = batch["compression"]
     if codec not in CODECS:
         return [ByteProblem("codec/batch-invalid", offset, f"the batch has a compression of {codec}")]

@@ -309,7 +309,7 @@ def _explain(file: str, text: str, error: str) -> str:
 
 
 def _choices(name: str, error: str) -> str:
-    """What a key takes, where it has a word that is none of these."""
+    """The allowed values of a key that has another word."""
     import re
 
     wrong = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)

@@ -328,7 +328,7 @@ _CONTAINERS: Final = frozenset({"array", "list", "seq", "vector"})
 
 
 def coerced_value(case: FixerCase) -> Fix | None:
-    """Write the value that Kafka's reader makes of the one that is there."""
+    """Write the value as Kafka's reader reads it."""
     way = case.document.way(case.pointer)
     if len(way) < 2:
         return None
@@ -484,7 +484,7 @@ FIXERS: Final[Mapping[str, Fixer]] = {
 
 
 def make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
-    """The fix of a broken rule that names a fixer; None when this case is none that it can put right."""
+    """The fix of a violated rule that names a fixer; None if the fixer cannot resolve this case."""
     fixer = FIXERS.get(violation.rule.spec.fix)
     if fixer is None or violation.anchor.file not in files:
         return None

@@ -81,7 +81,7 @@ TELEMETRY: Final = frozenset(
 def migrate(
     schemas: SchemaSet, *, only: Collection[str] = (), only_declare: bool = False, tagged: bool = False
 ) -> Migration:
-    """The edits that bring a set to KIP-1313, or one that is there half the way; none when it is there.
+    """The edits that bring a set to KIP-1313, even if it is half done; empty if the set already conforms.
 
     `only` names RPCs; the others get no version, but declare their headers, as all have to once some do.
     `only_declare` adds the headers that versions have, and no version. `tagged` makes the id in the header a tagged

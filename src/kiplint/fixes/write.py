@@ -76,7 +76,7 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
 
 
 def _target(path: Path, within: Sequence[Path]) -> Path:
-    """The file to replace; raises NotWritten when it is none that may be."""
+    """The file to replace; raises NotWritten if it must not be replaced."""
     with _explained(path):
         target = Path(os.path.realpath(path, strict=True))
         require_outside_git(str(target))

@@ -77,7 +77,7 @@ class Message(Container):
 
     @rule_fact
     def name_is_valid(self) -> bool:
-        """Whether the name can be that of a Java class."""
+        """Whether the name can be the name of a Java class."""
         return self.name.isidentifier()
 
     @fact
@@ -134,7 +134,7 @@ class Message(Container):
 
     @rule_fact
     def is_mistyped(self) -> bool:
-        """Whether the name is that of the other half of an RPC than its type states."""
+        """Whether the name says request and the type says response, or the reverse."""
         other = {"request": "Response", "response": "Request"}.get(self.spec.type, "")
         return bool(other) and self.name.endswith(other)
 

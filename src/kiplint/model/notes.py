@@ -338,7 +338,7 @@ class Note(TextElement):
 
     @fact
     def is_repeated(self) -> bool:
-        """Whether its error stands in the same list already."""
+        """Whether its error is already in the same list."""
         return self._twin
 
     @set_fact

@@ -47,7 +47,7 @@ class ProblemElement:
 
     @fact
     def pointer(self) -> str:
-        """The JSON pointer of what is wrong, or of what it stands in."""
+        """The JSON pointer of the mistake, or of the value around it."""
         return self.noted.pointer
 
 

@@ -198,7 +198,7 @@ class SchemaSet:
 
     @fact
     def by_name(self) -> dict[str, Message]:
-        """The messages by name; of several with the same name, the one that is probably the original."""
+        """The messages by name; of several with the same name, the probable original."""
         if len({message.name for message in self._messages}) == len(self._messages):
             return {message.name: message for message in self._messages}
         return {message.name: message for message in _oldest_last(self._messages)}
@@ -290,7 +290,7 @@ class SchemaSet:
 
     @rule_fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
-        """By message type and API key: the message that has them, of several the one that is probably the original."""
+        """The message of each message type and API key; of several, the probable original."""
         keyed = self._keyed
         if len({(message.type, message.api_key) for message in keyed}) < len(keyed):
             keyed = _oldest_last(keyed)

@@ -107,7 +107,7 @@ FINE = Flaw("", "")
 
 
 def as_text(value: str | int | float | bool) -> str:
-    """The text that Kafka's reader makes of a JSON value."""
+    """The text that Kafka's reader converts a JSON value to."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
@@ -199,7 +199,7 @@ REFUSED: Any = object()
 
 
 def coerced(path: Sequence[str | int], value: Any) -> Any:
-    """What Kafka's reader makes of a value of another JSON type than the property at `path` has; None for nothing.
+    """The value that Kafka's reader reads from a value of the wrong JSON type for the property at `path`, or None.
 
     `REFUSED` when it takes it for an error.
     """

@@ -34,7 +34,7 @@ _making: Final = Lock()
 
 
 def object_at(place: str) -> tuple[Storage, str] | None:
-    """Where an object is, None for a place of another kind; raises UsageError for one that names none."""
+    """The location of an object, None for other places; raises UsageError for a URI without an object."""
     if not store_of(place):
         return None
     folder, _, name = place.rpartition("/")

@@ -66,7 +66,7 @@ class Revisions(msgspec.Struct, frozen=True):
 
 
 class Source(NamedTuple):
-    """A source as it was asked for; `ref` is a branch, `tags`, `tags=GLOB`, or empty for the current branch."""
+    """A source as the user named it; `ref` is a branch, `tags`, `tags=GLOB`, or empty for the current branch."""
 
     name: str
     path: str

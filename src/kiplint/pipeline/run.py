@@ -1,4 +1,4 @@
-"""A run: the stages in order, each published when it is done, none done that has nothing new to see."""
+"""A run: the stages in order. Each is published when it is done, and skipped if it has no new input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_REASONS = 20
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What a run is asked for; kept in the lake, so that `--resume` can go on with it."""
+    """The request of a run. The lake keeps it, so that `--resume` can continue with it."""
 
     sources: tuple[str, ...]
     paths: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ NAMES = tuple(stage.name for stage in STAGES)
 
 
 def check_stages(names: Iterable[str]) -> tuple[str, ...]:
-    """The stages that are asked for, in their order; all when none is. Raises UsageError for another word."""
+    """The selected stages in their order, by default all. Raises UsageError for an unknown stage."""
     selected = [name.strip() for text in names for name in text.split(",") if name.strip()]
     for name in selected:
         if name not in NAMES:
@@ -125,7 +125,7 @@ def _context(
 
 
 def requested(snapshot: Snapshot) -> Request | None:
-    """What the last run of a lake was asked for, None for a new lake."""
+    """The request of the last run of a lake, None for a new lake."""
     return msgspec.convert(snapshot.request, Request) if snapshot.request else None
 
 

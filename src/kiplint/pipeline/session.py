@@ -1,4 +1,4 @@
-"""The Spark session: the one that is active, one of a server, or a new one with defaults for a single machine."""
+"""The Spark session: the active session, a session on a server, or a new session with defaults for a single machine."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def own_directory() -> Path:
 def ending_with_us() -> Iterator[None]:
     """Where a session is made: a JVM that is begun here is killed when the process is to end meanwhile.
 
-    It would run for ever: it cannot say any more where it can be reached, complains of that at length, and waits.
+    Otherwise it would run forever: it can no longer report its address, logs that at length, and waits.
     """
     begun: list[Popen[bytes]] = []
     start = vars(java_gateway)["Popen"]

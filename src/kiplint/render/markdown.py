@@ -17,7 +17,7 @@ _LINKED: Final = re.compile(
 )
 _COMMIT: Final = re.compile(r"(?i)\b[0-9a-f]{7,40}\b")
 _BREAK: Final = "<!-- -->"
-"""Nobody sees it, and GitHub makes no link of what it stands in."""
+"""It is invisible, and keeps GitHub from linking the text around it."""
 
 
 def write_row(cells: Iterable[str], out: TextIO) -> None:

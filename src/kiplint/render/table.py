@@ -17,7 +17,7 @@ SEVERITY = {"error": "1;31", "warning": "1;33", "info": "1;36"}
 
 
 def paint(text: str, code: str, color: bool) -> str:
-    """The text in a colour, or as it is when none are wanted."""
+    """The text in a colour, or unchanged if colours are off."""
     return f"\x1b[{code}m{text}\x1b[0m" if color and text else text
 
 

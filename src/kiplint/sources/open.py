@@ -28,7 +28,7 @@ def open_sets(
     """The schema sets that names stand for; what exists on disk comes before a revision of the same spelling.
 
     A name is a directory, a file (its siblings are its context), an archive, `ARCHIVE!/path`, `REV:path` as
-    `git show` takes it, or `-`; one that is there twice counts once. `keep` says of a path whether it is not excluded.
+    `git show` takes it, or `-`; duplicates count once. `keep` says of a path whether it is not excluded.
     `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
     file that is other JSON. With `empty` a tree without definitions is told there, as long as another name has some.

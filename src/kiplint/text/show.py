@@ -48,7 +48,7 @@ def show_raw(text: str) -> str:
 
 
 def encodable(path: str) -> str:
-    """A path that can be written as UTF-8: U+FFFD stands for each byte that is none."""
+    """A path that can be written as UTF-8: U+FFFD replaces each byte that is not UTF-8."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""What the commands of the pipeline share: Spark is asked for, a lake opened, an answer written."""
+"""The shared steps of the pipeline commands: start Spark, open a lake, write an answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_elsewhere(cluster: Cluster) -> bool:
 
 @contextmanager
 def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
-    """What makes the session when it is first asked for, and gives the same again; it is stopped at the end.
+    """A function that creates the session at the first call and returns it again later; it is stopped at the end.
 
     Ctrl-C ends it in silence: Spark's own handler would ask the JVM in the midst of another call, Py4J log that, and
     the JVM complain of each task that it does not finish.

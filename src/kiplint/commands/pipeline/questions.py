@@ -67,7 +67,7 @@ class MatrixRoom:
 
     @staticmethod
     def run(options: "MatrixRoom.Options") -> int:
-        """Show which releases interoperate as client and broker, or what one pair makes of each RPC.
+        """Show which releases interoperate as client and broker, or which version of each RPC a pair uses.
 
         The same as `kiplint negotiate` says of two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases.
         """

@@ -1,4 +1,4 @@
-"""Asking a broker: its SASL exchange, ApiVersions and Metadata, and what a client of a set makes of the answers."""
+"""Asking a broker: its SASL exchange, ApiVersions and Metadata, and the versions that a client of a set picks."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def api_versions(
 
 
 def _named(frame: Frame, refused: int) -> int:
-    """The version to ask next, below the one that was refused."""
+    """The next version to try, below the refused version."""
     # Only the error code is reliable (KIP-511); what follows may name the highest version.
     rows = (frame.value or {}).get("apiKeys") or []
     named = [row.get("maxVersion", 0) for row in rows if row.get("apiKey") == API_VERSIONS]

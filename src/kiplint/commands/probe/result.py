@@ -24,7 +24,7 @@ LONGEST = 64 * 2**20
 
 
 class Api(msgspec.Struct, frozen=True):
-    """An RPC that a broker offers, and what a client of the set makes of it."""
+    """An RPC that a broker offers, and the version that a client of the set uses."""
 
     api_key: int
     name: Annotated[str, Meta(description="Empty where no known set has the RPC.")]

@@ -1,4 +1,4 @@
-"""The answers to questions, as JSON has them. Fields are stable, and only ever added to."""
+"""The answers to questions, for JSON. Fields are stable: new fields may be added, none is removed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def typed(kind: type[Any], rows: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]
 
 
 def plain(value: object) -> Any:
-    """A value as JSON has it."""
+    """A value, for JSON."""
     if isinstance(value, datetime):
         return value.isoformat()
     return tuple(value) if isinstance(value, list) else value

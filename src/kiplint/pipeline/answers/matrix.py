@@ -68,7 +68,7 @@ def matrix(reader: Reader) -> PairsDocument:
 
 
 def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
-    """What one pair makes of each RPC; raises UsageError for a release that is not there, or in several sources."""
+    """The version of each RPC that a pair uses; raises UsageError for a release that is in no source, or in several."""
     reader.require(Matrix, Sets)
     called = _names(reader)
     ours, theirs = (_release(reader, called, name) for name in (client, broker))

@@ -57,7 +57,7 @@ _PLACE: Final = re.compile(r"\n\nLINE [0-9]+: .*", re.DOTALL)
 
 @contextmanager
 def stream(reader: Reader, sql: str, seconds: float = SECONDS) -> Iterator[pa.RecordBatchReader]:
-    """The rows of a query, batch by batch; raises UsageError, with a caret, for one that is refused or fails."""
+    """The rows of a query, batch by batch; raises UsageError, with a caret, if the query is refused or fails."""
     duck = reader.duck
     written = _written(duck, sql)
     try:
@@ -87,7 +87,7 @@ def _document(batches: Iterable[pa.RecordBatch], columns: Iterable[str], limit: 
 
 
 def _written(duck: Duck, sql: str) -> str:
-    """The query as DuckDB is given it; raises UsageError for one that does more than read the tables."""
+    """The query for DuckDB; raises UsageError if it does more than read the tables."""
     known = {name.lower(): name for name in duck.names}
     if _SHOW.fullmatch(sql):
         names = ", ".join(f"('{name}')" for name in sorted(known))
@@ -206,7 +206,7 @@ _NOT_IN_SPARK: Final = {"reflect", "java_method", "try_reflect", "call_function"
 
 
 def confined(sql: str, tables: Collection[str]) -> str:
-    """The query as Spark is to be given it; raises UsageError for one that does more than read the tables."""
+    """The query for Spark; raises UsageError if it does more than read the tables."""
     from pyspark.sql import functions
     from sqlglot import exp
     from sqlglot.optimizer.scope import traverse_scope
@@ -265,7 +265,7 @@ def _parsed_for_spark(sql: str) -> Any:
 
 
 def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: int) -> QueryDocument:
-    """The rows of a query, at most `limit`; raises UsageError for one that is refused or fails."""
+    """The rows of a query, at most `limit`; raises UsageError if the query is refused or fails."""
     from pyspark.errors import PySparkException
 
     views = make_views(Work(spark, lake, snapshot))

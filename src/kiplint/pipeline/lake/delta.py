@@ -77,7 +77,7 @@ def _is_unborn(storage: Storage, table: str) -> bool:
 
 
 def parts_of(storage: Storage, table: str, version: int) -> Parts:
-    """The files of a version of a table; raises UsageError for one that is not there or names others than its own."""
+    """The files of a version of a table; raises UsageError if it does not exist or refers to files of others."""
     with reading(storage):
         known = _open(storage, table, version).get_add_actions(flatten=True)
         inner, sizes, rows = (known.column(name).to_pylist() for name in ("path", "size_bytes", "num_records"))
@@ -282,7 +282,7 @@ def write_parts(df: DataFrame, storage: Storage, folder: str) -> Parts:
 def returning(
     targets: Mapping[str, Target], function: Callable[[Batches], Iterator[Output]]
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """A worker's function that writes rows of several tables, as one that returns batches of `RETURNED`."""
+    """Turn a worker's function that writes rows of several tables into a function that returns `RETURNED`."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         writers = {name: target.open() for name, target in targets.items()}

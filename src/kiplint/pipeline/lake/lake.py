@@ -65,7 +65,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     """One state of a lake: a row of `runs`.
 
     `number` counts the rows from 1, `run` is the token of the run that published it, `stage` what it had done by then,
-    `oldest` the first state whose files are still there. `request` is what the run was asked for.
+    `oldest` the first state whose files are still there. `request` is the request of the run.
     """
 
     number: Number = 0

@@ -1,4 +1,4 @@
-"""Schemas as data: the columns of a table with their types in Spark's words, and what Arrow makes of them."""
+"""Schemas as data: the columns of a table with their types in Spark's words, and the same types in Arrow."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def arrow_schema(columns: Columns) -> pa.Schema:
 
 @cache
 def arrow_type(kind: str) -> pa.DataType:
-    """What Arrow calls a type; raises ValueError for one that is not among those of `Columns`."""
+    """The Arrow type for a type; raises ValueError for a type that `Columns` does not have."""
     words = _WORD.findall(kind)
     parsed = _parse(words)
     if words:

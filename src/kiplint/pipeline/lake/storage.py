@@ -196,14 +196,14 @@ _SLASH: Final = re.compile("/")
 
 
 class Claim(NamedTuple):
-    """What it took to make a place that of a lake: a mark, and a directory; nothing where it was one."""
+    """What `claim` created to make a place a lake: the marker file and the directory, if they did not exist."""
 
     marked: bool
     made: bool
 
 
 def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
-    """Make a place that of a lake, if it is not yet; raises UsageError when it is something else's, and OSError."""
+    """Make a place a lake, unless it is a lake. Raises UsageError if it holds other files, and OSError."""
     made = storage.path is not None and not storage.path.exists()
     if storage.path:
         storage.path.mkdir(parents=True, exist_ok=True)

@@ -98,7 +98,7 @@ def _moved(inputs: dict[str, int], before: Snapshot, after: Snapshot) -> dict[st
 
 
 def _unneeded(lake: Lake, tokens: set[str], needed: set[str]) -> Iterator[str]:
-    """What runs have written and nobody needs: what lies in folders with the token of a run that the lake knows."""
+    """The unused files of earlier runs: all files in folders with the token of a run that the lake knows."""
     storage = lake.storage
     folders = {name.rpartition("/")[0] for name in needed}
     for table in (*TABLES, STAGING):
