@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -38,4 +39,4 @@ def test_comes_to_an_end(one: Hostile, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode in (0, 1), done.stderr or f"ended by signal {-done.returncode}"
-    assert done.stderr == b""
+    assert done.stderr == b"" or re.fullmatch(rb".* (compared|checked), no (changes|findings)\n", done.stderr)

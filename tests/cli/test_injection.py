@@ -318,7 +318,7 @@ def lakes() -> Iterator[tuple[str, str, str]]:
         yield "pipeline report", form, out.getvalue()
     for command in sorted(set(COMMANDS) - {"pipeline report", "pipeline run"}):
         if command.startswith("pipeline "):
-            for form in {*formats_of(command)} & {"text", "markdown", "json"}:
+            for form in sorted({*formats_of(command)} & {"text", "markdown", "json"}):
                 out = io.StringIO()
                 write(form, LakeAnswer(document=queried), out)
                 yield command, form, out.getvalue()

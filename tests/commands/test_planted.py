@@ -124,6 +124,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "new": [["rpc", "Y", "--schemas", "s", "--dry-run"]],
     "probe": [["127.0.0.1:1", "--client", "HEAD:s", "--timeout", "1"]],
     "readers": [["HEAD:s"]],
+    "review": [[], ["--base", "HEAD~1"], ["--base", "none", "s"]],
     "rollout": [["HEAD~1:", "HEAD:"]],
     "rules": [[]],
     "schema": [["check"]],

@@ -65,7 +65,7 @@ def test_a_file_that_vanished_is_refused(file: Path) -> None:
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "Pipe.json")
-    refused(tmp_path / "Pipe.json", "no regular file")
+    refused(tmp_path / "Pipe.json", "is not a regular file")
 
 
 def test_a_link_is_followed_inside_its_directory_and_not_out_of_it(file: Path) -> None:

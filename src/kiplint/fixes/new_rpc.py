@@ -50,20 +50,24 @@ def new_rpc(
     schemas: SchemaSet,
     *,
     api_key: int | None = None,
-    listeners: Sequence[str] = ("broker",),
+    listeners: Sequence[str] = (),
     unstable: bool = False,
     request: Sequence[FieldToAdd] = (),
     response: Sequence[FieldToAdd] = (),
 ) -> dict[str, bytes]:
     """The request and the response of a new RPC with these fields, by file name.
 
-    The API key is the next after all that the set has. Licence, line ends and header versions are as in the set.
+    The API key is the next after all that the set has. Licence, line ends and header versions are as in the set, and so
+    is whether requests name `listeners`, by default the brokers'.
     Raises BadName for a name that is taken or cannot be one, and for a key that is taken.
     """
     name = name.removesuffix("Request").removesuffix("Response")
     key = _free(name, api_key, schemas)
     heading, newline = _manners(schemas)
     extra = {"latestVersionUnstable": True} if unstable else {}
+    if not listeners and (schemas.declares_listeners or not schemas.messages):
+        listeners = ("broker",)
+    served = {"listeners": list(listeners)} if listeners else {}
     usual = {field["name"] for field in _RESPONSE}
     if twice := next((field.name for field in response if field.name in usual), None):
         raise BadField(f"every response has {twice} already")
@@ -71,9 +75,7 @@ def new_rpc(
         [properties_of(field, 0, None, {}, taken, schemas=schemas) for field in fields]
         for fields, taken in ((request, set[str]()), (response, set[str]()))
     )
-    asked = _definition(
-        _half(name, "request", key, listeners=list(listeners)) | extra, _header(schemas, "request"), of_request
-    )
+    asked = _definition(_half(name, "request", key, **served) | extra, _header(schemas, "request"), of_request)
     answered = _definition(
         _half(name, "response", key), _header(schemas, "response"), (*_usual_fields(schemas), *of_response)
     )

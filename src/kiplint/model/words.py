@@ -295,7 +295,7 @@ def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int
     nearest: dict[str, Near] = {}
     for word in words:
         half = len(word) // 2
-        for slip in (*halves.get(f"{word[:half]}-", ()), *halves.get(f"-{word[half:]}", ())):
+        for slip in chain.from_iterable(halves.get(key, ()) for key in (f"{word[:half]}-", f"-{word[half:]}", word)):
             if _is_meant(word, slip, count):
                 nearest[slip] = max(
                     nearest.get(slip, Near("", 0)), Near(word, count(word)), key=lambda near: (near.times, near.word)
@@ -304,9 +304,10 @@ def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int
 
 
 def _halves(word: str) -> set[str]:
-    """The first or second halves that words one edit away share with the word."""
-    sizes = range(len(word) - 1, len(word) + 2)
-    return {f"{word[: size // 2]}-" for size in sizes} | {f"-{word[size // 2 - size :]}" for size in sizes}
+    """What words one edit away share with the word: a half; or all of it, once its middle letters are swapped."""
+    sizes, half = range(len(word) - 1, len(word) + 2), len(word) // 2
+    swapped = word[: half - 1] + word[half] + word[half - 1] + word[half + 1 :]
+    return {swapped} | {f"{word[: size // 2]}-" for size in sizes} | {f"-{word[size // 2 - size :]}" for size in sizes}
 
 
 def _is_meant(word: str, slip: str, count: Callable[[str], int]) -> bool:

@@ -41,7 +41,8 @@ def new_rpc(
     Fields are written `Name:type, Others:[]{Id:int32}`, as those of `migrate_bump`. What the rules find in the result
     is in the notes, and nothing is written then.
 
-    `schemas` is the directory for them; `api_key` is by default the next free one, `listeners` is by default `broker`.
+    `schemas` is the directory for them; `api_key` is by default the next free one, `listeners` is by default `broker`
+    where requests of the set name theirs.
     Raises UsageError when several directories have RPCs, for a name or key that is in use, for an unknown listener, and
     for a file that exists already; SourceError for what cannot be opened.
     """
@@ -70,7 +71,7 @@ def new_rpc(
             name,
             schema_set,
             api_key=api_key,
-            listeners=listeners or ("broker",),
+            listeners=listeners,
             unstable=unstable,
             request=parse_fields(request) if request else (),
             response=parse_fields(response) if response else (),
