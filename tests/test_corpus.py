@@ -13,6 +13,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
 
 TESTS = "clients-test"
 """The module whose definitions only exercise Kafka's generator."""
@@ -200,3 +201,20 @@ def test_the_repository_s_sets_are_clean(repo: Path) -> None:
     assert {str(folder): listed(check(folder, repo).findings) for folder in folders} == dict.fromkeys(
         map(str, folders), []
     )
+
+
+NEW_VERSIONS_ONLY = ("notes/undocumented", "notes/undocumented-any", "style/version-undocumented")
+"""Rules about versions that the base has not."""
+
+
+@pytest.mark.parametrize("folder", ["clients", "metadata", "group-coordinator"])
+def test_a_base_that_is_the_same_changes_no_finding(corpus: Path, folder: str) -> None:
+    root = corpus / "kafka-trunk-2026-08"
+    config = Config()
+    rules = make_ruleset(config, load_rules(config, ""))
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted((root / folder).glob("*.json"))}
+    messages = tuple(message for path, data in files.items() if (message := load(path, data).message))
+    inputs = [Input(path, data) for path, data in files.items()]
+    result = check_set(inputs, rules, directory=folder, base=SchemaSet(messages, folder))
+    every = check(root / folder, root).findings
+    assert listed(result.findings) == listed([one for one in every if one.rule not in NEW_VERSIONS_ONLY])

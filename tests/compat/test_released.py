@@ -98,10 +98,11 @@ def test_a_base_that_is_no_release_is_less_exact_than_the_release_tags(
     write(tmp_path / "set", "0", field("A"))
     subprocess.run("git add -A && git commit -qm one && git branch trunk", shell=True, check=True, cwd=tmp_path)
     assert kiplint.diff("trunk:", ".").notes == ()
-    subprocess.run(["git", "tag", "4.1.0"], check=True, cwd=tmp_path)
+    for tag in ("4.1.0", "confluent-8.0.0"):
+        subprocess.run(["git", "tag", tag], check=True, cwd=tmp_path)
     text = (
-        "released: the versions in trunk; the 1 release tag of the repository are more exact: "
-        'write released = ["[0-9]*"] into the configuration'
+        "released: the versions in trunk; the release tags of the repository are more exact: "
+        'write released = ["[0-9]*", "confluent-*"] into the configuration'
     )
     assert kiplint.diff("trunk:", ".").notes == kiplint.rollout("trunk:", ".").notes == (text,)
     assert kiplint.diff("4.1.0:", ".").notes == kiplint.diff("set", "set").notes == ()
@@ -125,7 +126,7 @@ def test_a_check_since_a_revision_takes_releases(tmp_path: Path) -> None:
     commit = "git init -q && git add -A && git -c user.name=A -c user.email=a@b commit -qm one && git tag 4.1.0"
     subprocess.run(commit, shell=True, check=True, cwd=tmp_path)
     assert (
-        "released: the versions in HEAD; the 1 release tag" in run("check", "--changed-since", "HEAD", cwd=tmp_path).err
+        "released: the versions in HEAD; the release tags" in run("check", "--changed-since", "HEAD", cwd=tmp_path).err
     )
     named = run("check", "--changed-since", "HEAD", "--released", "4*", cwd=tmp_path)
     assert (named.code, "released: the versions in 1 release (4.1.0)" in named.err) == (0, True)

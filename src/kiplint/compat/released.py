@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
 from kiplint.compat.tree import Tree, load
 from kiplint.engine.config import Path
@@ -95,10 +96,11 @@ def advice(base: Path, repository: Path | None, releases: Releases | None) -> tu
         return ()
     if not tags or revision in tags:
         return ()
-    example = f'released = ["{tags[-1][0]}*"]' if not tags[-1][0].isdigit() else 'released = ["[0-9]*"]'
+    starts = sorted({"".join(takewhile(lambda char: not char.isdigit(), tag)) or "[0-9]" for tag in tags})
+    example = "released = [" + ", ".join(f'"{start}*"' for start in starts) + "]"
     return (
-        f"released: the versions in {revision}; the {plural(len(tags), 'release tag')} of the repository are more "
-        f"exact: write {example} into the configuration",
+        f"released: the versions in {revision}; the release tags of the repository are more exact: "
+        f"write {example} into the configuration",
     )
 
 

@@ -108,7 +108,7 @@ class Container:
         described = tuple(field for field in self.fields if field.about)
         if len({field.about for field in described}) == len(described):
             return {}
-        return _twins(described, lambda field: field.about, lambda field: _age(field) or -field.index)
+        return _twins(described, lambda field: field.about, lambda field: (_age(field), -field.index))
 
     @rule_fact
     def tag_twins(self) -> dict[int, str]:
@@ -152,7 +152,7 @@ class Container:
 
 
 def _twins(
-    fields: tuple[Field, ...], key: Callable[[Field], Hashable], age: Callable[[Field], int] | None = None
+    fields: tuple[Field, ...], key: Callable[[Field], Hashable], age: Callable[[Field], object] | None = None
 ) -> dict[int, str]:
     groups: dict[Hashable, list[Field]] = {}
     for field in fields:
