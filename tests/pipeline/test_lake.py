@@ -223,7 +223,7 @@ def test_states_of_before(tmp_path: Path) -> None:
     assert complaint(lambda: Reader(lake, "2020-01-01")) == (
         f"{lake} has no state as of 2020-01-01; its first is of {first}"
     )
-    assert complaint(lambda: Reader(lake, "yore")).startswith("yore is not a date (2026-01-31), no time ")
+    assert complaint(lambda: Reader(lake, "yore")).startswith("yore is not a date (2026-01-31), a time ")
     optimize(lake, 0)
     assert complaint(lambda: Reader(lake, "2")) == (
         f"the state of {lake} as of 2 is gone: `kiplint pipeline optimize` removed it"

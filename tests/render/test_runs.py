@@ -233,7 +233,7 @@ def test_rules_of_a_check_are_described(here: Path) -> None:
     )
     assert (gap["id"], about["id"]) == ("tags/gap", "style/about-missing")
     assert gap["shortDescription"] == {"text": "A gap in the tags"}
-    assert gap["fullDescription"]["text"].startswith("Kafka's generator wants the tags of a struct in one row")
+    assert gap["fullDescription"]["text"].startswith("Kafka's generator requires the tags of a struct without gaps")
     assert "Source: KIP-482\n\n`kiplint explain tags/gap`" in gap["help"]["markdown"]
     assert "`// kiplint: ignore[tags/gap] reason`" in gap["help"]["markdown"]
     assert about["properties"]["problem.severity"] == "warning"
