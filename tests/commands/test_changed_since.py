@@ -89,6 +89,12 @@ def test_without_a_repository(tmp_path: Path) -> None:
     assert "needs a git repository" in ran.err
 
 
+def test_since_is_the_same_option(repository: Path) -> None:
+    lines = [kiplint("check", name, "HEAD", cwd=repository) for name in ("--since", "--changed-since")]
+    assert lines[0] == lines[1]
+    assert lines[0].code == 0
+
+
 # Blame
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Anchor, Finding, Span, anchor
@@ -58,6 +59,15 @@ def test_a_message_that_cannot_be_read_is_a_file_all_the_same() -> None:
     result = check_set([Input("A.json", b"{"), Input("B.json", half("request"))], rules, partial=True)
     assert (result.files, result.messages) == (2, 1)
     assert ids(result.findings) == ["syntax/invalid-json"]
+
+
+def test_a_needed_rpc_that_cannot_be_read_is_not_missing() -> None:
+    folder = ROOT / "fixtures" / "kip-35" / "api-versions-missing" / "bad"
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
+    for broken, lacks in (({}, True), ({"ApiVersionsRequest.json": b"<<<<<<< HEAD\n"}, False)):
+        found = check_set([Input(*file) for file in (files | broken).items()], rules).findings
+        assert ("kip-35/api-versions-missing" in ids(found)) is lacks
 
 
 def test_a_partial_set_misses_no_half() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import packages
 from github_runner import Runner
-from sources.support import make_repository
-from test_action import FAULTS, GAP, SUMMARY, TRAPS, UNTOLD, change, pull_request, thing
+from sources.support import git, make_repository
+from test_action import FAULTS, GAP, SUMMARY, TRAPS, UNTOLD, change, plain, pull_request, thing
 
 
 def test_an_installation_from_the_checkout(tmp_path: Path) -> None:
@@ -19,5 +19,6 @@ def test_an_installation_from_the_checkout(tmp_path: Path) -> None:
     assert installed.code == 0, installed.log.lines
     assert (runner.machine / "temp/kiplint/kiplint/packs/tags.json").is_file()
     done = pull_request(runner)
-    assert (done.log.annotations, done.summary) == (FAULTS, SUMMARY)
+    base = git(workspace, "rev-parse", "--short", "HEAD~1")
+    assert (done.log.annotations, plain(done.summary)) == (FAULTS, SUMMARY.replace("BASE", base))
     assert done.log.matchers == [str(runner.clone / ".github/action/matcher.json")]

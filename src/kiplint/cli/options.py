@@ -48,7 +48,7 @@ class Option(msgspec.Struct, frozen=True):
 
     help: str
     metavar: str | None = None
-    short: str | None = None
+    alias: str | None = None
     usual: str | None = None
     complete: Completer | None = None
     least: int | None = None
@@ -77,7 +77,7 @@ class Parameter(msgspec.Struct, frozen=True):
         if isinstance(self.mark, Argument):
             return ()
         long = f"--{self.name.replace('_', '-')}"
-        return (long, self.mark.short) if self.mark.short else (long,)
+        return (long, self.mark.alias) if self.mark.alias else (long,)
 
 
 def parameters(options: type[Group]) -> list[Parameter]:
@@ -218,7 +218,7 @@ class Reporting(Group, frozen=True):
         bool, Option("Open the report in the browser: the page that html=FILE names, else one in a temporary file.")
     ] = False
     color: ColorOption = "auto"
-    quiet: Annotated[bool, Option("Write nothing to the terminal.", short="-q")] = False
+    quiet: Annotated[bool, Option("Write nothing to the terminal.", alias="-q")] = False
 
 
 class Cluster(Group, frozen=True):

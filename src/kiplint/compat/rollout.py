@@ -270,12 +270,10 @@ def _progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, h
         return Assessment("done", f"version {latest} uses header {uses}")
     if uses < header:
         return _lagging(standing, rpc, request, base, header)
-    offered = released_versions(request)
-    if offered and header_of(request, offered.highest) < header:
-        text = f"version {latest} uses header {uses}, but it is unstable, and no broker offers it"
-        return _missing(standing, request, text, "latestVersionUnstable")
-    note = _note(rpc, header)
-    text = f"version {latest} uses header {uses}" + (f"; {note}" if note else "")
+    offered, note = released_versions(request), _note(rpc, header)
+    early = bool(offered) and header_of(request, offered.highest) < header
+    text = f"version {latest} uses header {uses}" + ("; it is unstable, and no broker offers it yet" if early else "")
+    text += f"; {note}" if note else ""
     return _without_id(standing, head, uses) or Assessment("done", text, note=note)
 
 

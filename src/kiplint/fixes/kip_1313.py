@@ -130,19 +130,14 @@ def unmet(
 ) -> Iterator[tuple[str, str]]:
     """The RPCs that are not at the goal after a migration, each with the reason: an error, or its row in the rollout.
 
-    A version with the new header may still be unstable. Flexible versions that are missing, as the `former` findings
-    have it, leave open which headers the versions have.
+    Flexible versions that are missing, as the `former` findings have it, leave open which headers the versions have.
     """
     rows = [row for row in rollout(after, before) if row.status in ("wrong", "missing")]
     of_header = next((row.message for row in rows if row.rule == IDENTITY), "")
     if of_header and after.request_header:
         yield "RequestHeader", of_header
     for row in rows:
-        if row.key != "latestVersionUnstable":
-            yield (
-                row.name,
-                row.message if row.rule != IDENTITY or not after.request_header else "RequestHeader is first",
-            )
+        yield row.name, row.message if row.rule != IDENTITY or not after.request_header else "RequestHeader is first"
     owners = rpc_names(after)
     for finding in (*findings, *(finding for finding in former if finding.rule == "versions/flexible-missing")):
         if finding.severity == "error" and finding.rule != HEADER_MISSING and finding.path in owners:

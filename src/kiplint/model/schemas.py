@@ -230,6 +230,11 @@ class SchemaSet:
         """The requests by RPC: by Kafka's name for the API key where rules protect it, else by their own."""
         return {message.rpc_name: message for message in reversed(self._messages) if message.type == "request"}
 
+    @rule_fact
+    def unread_names(self) -> frozenset[str]:
+        """The likely names of the messages in files that cannot be read."""
+        return self.unread
+
     @fact
     def request_header(self) -> Message | None:
         """The message RequestHeader, or None."""

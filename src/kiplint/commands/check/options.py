@@ -68,6 +68,7 @@ class Options(Group, frozen=True):
         Option(
             "Report only findings that changes since this revision caused, or that are on changed lines.",
             "REV",
+            alias="--since",
             complete=completion.revisions,
         ),
     ] = None

@@ -160,7 +160,7 @@ class OptimizeRoom:
 
         lake: LakeArgument
         keep: Annotated[int, Option("How many days of states stay, for --as-of.", "DAYS", least=0)] = 7
-        quiet: Annotated[bool, Option("Print nothing but errors.", short="-q")] = False
+        quiet: Annotated[bool, Option("Print nothing but errors.", alias="-q")] = False
 
     @staticmethod
     def run(options: "OptimizeRoom.Options") -> int:

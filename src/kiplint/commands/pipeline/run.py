@@ -61,7 +61,7 @@ class Options(Group, frozen=True):
     ] = False
     config: Annotated[str | None, Option("A kiplint.toml with the rules to run.", "FILE", usual="the defaults")] = None
     cluster: Cluster = Cluster()
-    quiet: Annotated[bool, Option("Print nothing but errors.", short="-q")] = False
+    quiet: Annotated[bool, Option("Print nothing but errors.", alias="-q")] = False
 
 
 def run(options: Options) -> int:
