@@ -1,11 +1,16 @@
-"""No circles of imports at run time, also not by imports inside functions."""
+"""No circles of imports at run time, also not by imports inside functions; no name for two classes."""
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import grimp
 import networkx
+
+import kiplint
 
 
 def circles(imported: Mapping[str, set[str]]) -> list[set[str]]:
@@ -23,3 +28,11 @@ def test_there_are_no_circles() -> None:
 def test_a_circle_is_reported() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
     assert circles({"a": {"b"}, "b": {"c"}}) == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    package = Path(kiplint.__file__).parent
+    files = [file for file in package.rglob("*.py") if file.parent.name != "compiled"]
+    bodies = [ast.parse(file.read_bytes()).body for file in files]
+    names = Counter(node.name for body in bodies for node in body if isinstance(node, ast.ClassDef))
+    assert {name for name, count in names.items() if count > 1} == {"Options"}  # each command has its own

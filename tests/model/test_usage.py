@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.usage import Tally, Vote, uses_of
+from kiplint.model.usage import Vote, Votes, uses_of
 from kiplint.model.words import doubled, joined, tokens_of
 from tools import field, message
 
@@ -112,14 +112,14 @@ def votes(uses: list[tuple[str, Any]], own: str) -> Vote:
 
 @given(st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("xyz")), max_size=12), st.sampled_from("ABCDE"))
 def test_the_own_vote_is_subtracted(uses: list[tuple[str, Any]], own: str) -> None:
-    assert Tally(uses, str).without(own) == votes(uses, own)
+    assert Votes(uses, str).without(own) == votes(uses, own)
 
 
 def test_uses_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """For each name, and not for each field of that name."""
     counted = []
     monkeypatch.setattr(
-        Tally, "__init__", lambda tally, uses, made, init=Tally.__init__: counted.append(init(tally, uses, made))
+        Votes, "__init__", lambda tally, uses, made, init=Votes.__init__: counted.append(init(tally, uses, made))
     )
     messages = [of(f"R{n}", field("ReaderId"), field("Other")) for n in range(9)]
     SchemaSet(tuple(messages))

@@ -436,20 +436,20 @@ class SchemaSet:
         return usage.spellings(self.uses)
 
     @rule_fact
-    def _tallies(self) -> dict[tuple[str, str | None], usage.Tally]:
+    def _tallies(self) -> dict[tuple[str, str | None], usage.Votes]:
         return {}
 
-    def type_tally(self, name: str) -> usage.Tally:
+    def type_tally(self, name: str) -> usage.Votes:
         """The votes on the type of the fields of a name."""
         if (name, None) not in self._tallies:
-            self._tallies[name, None] = usage.Tally(self.uses.get(name, ()), usage.primitive)
+            self._tallies[name, None] = usage.Votes(self.uses.get(name, ()), usage.primitive)
         return self._tallies[name, None]
 
-    def entity_tally(self, name: str, element_type: str) -> usage.Tally:
+    def entity_tally(self, name: str, element_type: str) -> usage.Votes:
         """The votes on the entity type of the fields of a name and a type."""
         if (name, element_type) not in self._tallies:
             alike = (use for use in self.uses.get(name, ()) if use[1].type.removeprefix("[]") == element_type)
-            self._tallies[name, element_type] = usage.Tally(alike, usage.entity)
+            self._tallies[name, element_type] = usage.Votes(alike, usage.entity)
         return self._tallies[name, element_type]
 
 

@@ -56,7 +56,7 @@ def specs(top: MessageSpec) -> Iterator[FieldSpec]:
                 waiting.append(spec)
 
 
-class Tally:
+class Votes:
     """The votes on a name: what each RPC gives it, counted once; `made` returns None for a use that does not count."""
 
     def __init__(self, uses: Iterable[tuple[str, FieldSpec]], made: Callable[[FieldSpec], str | None]) -> None:
@@ -106,7 +106,7 @@ def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> dict[str, 
     usual = {}
     for name, those in uses.items():
         if len(those) > FEWEST and len({made(spec) for _, spec in those}) > 1:
-            most = Tally(those, made).without("")
+            most = Votes(those, made).without("")
             if most.value and most.votes >= FEWEST and most.votes > most.dissent:
                 usual[name] = most.value
     return usual
