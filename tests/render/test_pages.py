@@ -210,7 +210,7 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
     summary = pages("diff").document["summary"]
     numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
     assert numbers == {("adds" if what == "none" else what): str(summary[what]) for what in BREAKS}
-    proofs = [f"{proof['writer']} writes {proof['version']} as " for one in changes for proof in one["proof"]]
+    proofs = [f"{proof['writer']} writes version {proof['version']} as " for one in changes for proof in one["proof"]]
     told = seen.page.locator(".proof > p").evaluate_all("found => found.map((one) => one.textContent.slice(6).trim())")
     assert sorted(text.partition(" as ")[0] + " as " for text in told) == sorted(proofs)
 
