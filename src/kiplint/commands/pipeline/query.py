@@ -93,12 +93,15 @@ def _begin_child() -> int:
         return 0
     sys.stdout.flush()
     sys.stderr.flush()
+    # What a handler raises while the hooks of libraries run around a fork is lost, so signals wait until `_end_of`.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     child = os.fork()
     if not child:
         from resource import RLIMIT_AS, getrlimit, setrlimit
 
         for number in _ENDING:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         soft, hard = getrlimit(RLIMIT_AS)
         limit = min(limit for limit in (MEMORY, soft, hard) if limit >= 0)
         setrlimit(RLIMIT_AS, (limit, hard))
@@ -117,6 +120,7 @@ def _limit_time(seconds: float) -> None:
 def _end_of(child: int, seconds: float) -> int:
     """Wait for the child; its exit code. Raises UsageError when a limit ended it. A signal here ends it too."""
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         _, status = os.waitpid(child, 0)
     except BaseException:
         os.kill(child, signal.SIGKILL)
