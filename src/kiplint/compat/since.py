@@ -24,17 +24,16 @@ Keeps = Callable[[str], bool]
 
 
 class BaseState(NamedTuple):
-    """The base: how often it has each finding, the lines of each file by path in the repository, and the work tree.
+    """The base: how often it has each finding, its files, and the top of the work tree.
 
-    `files` are the bytes of the files, by the same paths.
-    `messages` are what the findings say, by fingerprint; where they are kept, a known finding on a changed line counts
-    only when it says something else.
+    `folders` has the bytes of the files by name, for each directory as a path in the repository. `messages` has the
+    fingerprint and the message of each finding; if they are kept, a known finding on a changed line is new only if its
+    message is new. `releases` decide which versions of the base are released.
     """
 
     counts: Mapping[str, int]
-    lines: Mapping[str, frozenset[str]]
+    folders: Mapping[str, Mapping[str, bytes]]
     top: str
-    files: Mapping[str, bytes] = {}
     messages: frozenset[tuple[str, str]] | None = None
     releases: Releases | None = None
 
@@ -42,15 +41,15 @@ class BaseState(NamedTuple):
         """The path in the repository of a file."""
         return _inner(path, self.top)
 
-    def files_at(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """The bytes in the base of those of the files that it has."""
-        places = {path: self.place(path) for path in paths}
-        return {path: self.files[place] for path, place in places.items() if place in self.files}
+    def find(self, path: str) -> bytes | None:
+        """The bytes of a file in the base; None if the base lacks the file."""
+        folder, name = os.path.split(self.place(path))
+        return self.folders.get(folder, {}).get(name)
 
     def at(self, directory: str) -> SchemaSet | None:
         """The set of a directory, None if the base has none."""
-        folder = self.place(directory)
-        loaded = (load(path, data).message for path, data in self.files.items() if os.path.dirname(path) == folder)
+        files = self.folders.get(self.place(directory), {})
+        loaded = (load(name, data).message for name, data in files.items())
         messages = tuple(message for message in loaded if message)
         return SchemaSet(messages) if messages else None
 
@@ -58,13 +57,11 @@ class BaseState(NamedTuple):
 def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet, *, strict: bool = False) -> BaseState:
     """Check the same places in a revision; a place that the revision does not have counts as empty.
 
-    With `strict` a finding is not new because its line was changed.
-
-    Raises UsageError for a source that is neither directory nor file, and SourceError for an unknown revision.
+    With `strict` a finding is not new because its line was changed. Raises UsageError for a source that is neither
+    directory nor file, and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
-    lines: dict[str, frozenset[str]] = {}
-    data: dict[str, bytes] = {}
+    folders: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
     messages: set[tuple[str, str]] = set()
     top = home_of(os.curdir)
     for name in places(revision, names, top):
@@ -77,26 +74,27 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet,
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)
                 for file in kept:
-                    lines[file.path.removeprefix(prefix)] = frozenset(decode_text(file.data).splitlines())
-                    data[file.path.removeprefix(prefix)] = file.data
+                    folder, base_name = os.path.split(file.path.removeprefix(prefix))
+                    folders[folder][base_name] = file.data
         except NothingThereError:
             continue
-    return BaseState(counts, lines, top, data, frozenset(messages) if strict else None)
+    return BaseState(counts, folders, top, frozenset(messages) if strict else None)
 
 
 def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
     """The findings that the base does not have as often, or that are on a line that the base's file does not have."""
     remaining = Counter(base.counts)
-    texts: defaultdict[str, list[str]] = defaultdict(list)
+    texts: dict[str, tuple[list[str], frozenset[str] | None]] = {}
     kept = []
     for finding in findings:
         if finding.path not in texts:
-            texts[finding.path] = decode_text(sources.get(finding.path, b"")).splitlines()
+            old, new = base.find(finding.path), decode_text(sources.get(finding.path, b"")).splitlines()
+            texts[finding.path] = new, None if old is None else frozenset(decode_text(old).splitlines())
         known = remaining[finding.fingerprint] > 0
         remaining[finding.fingerprint] -= known
-        place = base.place(finding.path)
-        line = texts[finding.path][finding.span.line - 1 : finding.span.line]
-        touched = place not in base.lines or not base.lines[place].issuperset(line)
+        lines, known_lines = texts[finding.path]
+        line = lines[finding.span.line - 1 : finding.span.line]
+        touched = known_lines is None or not known_lines.issuperset(line)
         if base.messages is not None:
             touched = touched and (finding.fingerprint, finding.message) not in base.messages
         if not known or touched:

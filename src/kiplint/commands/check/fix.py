@@ -52,7 +52,8 @@ class KeptFindings:
 
     def base_files(self, paths: Iterable[str]) -> dict[str, bytes] | None:
         """Those of the files that the base has, with their bytes there; None without a base."""
-        return self.base and self.base.files_at(paths)
+        base = self.base
+        return base and {path: data for path in paths if (data := base.find(path)) is not None}
 
     def settle(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
         """Count off the findings that remain in a set that is done."""
@@ -152,6 +153,7 @@ class _Check:
         self._rules = rules
         self._fixer = fixer
         self._kept = kept
+        self._base = kept.base.at(schemas.directory) if kept and kept.base else None
         self._done: list[tuple[Mapping[str, bytes], Result]] = []
 
     def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
@@ -163,15 +165,8 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.reported) for file in self._set.files)
-        folder, base = self._set.directory, self._kept.base if self._kept else None
-        result = check_set(
-            inputs,
-            self._rules,
-            directory=folder,
-            partial=self._set.lone,
-            fixer=self._fixer,
-            base=base.at(folder) if base else None,
-        )
+        directory, lone = self._set.directory, self._set.lone
+        result = check_set(inputs, self._rules, directory=directory, partial=lone, fixer=self._fixer, base=self._base)
         if self._kept is not None:
             chosen = {id(finding) for finding in self._kept.chosen(result.findings, result.sources)}
             result.findings = [
