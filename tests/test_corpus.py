@@ -107,9 +107,11 @@ UNLIKE_KAFKA = ("style/about-missing", "style/about-punctuation", "style/field-c
 
 NOTES = {
     "conventions/response-null-not-ignorable": 1,
+    "conventions/throttle-time-missing": 1,
     "conventions/useless-ignorable": 16,
     "notes/doubled-word": 1,
     "notes/misspelt": 3,
+    "notes/note-source": 1,
     "notes/undocumented-any": 7,
     "style/field-case": 2,
     "style/file-name": 1,

@@ -6,7 +6,7 @@ import pytest
 
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from kiplint.model.notes import like_of, names_of, read_versions, verb_of
+from kiplint.model.notes import errors_of, like_of, names_of, read_versions, verb_of
 from kiplint.model.schemas import SchemaSet
 from tools import definition, field
 
@@ -69,6 +69,40 @@ def test_lists_of_errors() -> None:
 )
 def test_names(rest: str, names: dict[str, bool]) -> None:
     assert {one.name: one.sure for one in names_of(rest)} == names
+
+
+@pytest.mark.parametrize(
+    ("rest", "errors"),
+    [
+        (" adds support for new error code A_B (KIP-1)", ("A_B",)),
+        (" returns error A_B, C_D, or E_F if it fails", ("A_B", "C_D", "E_F")),
+        (" returns the A_B and\nC_D errors", ("A_B", "C_D")),
+        (" adds a new error code, A_B.", ("A_B",)),
+        (" added A_B as a possible error code", ("A_B",)),
+        (" may return A_B as an error code", ("A_B",)),
+        (" returns A_B if it fails, which is no error", ()),
+        (" returns status A_B, and an error", ()),
+        (" see ApiKeys.A_B errors", ()),
+    ],
+)
+def test_errors(rest: str, errors: tuple[str, ...]) -> None:
+    assert errors_of(rest) == errors
+
+
+def test_notes_without_a_source_between_notes_with_one() -> None:
+    lines = (
+        "1 adds A",
+        "2 adds B (KIP-2)",
+        "3 adds C",
+        "4 adds D (KAFKA-4)",
+        "5 is the same as 4",
+        "6 adds F (KIP-6)",
+        "7 adds G",
+    )
+    notes = with_comments(*(f"// Version {line}." for line in lines)).notes
+    assert [(note.gives_source, note.sourced_neighbours) for note in notes] == [
+        (False, 0), (True, 0), (False, 2), (True, 0), (False, 0), (True, 0), (False, 2)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
-from tools import message, rpc, schema_set
+from tools import field, message, rpc, schema_set
 
 
 def pairs(schemas: SchemaSet) -> list[tuple[int, str | None, str | None]]:
@@ -101,6 +101,22 @@ def test_headers_of_a_set() -> None:
 def test_a_partial_set_says_so_of_its_rpcs() -> None:
     (pair,) = SchemaSet((message(),), "clients", partial=True).rpcs
     assert pair.may_be_partial
+
+
+@pytest.mark.parametrize(
+    ("served", "others", "zookeeper"), [(1, 0, False), (2, 0, True), (2, 6, True), (2, 7, False), (3, 7, True)]
+)
+def test_a_set_of_zookeeper_names_it_in_a_quarter_of_its_requests(served: int, others: int, zookeeper: bool) -> None:
+    listeners = [["zkBroker", "broker"]] * served + [["broker"]] * others
+    requests = (rpc(f"A{key}", key, "0", listeners=names)[0] for key, names in enumerate(listeners))
+    assert schema_set(*requests).has_zookeeper is zookeeper
+
+
+def test_signed_fields_whose_names_end_in_one_word() -> None:
+    one = message(field("RoomEpoch"), field("Epoch", "int64"), field("HouseEpoch", "uint16"), field("Port", "uint16"))
+    two = message(field("HouseEpoch"), field("LentEpoch", "[]int32"), field("FreePort"), field("InPort", "uint32"))
+    assert schema_set(one, two).signed_names == {"Epoch": {"RoomEpoch": 1, "Epoch": 1, "HouseEpoch": 1}}
+    assert [each.signed_peers for each in one.fields] == [2, 2, 2, 0]
 
 
 def test_an_empty_set() -> None:

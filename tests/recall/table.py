@@ -107,8 +107,9 @@ TYPES = (
     _mistake("ApiVersionsResponse", "0-3", "FinalizedFeaturesEpoch int32 0+", None, default="-1"),
     _mistake("StreamsGroupHeartbeatResponse", "0", "AcceptableRecoveryLag int32 0+", None),
     _mistake("ConsumerGroupDescribeResponse", "0", "AuthorizedOperations int32 3+", "versions/field-above-valid"),
-    _mistake("ShareSnapshotRequest", "0", "SnapshotEpoch uint16 0", "conventions/closed-at-top"),
-)
+    _mistake("ShareSnapshotRequest", "0", "SnapshotEpoch uint16 0", "conventions/unsigned-by-peers",
+             others=(_field("StateEpoch int32 0+"), _field("LeaderEpoch int32 0+"), _field("MemberEpoch int32 0+"))),
+)  # fmt: skip
 ENTITIES = (
     _mistake("TxnOffsetCommitRequest", "0-3", "TransactionalId string 0+", "fields/entity-type-missing"),
     _mistake("OffsetDeleteRequest", "0", "GroupId string 0+", "fields/entity-type-missing"),

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
 
-from kiplint.model.element import fact, set_fact
+from kiplint.model.element import fact, rule_fact, set_fact
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
@@ -123,9 +123,16 @@ _OPENERS: Final = ("Version", "version", "Starting", "From", "As of", "Since")
 # Those that nearly every definition needs are compiled at once, the others where they are.
 _BEGIN: Final = re.compile(rf"(?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+({_NUMBERS})")
 _ERROR: Final = re.compile(r"-\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?:\s*\(versions?\s+([^)\n]{1,30})\))?")
+_CODE: Final = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+_CODES: Final = rf"{_CODE}(?:(?:,|,?\s+(?:and|or|&))\s+{_CODE})*"
+# The name that stands beside the word error; the end of a constant such as ApiKeys.FETCH_ERROR is none.
+_CALLED: Final = (
+    rf"\berrors?(?:\s+codes?)?[,:]?\s+({_CODES})|(?<![\w.])({_CODES})\s+(?:as\s+an?\s+(?:possible\s+)?)?errors?\b"
+)
 _SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
 _ADDS: Final = r"\b(?:add(?:s|ed|ing)?|introduc(?:es|ed|ing)|new\s+fields?)\b"
 _REMOVES: Final = r"\b(?:remov(?:es|ed|ing)|drops|dropped|deprecat(?:es|ed|ing))\b"
+_SOURCE: Final = r"\bK(?:IP|AFKA)[-_ ]?\d"
 _OF: Final = r"\s+of\s+([A-Za-z]+(?:Request|Response))\b"
 _BEFORE: Final = r"(?:(?:the|a|an|new|optional|also|two|tagged|top-level|per-[a-z-]+|fields?|called|named)\b|[\s'\"`])*"
 _NAME: Final = r"(?=[a-z]*[A-Z])[A-Za-z][A-Za-z0-9]*\b(?![.\-_]\w|\s+[A-Z])"
@@ -198,6 +205,14 @@ def about_of(rest: str) -> str:
     """The request or response that a sentence names as its topic, or empty."""
     about = re.compile(_OF).match(rest) if rest.startswith(" of ") else None
     return about[1] if about else ""
+
+
+def errors_of(rest: str) -> tuple[str, ...]:
+    """The errors that a sentence names: those that stand beside the word error."""
+    if "rror" not in rest or "_" not in rest:
+        return ()
+    lists = (called[1] or called[2] for called in re.finditer(_CALLED, rest))
+    return tuple(dict.fromkeys(name for text in lists for name in re.findall(_CODE, text)))
 
 
 def names_of(rest: str) -> tuple[Named, ...]:
@@ -311,6 +326,29 @@ class Note(TextElement):
     def error(self) -> str:
         """The error, for an item of a list of errors; else empty."""
         return self._statement.error
+
+    @rule_fact
+    def errors(self) -> tuple[str, ...]:
+        """The errors that it names: that of an item of a list, or those that stand beside the word error."""
+        return (self.error,) if self.error else errors_of(self._statement.rest)
+
+    @rule_fact
+    def gives_source(self) -> bool:
+        """Whether it, or another note about the same versions, names a KIP or an issue of Kafka."""
+        alike = (note for note in self._message.notes if note.versions == self.versions)
+        return any(re.search(_SOURCE, note.text) for note in alike)
+
+    @rule_fact
+    def sourced_neighbours(self) -> int:
+        """For a note that adds: how many of the two nearest such notes give a source; 0 if one gives none.
+
+        These are the one before and the one after; for the last, the two before.
+        """
+        added = [note for note in self._message.notes if note.verb == "adds" and note.versions]
+        place = added.index(self) if self in added else 0
+        near = added[place - 1 : place + 2] if place + 1 < len(added) else added[max(place - 2, 0) : place]
+        near = [note for note in near if note is not self]
+        return len(near) if place and all(note.gives_source for note in near) else 0
 
     @fact
     def _named(self) -> tuple[Named, ...]:

@@ -355,6 +355,12 @@ class SchemaSet:
         return sum(message.type == "request" and bool(message.valid) for message in self._messages)
 
     @rule_fact
+    def throttled_responses(self) -> int:
+        """How many of the live responses have ThrottleTimeMs."""
+        live = (message for message in self._messages if message.type == "response" and message.valid)
+        return sum("ThrottleTimeMs" in message.by_name for message in live)
+
+    @rule_fact
     def listening_requests(self) -> int:
         """How many of the live requests state their listeners, as all of Kafka's do since 2.8."""
         return sum(
@@ -374,8 +380,9 @@ class SchemaSet:
 
     @fact
     def has_zookeeper(self) -> bool:
-        """Whether several requests are served by `zkBroker`, as in Kafka before 4.0."""
-        return sum("zkBroker" in message.listeners for message in self._messages) > 1
+        """Whether `zkBroker` serves a quarter of the requests that state their listeners, as in Kafka before 4.0."""
+        served = sum("zkBroker" in message.listeners for message in self._messages)
+        return served > 1 and 4 * served >= sum(bool(message.listeners) for message in self._messages)
 
     @rule_fact
     def own_words(self) -> int:
@@ -429,6 +436,11 @@ class SchemaSet:
     def contested_entities(self) -> dict[str, str]:
         """By name of a field to which the RPCs give several entity types, or not all of them one: the usual one."""
         return usage.contested(self.uses, usage.entity)
+
+    @rule_fact
+    def signed_names(self) -> dict[str, Counter[str]]:
+        """By last word of a name that is an unsigned integer: how many signed integers each name with that word has."""
+        return usage.signed_names(self._messages)
 
     @rule_fact
     def spellings(self) -> dict[str, usage.Spellings]:

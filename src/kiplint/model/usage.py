@@ -6,6 +6,7 @@ and only when a rule needs it.
 
 from __future__ import annotations
 
+import string
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -89,6 +90,28 @@ class Votes:
     def _first(self, value: str, own: int) -> int:
         """The number of the first RPC other than `own` that gives the value."""
         return next((number for number in self._givers[value] if number != own), len(self._values))
+
+
+_SIGNED = ("int8", "int16", "int32", "int64")
+UNSIGNED = ("uint16", "uint32")
+
+
+def last_word(name: str) -> str:
+    """The last word of a name: `Epoch` of `SnapshotEpoch`."""
+    return name[max(len(name.rstrip(string.ascii_lowercase)) - 1, 0) :]
+
+
+def signed_names(messages: Iterable[Message]) -> dict[str, Counter[str]]:
+    """By last word of the live fields' names: how many signed integers each name has; without words of two unsigned."""
+    signed: dict[str, Counter[str]] = {}
+    unsigned: dict[str, set[str]] = {}
+    for message in messages:
+        for spec in specs(message.spec) if message.valid else ():
+            if spec.type in _SIGNED:
+                signed.setdefault(last_word(spec.name), Counter())[spec.name] += 1
+            elif spec.type in UNSIGNED:
+                unsigned.setdefault(last_word(spec.name), set()).add(spec.name)
+    return {word: signed[word] for word, names in unsigned.items() if len(names) == 1 and word in signed}
 
 
 def primitive(spec: FieldSpec) -> str | None:
