@@ -169,7 +169,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_every_page_is_reached_in_two_steps() -> None:
-    """From the README and from the index of the documentation."""
+    """Every page is at most two links away from the README, and from the index of the documentation."""
     pages = set(DOCS.rglob("*.md"))
     for start in (ROOT / "README.md", DOCS / "index.md"):
         reached = {start}

@@ -4,7 +4,7 @@ import os
 import sys
 
 if __name__ == "__main__":
-    # `python -m` looks for modules in the working directory first, unless it is told not to. That is often a checkout
+    # `python -m` looks for modules in the working directory first, unless it runs with -P. That is often a checkout
     # with a stranger's change in it, whose code is not to run: neither as a module nor as a package with rules.
     try:
         here = os.getcwd()

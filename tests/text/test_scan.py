@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ from hypothesis import given
 
 from kiplint.text.decode import MAX_DEPTH, MAX_PROBLEMS
 from kiplint.text.scan import scan
+from kiplint.text.tokens import SPACES
 from kiplint.text.tree import outline
 
 from .support import broken, commented, definitions, dump, mutated, tree_value
@@ -228,3 +232,12 @@ def _without_comments(text: str) -> str:
 
 def _refuse(constant: str) -> float:
     raise ValueError(constant)
+
+
+def test_white_space_is_what_json5_and_unicode_call_so() -> None:
+    """JSON5 1.0.0, section 7: the named characters, and all of Unicode's category Zs; JSON's own are not odd."""
+    named = "\v\f\ufeff\u2028\u2029"
+    separators = {chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Zs"}
+    pattern = re.compile(f"[{SPACES}]")
+    matched = {chr(code) for code in range(sys.maxunicode + 1) if pattern.match(chr(code))}
+    assert matched == {*named, *separators} - {" "}

@@ -98,7 +98,7 @@ class SegmentStream:
         self.reach = max(self.reach, 0 if self._origin is None else self._place(sequence))
 
     def _place(self, sequence: int) -> int:
-        """The place nearest to the newest, so that streams may be longer than sequence numbers."""
+        """The place that is nearest to the newest data: sequence numbers wrap around in a long stream."""
         assert self._origin is not None
         return self._newest + (sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
 
@@ -370,7 +370,7 @@ class Conversation(NamedTuple):
 
 
 class Conversations(NamedTuple):
-    """The conversations of Kafka's connections, and how many connections are of others, or cannot be told."""
+    """The conversations of Kafka's connections, and the number of other or undecided connections."""
 
     spoken: list[Conversation]
     others: int

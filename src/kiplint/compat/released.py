@@ -86,7 +86,7 @@ def find_releases(
 
 
 def advice(base: Path, repository: Path | None, releases: Releases | None) -> tuple[str, ...]:
-    """That the release tags decide better what is released than a base that is a revision and no tag; else nothing."""
+    """The advice to set `released` where the base is a revision, but not a tag, of a repository with release tags."""
     revision, colon, _ = os.fspath(base).partition(":")
     if releases is not None or not colon or os.path.exists(base):
         return ()

@@ -9,7 +9,7 @@ import msgspec
 
 from kiplint.compat.released import Releases
 from kiplint.engine.finding import Finding, Fix
-from kiplint.fixes.sets import Check, Files, Regression, regressions
+from kiplint.fixes.sets import Check, CheckedFiles, Files, Regression, regressions
 from kiplint.text.edit import Edit, apply_edits, collide
 
 MOST_ROUNDS = 40
@@ -44,8 +44,8 @@ def fix_set(
     of which only the versions in the `releases`, if there are any, may not change.
     """
 
-    def every(files: Files) -> Sequence[Finding]:
-        return (*check(files), *others(files))
+    def checked(files: Files, findings: Sequence[Finding]) -> CheckedFiles:
+        return CheckedFiles(files, (*findings, *others(files)))
 
     def step(chosen: Sequence[Finding]) -> tuple[dict[str, bytes], list[Finding], list[Regression] | None]:
         """The files with the fixes applied, their findings, and what is worse; None where the fixes fix nothing."""
@@ -55,7 +55,8 @@ def fix_set(
         if all((item.identity, item.message) in still for item in chosen):
             return changed, after, None
         likely = any(item.fix and item.fix.applicability == "unsafe" for item in chosen)
-        return changed, after, list(regressions(now, changed, every, likely=likely, base=base, releases=releases))
+        before, now_after = checked(now, findings), checked(changed, after)
+        return changed, after, list(regressions(before, now_after, likely=likely, base=base, releases=releases))
 
     now = dict(files)
     first = findings = list(check(now))
@@ -79,8 +80,8 @@ def fix_set(
     if not _counts(findings) < _counts(first):
         now, findings = dict(files), first
     before = {path: files[path] for path in files if files[path] != now[path]}
-    told = tuple((item, why) for item, why in refused.values() if why is not None)
-    return FixedSet(before, {path: now[path] for path in before}, _gone(first, findings), tuple(findings), told)
+    refusals = tuple((item, why) for item, why in refused.values() if why is not None)
+    return FixedSet(before, {path: now[path] for path in before}, _gone(first, findings), tuple(findings), refusals)
 
 
 def _gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:

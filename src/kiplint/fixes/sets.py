@@ -46,7 +46,7 @@ Versions = Annotated[str, Meta(description="Of the request; `none` for no versio
 
 
 class MigrationRow(msgspec.Struct, frozen=True):
-    """What a migration did to one RPC, or to the request header or another message without API key, then -1."""
+    """What a migration did to an RPC or to another message, such as the request header; its `api_key` is then -1."""
 
     name: str
     api_key: int
@@ -120,6 +120,13 @@ LIKELY: Final = ("none", "source", "semantics")
 """What a change of a released version may break: nothing; or, if a person reviews it, what no byte shows."""
 
 
+class CheckedFiles(NamedTuple):
+    """Files, and the findings of all rules in them."""
+
+    files: Files
+    findings: Sequence[Finding]
+
+
 class Regression(NamedTuple):
     """What a change of files would make worse: the file, the rule, and why."""
 
@@ -141,9 +148,8 @@ def all_rules(configuration: Configuration) -> RuleSet:
 
 
 def regressions(
-    before: Files,
-    after: Files,
-    check: Check,
+    before: CheckedFiles,
+    after: CheckedFiles,
     *,
     likely: bool = False,
     base: Files | None = None,
@@ -155,17 +161,15 @@ def regressions(
     and anything in a file with errors, which Kafka refuses; or, with a `base`, in versions that the base does not have,
     or that none of the `releases` has.
     """
-    if before == after:
-        return
-    findings = check(before)
+    (old, findings), (new, found) = before, after
     if likely and base is not None:
-        known = set(breaks_between(base, before, LIKELY, releases))
-        yield from (worse for worse in breaks_between(base, after, LIKELY, releases) if worse not in known)
+        known = set(breaks_between(base, old, LIKELY, releases))
+        yield from (worse for worse in breaks_between(base, new, LIKELY, releases) if worse not in known)
     else:
         refused = {item.path for item in findings if likely and item.severity == "error" and not _is_elsewhere(item)}
-        broken = breaks_between(before, after, LIKELY if likely else HARMLESS)
+        broken = breaks_between(old, new, LIKELY if likely else HARMLESS)
         yield from (worse for worse in broken if worse.path not in refused)
-    yield from new_findings(findings, check(after), {path for path in after if before.get(path) != after[path]})
+    yield from new_findings(findings, found, {path for path in new if old.get(path) != new[path]})
 
 
 def _is_elsewhere(finding: Finding) -> bool:
@@ -247,31 +251,27 @@ def proved(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
 
     The rows of the others have the versions and headers of the migrated files, and new infos to look at.
     """
-    before = {file.path: file.data for file in files.files}
     schemas = load_set(files)[0]
     owners = rpc_names(schemas)
     states = {row.name: row.state for row in migration.rows}
     left: dict[str, list[str]] = {row.name: [] for row in migration.rows if row.state == "left"}
-    checked: list[tuple[Files, list[Finding]]] = []
 
-    def check(data: Files) -> list[Finding]:
-        if not any(files is data for files, _ in checked):
-            inputs = (Input(file.path, data[file.path]) for file in files.files)
-            result = check_set(inputs, rules, directory=files.directory, partial=files.lone)
-            checked.append((data, result.findings))
-        return next(findings for files, findings in checked if files is data)
+    def checked(data: Files) -> CheckedFiles:
+        inputs = (Input(file.path, data[file.path]) for file in files.files)
+        return CheckedFiles(data, check_set(inputs, rules, directory=files.directory, partial=files.lone).findings)
 
+    before = checked({file.path: file.data for file in files.files})
     while True:
         kept = tuple(file for file in migration.files if owners.get(file.path) not in left)
-        after = before | {file.path: file.after for file in kept}
-        now = make_tree("", [("", after.items())]).sets[""]
-        worse = list(regressions(before, after, check))
+        after = checked({**before.files, **{file.path: file.after for file in kept}}) if kept else before
+        now = make_tree("", [("", after.files.items())]).sets[""]
+        worse = list(regressions(before, after)) if kept else []
         problems = [
             (owners.get(item.path, ""), str(item))
             for item in worse
             if item.severity != "info" and not (item.rule == HEADER_MISSING and owners.get(item.path) in left)
         ]
-        reasons = goal(schemas, now, check(before), check(after)) if goal else ()
+        reasons = goal(schemas, now, before.findings, after.findings) if goal else ()
         problems += [(name, why) for name, why in reasons if states.get(name) in ("migrated", "unchanged")]
         moved = {owners.get(file.path, "") for file in kept}
         blamed = [(name, text) for name, text in problems if name in states and name not in left]

@@ -134,7 +134,7 @@ class Message(Container):
 
     @rule_fact
     def is_mistyped(self) -> bool:
-        """Whether the name says request and the type says response, or the reverse."""
+        """Whether the name ends in Request and the type is response, or the reverse."""
         other = {"request": "Response", "response": "Request"}.get(self.spec.type, "")
         return bool(other) and self.name.endswith(other)
 

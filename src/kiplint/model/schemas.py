@@ -447,7 +447,7 @@ class SchemaSet:
         """By name of a field, where there is another spelling: the number of RPCs by spelling, and the usual one."""
         return usage.spellings(self.uses)
 
-    @rule_fact
+    @fact
     def _tallies(self) -> dict[tuple[str, str | None], usage.Votes]:
         return {}
 

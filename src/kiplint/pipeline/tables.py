@@ -226,7 +226,7 @@ class Problems(TableFrame):
 
 
 class Offers(TableFrame):
-    """One row for each content and RPC; a client uses `lowest` to `highest`, a broker offers up to `offered`.
+    """The versions of each RPC in each content: a client uses `lowest` to `highest`, a broker offers up to `offered`.
 
     `offered` is null where a broker has the RPC but offers none of it: other listeners serve it, or its only version
     is unstable. `names_software` says that the request has ClientSoftwareName (KIP-511); `mode` is how a broker of

@@ -31,7 +31,7 @@ def open_sets(
     `git show` takes it, or `-`; duplicates count once. `keep` says of a path whether it is not excluded.
     `repository` is where revisions are looked up: a work tree, a bare repository or a bundle; by default the one around
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
-    file that is other JSON. With `empty` a tree without definitions is told there, as long as another name has some.
+    file that is other JSON. With `empty`, a tree without definitions is added to it, if another name has some.
     """
     waiting = list(names)
     any_set = False

@@ -15,7 +15,6 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.sources.schema_files import SchemaFiles
-from kiplint.text.show import printable
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Fixes(msgspec.Struct, frozen=True):
     def reasons(self) -> tuple[str, ...]:
         """Why the fixes that would make something worse were not applied: a line for each, `MOST_REASONS` of them."""
         shown = [
-            printable(f"not fixed: {finding.path}:{finding.span.line}: {finding.rule}: {why}")
+            f"not fixed: {finding.path}:{finding.span.line}: {finding.rule}: {why}"
             for finding, why in self.refused[:MOST_REASONS]
         ]
         more = len(self.refused) - len(shown)

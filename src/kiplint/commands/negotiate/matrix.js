@@ -60,7 +60,7 @@ kiplint.start = () => {
     document.getElementById("nothing").hidden = count > 0;
     table.hidden = count === 0;
     const name = rpc ? `, versions of ${data.rpcs[Number(rpc)][1]}` : "";
-    document.getElementById("told").textContent = (count === size * size ? `${count} pairs` : `${count} of ${size * size} pairs`) + name;
+    document.getElementById("counted").textContent = (count === size * size ? `${count} pairs` : `${count} of ${size * size} pairs`) + name;
   };
 
   /* One square can be reached by Tab, the others from there by arrows. */

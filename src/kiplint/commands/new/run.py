@@ -9,16 +9,14 @@ from typing import Final
 from kiplint.commands.new.result import NewResult
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes import new_rpc as first_version
 from kiplint.fixes.new_version import BadField, parse_fields
-from kiplint.fixes.sets import Files, all_rules, client_rpcs, load_set, regressions, rule_parameter
+from kiplint.fixes.sets import CheckedFiles, Files, all_rules, client_rpcs, load_set, regressions, rule_parameter
 from kiplint.fixes.write import create_files, refuse_unwritable
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
-from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 
 LISTENERS: Final = "rpc/listeners-unknown"
@@ -79,15 +77,16 @@ def new_rpc(
     except (BadField, first_version.BadName) as error:
         raise UsageError(str(error)) from None
     files = {os.path.join(directory, file): data for file, data in definitions.items()}
-    before = {file.path: file.data for file in schema_files.files}
     rules = all_rules(configuration)
 
-    def check(data: Files) -> list[Finding]:
-        return check_set((Input(name, text) for name, text in data.items()), rules, directory=directory).findings
+    def checked(data: Files) -> CheckedFiles:
+        inputs = (Input(name, text) for name, text in data.items())
+        return CheckedFiles(data, check_set(inputs, rules, directory=directory).findings)
 
-    worse = tuple(f"{item.path}: {item}" for item in regressions(before, before | files, check))
+    before = {file.path: file.data for file in schema_files.files}
+    worse = tuple(f"{item.path}: {item}" for item in regressions(checked(before), checked(before | files)))
     if worse:
-        return NewResult(status="findings", notes=(*map(printable, worse), "nothing was written"))
+        return NewResult(status="findings", notes=(*worse, "nothing was written"))
     if not dry_run:
         create_files(files)
     return NewResult(files=files)

@@ -22,7 +22,7 @@ class BlameRoom:
     )
 
     class Options(Group, frozen=True):
-        """Its options."""
+        """The options of `kiplint pipeline blame`."""
 
         lake: LakeArgument
         wanted: Annotated[str, Argument("A message, an RPC, a rule, or a pack.", "MESSAGE|RULE")]
@@ -54,7 +54,7 @@ class MatrixRoom:
     )
 
     class Options(Group, frozen=True):
-        """Its options."""
+        """The options of `kiplint pipeline matrix`."""
 
         lake: LakeArgument
         client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
@@ -99,7 +99,7 @@ class RolloutRoom:
     EPILOG = "Example:  kiplint pipeline rollout lake"
 
     class Options(Group, frozen=True):
-        """Its options."""
+        """The options of `kiplint pipeline rollout`."""
 
         lake: LakeArgument
         header: Annotated[
@@ -125,7 +125,7 @@ class ChangesRoom:
     EPILOG = "Example:  kiplint pipeline changes lake --since 2026-01-31"
 
     class Options(Group, frozen=True):
-        """Its options."""
+        """The options of `kiplint pipeline changes`."""
 
         lake: LakeArgument
         since: Annotated[
@@ -156,7 +156,7 @@ class OptimizeRoom:
     EPILOG = "Example:  kiplint pipeline optimize lake --keep 30"
 
     class Options(Group, frozen=True):
-        """Its options."""
+        """The options of `kiplint pipeline optimize`."""
 
         lake: LakeArgument
         keep: Annotated[int, Option("How many days of states stay, for --as-of.", "DAYS", least=0)] = 7
@@ -191,7 +191,7 @@ class VerifyRoom:
     EPILOG = "Example:  kiplint pipeline verify lake.  Exit codes: 0 no damage, 1 damaged files, 2 no lake."
 
     class Options(Group, frozen=True):
-        """Its options."""
+        """The options of `kiplint pipeline verify`."""
 
         lake: LakeArgument
         output_format: AnswerFormOption = "text"

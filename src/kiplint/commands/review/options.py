@@ -29,7 +29,7 @@ HINTS = {
 
 
 class Options(Group, frozen=True):
-    """What it takes."""
+    """The options of `kiplint review`."""
 
     paths: Annotated[
         tuple[str, ...],

@@ -109,7 +109,7 @@ class ReviewResult(Report, frozen=True):
     touched: frozenset[str] = frozenset()
     """The names of the RPCs that the change touches."""
     readers: tuple[ReadersResult, ...] = ()
-    """What other readers lose by the change, for each of the paths."""
+    """For each path, what the change takes from other readers of the files."""
     patch: bytes = b""
     """The safe fixes of the findings as a unified diff."""
 

@@ -106,12 +106,12 @@ def review(
     rows: tuple[RolloutRow, ...] = ()
     if rollout == "always" or (rollout == "auto" and since.revision and comparison.declares_headers):
         rows = comparison.rollout(configuration)
-    told = _readings(names, since.revision, readers, configuration, chosen) if comparison.is_any else ()
+    readings = _readings(names, since.revision, readers, configuration, chosen) if comparison.is_any else ()
     others: list[tuple[Finding, Origin]] = []
     if rollout == "always":
         others += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
     if readers == "always":
-        others += [(finding, "readers") for result in told for finding in result.findings]
+        others += [(finding, "readers") for result in readings for finding in result.findings]
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change not in additions]
     entries = entries_of(checked.findings, worse, others)
@@ -127,7 +127,7 @@ def review(
         findings=findings,
         files=checked.files,
         messages=checked.messages,
-        sources={**comparison.sources, **checked.sources, **{p: s for r in told for p, s in r.sources.items()}},
+        sources={**comparison.sources, **checked.sources, **{p: s for r in readings for p, s in r.sources.items()}},
         status="findings" if grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
         rules=rule_infos(known, shown, IGNORE),
@@ -143,7 +143,7 @@ def review(
         released=comparison.released,
         rollout=rows,
         touched=frozenset(map(heading, changes)),
-        readers=told,
+        readers=readings,
         patch=patch,
     )
 
@@ -160,16 +160,16 @@ class Base(NamedTuple):
         return (f"compared with {self.revision}, {self.reason}",) if self.reason else ()
 
 
-def find_base(asked: str | None = None, names: Iterable[str] = (os.curdir,)) -> Base:
+def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> Base:
     """The base of a review of some paths of the work tree. Raises UsageError and SourceError."""
-    if asked:
+    if base:
         if not home_of(os.curdir):
             raise SourceError("a base needs a git repository around the working directory")
-        if not is_revision(asked) and not is_unborn(asked):
-            raise SourceError(f"no such revision: {asked}")
-        asked = asked.removesuffix(":")
-        whole = len(asked) >= 40 and not asked.strip("0123456789abcdef")
-        return Base(open_repository(None).run("rev-parse", "--short", asked).strip() if whole else asked, "")
+        if not is_revision(base) and not is_unborn(base):
+            raise SourceError(f"no such revision: {base}")
+        base = base.removesuffix(":")
+        whole = len(base) >= 40 and not base.strip("0123456789abcdef")
+        return Base(open_repository(None).run("rev-parse", "--short", base).strip() if whole else base, "")
     if not home_of(os.curdir):
         raise UsageError("there is no git repository around the working directory, and so no base", kind="no-base")
     git = open_repository(None).run
@@ -305,7 +305,7 @@ def _place(name: str, base: str) -> str:
 def _readings(
     names: Iterable[str], base: str, when: When, configuration: Configuration, chosen: Chosen
 ) -> tuple[ReadersResult, ...]:
-    """What other readers lose by the change; nothing where no such rule runs."""
+    """The results of `readers` that have findings; none without a base, unless always, or without rules."""
     runs = any(rule.each == "reading" for rule in configuration.rules().rules)
     if when == "never" or not runs or (when == "auto" and not base):
         return ()

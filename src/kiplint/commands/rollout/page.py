@@ -32,7 +32,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
         out,
         title=set_title(result.sets[0]) if result.sets else "the working directory",
         base=set_title(result.sets[1]) if len(result.sets) > 1 else "",
-        told=closing(result.rows, result.header),
+        summary=closing(result.rows, result.header),
         header=result.header,
         tallies=[Tally(status, status, counts[status], MARKS[status]) for status in STATUSES],
         marks=MARKS,

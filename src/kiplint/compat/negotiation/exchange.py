@@ -75,7 +75,7 @@ def exchange(client: Side, broker: Side, *, sasl: bool = False) -> Exchange:
     """
     ours, theirs = client.offers.get(API_VERSIONS), broker.offers.get(API_VERSIONS)
     if ours is None:
-        note = "the client has no ApiVersions: it does not ask, and must be told what the broker has (KIP-35)"
+        note = "the client has no ApiVersions: its configuration must name the version of the broker (KIP-35)"
         return Exchange(broker.name, notes=(note,))
     plain = _without_sasl(client, ours, broker, theirs)
     return _over_sasl(plain, ours, theirs) if sasl else plain
@@ -85,7 +85,7 @@ def _without_sasl(client: Side, ours: Offer, broker: Side, theirs: Offer | None)
     tried = ours.versions.highest
     header = header_of(ours.request, tried)
     if theirs is None:
-        note = "the broker has no ApiVersions: it closes the connection, and the client must be told what it has"
+        note = "the broker has no ApiVersions: it closes the connection, so the client must be configured for it"
         return Exchange(broker.name, tried, header, notes=(note,))
     if tried in theirs.versions:
         return _agreed((client, broker), Exchange(broker.name, tried, header, tried), tried)

@@ -108,8 +108,8 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const group of groups) {
       const left = all("[data-item]", group).filter((item) => !item.hidden).length;
       group.hidden = left === 0;
-      const told = group.querySelector("[data-left]");
-      if (told) told.textContent = left;
+      const label = group.querySelector("[data-left]");
+      if (label) label.textContent = left;
     }
     if (shown) shown.textContent = count === items.length ? `${count} ${shown.dataset.shown}` : `${count} of ${items.length} ${shown.dataset.shown}`;
     if (nothing) nothing.hidden = count > 0 || items.length === 0;
