@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from kiplint.commands.migrate.run import migrate_bump as migrate_bump
     from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
     from kiplint.commands.migrate.run import migrate_release as migrate_release
+    from kiplint.commands.negotiate.result import ClientListResult as ClientListResult
+    from kiplint.commands.negotiate.result import ClientsResult as ClientsResult
     from kiplint.commands.negotiate.result import MatrixResult as MatrixResult
     from kiplint.commands.negotiate.result import NegotiationResult as NegotiationResult
+    from kiplint.commands.negotiate.run import known_clients as known_clients
     from kiplint.commands.negotiate.run import negotiate as negotiate
     from kiplint.commands.negotiate.run import negotiate_all as negotiate_all
+    from kiplint.commands.negotiate.run import negotiate_clients as negotiate_clients
     from kiplint.commands.new.result import NewResult as NewResult
     from kiplint.commands.new.run import new_rpc as new_rpc
     from kiplint.commands.probe.connection import Sasl as Sasl
@@ -72,8 +76,8 @@ _MODULES = {
     "commands.kip.run": ("kip",),
     "commands.migrate.result": ("MigrationResult",),
     "commands.migrate.run": ("migrate_bump", "migrate_kip_1313", "migrate_release"),
-    "commands.negotiate.result": ("MatrixResult", "NegotiationResult"),
-    "commands.negotiate.run": ("negotiate", "negotiate_all"),
+    "commands.negotiate.result": ("ClientListResult", "ClientsResult", "MatrixResult", "NegotiationResult"),
+    "commands.negotiate.run": ("known_clients", "negotiate", "negotiate_all", "negotiate_clients"),
     "commands.new.result": ("NewResult",),
     "commands.new.run": ("new_rpc",),
     "commands.probe.connection": ("Sasl", "Tls"),

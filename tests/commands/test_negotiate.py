@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from kiplint.commands.negotiate.result import ClientListDocument, ClientsDocument
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
 from kiplint.compat.tree import load
@@ -159,6 +160,7 @@ def test_json_is_as_documented(repo: Path) -> None:
     document = json.loads(ran.out)
     assert [*document] == [
         "version", "client", "brokers", "exchanges", "telemetry", "rpcs", "features", "summary", "modes",
+        "losses",
     ]  # fmt: skip
     assert msgspec.convert(document, Negotiation).in_trouble
 
@@ -226,3 +228,108 @@ def test_negotiating_imports_nothing_heavy(repo: Path) -> None:
         text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "")
+
+
+# Released clients, captures and probed brokers as the client
+
+
+def test_a_released_client(history: Path, tmp_path: Path) -> None:
+    ran = kiplint("negotiate", "librdkafka@1.3.0", "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.startswith("librdkafka@1.3.0 as the client of confluent-8.0.0:\n")
+    assert (
+        "Refused on some paths (1)\n"
+        "  ListOffsets  it also sends 0 without negotiation, which confluent-8.0.0: refuses\n\n"
+        "Not done with these brokers (1)\n"
+        "  SASL GSSAPI  the client tests for JoinGroup 0, and confluent-8.0.0: lists 2-9\n"
+    ) in ran.out
+
+
+def test_released_clients_in_json(history: Path, tmp_path: Path) -> None:
+    words = ("--clients", "librdkafka@1.6.1,librdkafka@1.8.2,rskafka", "--output-format", "json")
+    ran = kiplint("negotiate", *words, "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "")
+    found = msgspec.json.decode(ran.out, type=ClientsDocument)
+    assert [(row.client, row.works_from) for row in found.clients] == [("librdkafka", "1.8.2"), ("rskafka", "0.2.0")]
+    assert msgspec.to_builtins(found.summary) == {"releases": 6, "works": 5, "limited": 1, "refused": 0}
+    (lost,) = found.clients[0].releases[0].lost
+    assert (lost.name, lost.client, lost.unserved) == ("ListOffsets", "0-1", "0")
+
+
+def test_released_clients_in_text(history: Path, tmp_path: Path) -> None:
+    words = ("--clients", "librdkafka@0.9.5,librdkafka@2.15.0", "confluent-8.0.0:", "--repo", history)
+    assert kiplint("negotiate", *words, cwd=tmp_path).out.splitlines() == [
+        "Released clients with confluent-8.0.0:",
+        "  client      works from  newest known",
+        "  librdkafka  2.15.0      2.15.0",
+        "",
+        "What releases lose",
+        "  release                    without",
+        "  librdkafka@0.9.5  refused  Produce 0-1, Fetch 0-2, ListOffsets 0*, OffsetCommit 1, JoinGroup 0, SASL GSSAPI",
+        "  *: on a path that sends this version without negotiation",
+        "",
+        "2 releases: 1 works, 1 is refused",
+    ]
+
+
+def test_the_list_of_clients(tmp_path: Path) -> None:
+    ran = kiplint("negotiate", "--list-clients", cwd=tmp_path)
+    assert (ran.code, ran.err, len(ran.out.splitlines())) == (0, "", 49)
+    assert "  kafkajs@2.2.4              2023-02  It takes the lower of its highest version" in ran.out
+    found = kiplint("negotiate", "--list-clients", "--output-format", "json", cwd=tmp_path).out
+    assert len(msgspec.json.decode(found, type=ClientListDocument).releases) == 48
+
+
+def test_a_capture_as_the_client(history: Path, corpus: Path, tmp_path: Path) -> None:
+    capture = corpus.parent / "bytes" / "capture.pcapng"
+    if not capture.is_file():
+        pytest.skip(f"no capture at {capture}")
+    ran = kiplint("negotiate", capture, "confluent-8.0.0:", "--repo", history, "--output-format", "json", cwd=tmp_path)
+    found = msgspec.json.decode(ran.out, type=Negotiation)
+    assert (found.client, found.summary.agreed, ran.code) == (str(capture), 24, 0)
+    assert found.exchanges[0].notes[-1] == "the versions are those of the captured requests; the client may have more"
+    assert row(found, "IncrementalAlterConfigs").client == "1"
+
+
+ANSWER = {
+    "version": 1,
+    "brokers": [{
+        "address": "b:9092",
+        "apis": [
+            {"api_key": 1, "name": "Fetch", "lowest": 0, "highest": 11},
+            {"api_key": 18, "name": "ApiVersions", "lowest": 0, "highest": 3},
+        ],
+    }],
+}  # fmt: skip
+
+
+def test_a_probed_broker_as_the_client(history: Path, tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text(json.dumps(ANSWER))
+    words = ("b.json", "confluent-8.0.0:", "--repo", history, "--output-format", "json")
+    found = msgspec.json.decode(kiplint("negotiate", *words, cwd=tmp_path).out, type=Negotiation)
+    fetch = row(found, "Fetch")
+    assert (found.client, fetch.client, fetch.chosen, fetch.request_header) == ("b:9092", "0-11", 11, 1)
+
+
+def test_a_released_client_with_a_probed_broker(tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text(json.dumps(ANSWER))
+    ran = kiplint("negotiate", "librdkafka@2.8.0", "b.json", "--output-format", "json", cwd=tmp_path)
+    found = msgspec.json.decode(ran.out, type=Negotiation)
+    assert (ran.code, found.summary.agreed, found.exchanges[0].request_header) == (0, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "Missing argument 'CLIENT'."),
+        (["B1"], "Missing argument 'BROKER...'."),
+        (["librdkafka@1", "B1"], "no release 1 of librdkafka is known: name one such as librdkafka@2.15.0"),
+        (["--clients", "all"], "released clients need at least one broker"),
+        (["--clients", "all", "B1", "--matrix"], "--clients and --list-clients go with neither --matrix"),
+        (["--list-clients", "B1"], "--list-clients takes no arguments"),
+    ],
+)
+def test_usage_of_released_clients(repo: Path, words: list[str], says: str) -> None:
+    ran = run(repo, "kip-35", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err

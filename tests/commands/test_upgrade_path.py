@@ -122,6 +122,7 @@ def test_json_is_as_documented(repo: Path) -> None:
         "furthest",
         "mode",
         "assumed",
+        "clients",
     ]
     assert document["path"] == ["ancient", "bridge", "modern"]
     assert msgspec.convert(document, UpgradePath).found
@@ -172,3 +173,14 @@ def test_usage_of_tags(history: Path, tmp_path: Path, ends: list[str], says: str
 def test_no_repository(tmp_path: Path) -> None:
     ran = kiplint("upgrade-path", "1.0", "2.0", "--tags", "--repo", tmp_path, cwd=tmp_path)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_clients_that_are_left_behind(history: Path, tmp_path: Path) -> None:
+    words = ("3.9.0-rc3:", "confluent-8.0.0:", "--mode", "kraft", "--clients", "librdkafka@1.3.0,librdkafka@1.8.2")
+    ran = kiplint("upgrade-path", *words, "--repo", history, cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.endswith(
+        "Clients\n"
+        "  librdkafka@1.3.0  left behind by step 1, confluent-8.0.0  ListOffsets\n"
+        "  librdkafka@1.8.2  not left behind\n"
+    )

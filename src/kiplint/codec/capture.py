@@ -39,6 +39,17 @@ class Capture(msgspec.Struct, frozen=True):
     unpaired: int
 
 
+CAPTURES = (
+    b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
+)  # fmt: skip
+"""How pcapng begins, and pcap in both orders of bytes, with times in micro- or nanoseconds."""
+
+
+def is_capture(data: bytes) -> bool:
+    """Whether bytes begin as a capture."""
+    return data[:4] in CAPTURES
+
+
 class UnreadableCapture(Exception):  # noqa: N818
     """The file is not a capture, or the package that reads captures is missing; the message states which."""
 

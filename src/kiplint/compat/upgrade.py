@@ -51,6 +51,18 @@ class Step(msgspec.Struct, frozen=True):
     mode: Annotated[Mode, Meta(description="The mode the cluster runs in, after a migration the new one.")]
 
 
+class LeftBehind(msgspec.Struct, frozen=True):
+    """A released client on the path: from which step on it loses RPCs that it could use before."""
+
+    client: Annotated[str, Meta(description="The release, such as librdkafka@2.8.0.")]
+    step: Annotated[int | None, Meta(description="The number of the step, from 1; null where it is never left behind.")]
+    release: Annotated[str, Meta(description="The set after that step, or empty.")] = ""
+    status: Annotated[
+        Literal["works", "limited", "refused"], Meta(description="What it can do at the end of the path.")
+    ] = "works"
+    lost: Annotated[tuple[str, ...], Meta(description="The RPCs that it loses with that step.")] = ()
+
+
 class UpgradePath(msgspec.Struct, frozen=True):
     """What `kiplint upgrade-path --output-format json` writes."""
 
@@ -64,6 +76,7 @@ class UpgradePath(msgspec.Struct, frozen=True):
     furthest: Annotated[str, Meta(description="Without a path: the last set that can be reached.")] = ""
     mode: Annotated[Mode | None, Meta(description="The mode at first; null without a path and when not asked.")] = None
     assumed: Annotated[bool, Meta(description="FROM can run in both modes; `mode` is that of the path.")] = False
+    clients: Annotated[tuple[LeftBehind, ...], Meta(description="The released clients of --clients.")] = ()
 
 
 DEFINITION = (

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from kiplint.codec.capture import is_capture
 from kiplint.commands.decode.dumps import as_capture, read_dumps
 from kiplint.engine.errors import UsageError
 from kiplint.text.files import read_file, standard_input
@@ -19,10 +20,6 @@ MOST_INPUT = 2**30
 MOST_TEXT = 2**24
 """The largest text whose form is recognised."""
 STDIN: Final = "-"
-CAPTURES = (
-    b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
-)  # fmt: skip
-"""How pcapng begins, and pcap in both orders of bytes, with times in micro- or nanoseconds."""
 GZIP = b"\x1f\x8b\x08"
 LEAST_FRAME = 8
 """The bytes of the shortest request."""
@@ -142,7 +139,7 @@ def _unpacked(name: str, data: bytes) -> bytes:
 
 def _form(data: bytes) -> InputFormat:
     """The form that the bytes appear to have."""
-    if data[:4] in CAPTURES:
+    if is_capture(data):
         return "capture"
     if known := _text_form(data[:4096]):
         return known

@@ -9,9 +9,10 @@ EPILOG = (
     "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
     "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper   |   "
     "kiplint probe b1:9092 --client client/ --output-format json | kiplint negotiate client/ -   |   "
-    "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open.  "
+    "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open   |   "
+    "kiplint negotiate librdkafka@1.3.0 4.0.0:   |   kiplint negotiate --clients all brokers.json.  "
     "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
-    "refused, 2 something could not be read or understood."
+    "refused, a client of --clients loses an RPC, 2 something could not be read or understood."
 )
 SECTION = "Compare and plan"
 
@@ -20,11 +21,14 @@ class Options(Group, frozen=True):
     """The options of `kiplint negotiate`."""
 
     client: Annotated[
-        str,
+        str | None,
         Argument(
-            "The client's schema set: a directory, an archive, REV: or REV:path.", "CLIENT", complete=completion.sets
+            "The client's schema set: a directory, an archive, REV: or REV:path. Or a released client, such as "
+            "librdkafka@2.8.0; a capture with its requests; or what `probe --output-format json` wrote.",
+            "CLIENT",
+            complete=completion.clients,
         ),
-    ]
+    ] = None
     brokers: Annotated[
         tuple[str, ...],
         Argument(
@@ -32,7 +36,7 @@ class Options(Group, frozen=True):
             "BROKER...",
             complete=completion.sets,
         ),
-    ]
+    ] = ()
     feature: Annotated[
         str | None,
         Option(
@@ -51,6 +55,15 @@ class Options(Group, frozen=True):
     matrix: Annotated[
         bool, Option("Take every set as the client of every other: which releases can be used together.")
     ] = False
+    clients: Annotated[
+        str | None,
+        Option(
+            "Which of these released clients work with the brokers: all, or CLIENT@VERSION,... "
+            "Every argument is then a broker.",
+            "RELEASES",
+        ),
+    ] = None
+    list_clients: Annotated[bool, Option("List the released clients whose versions are known.")] = False
     output_format: PageFormOption = "text"
     open: OpenOption = False
     color: ColorOption = "auto"
@@ -67,15 +80,40 @@ def run(options: Options) -> int:
     where a set has no listeners, as before 2.8, all that the release enables. RPCs between brokers and controllers are
     listed apart. Probed brokers (a file, or - for standard input) are assumed to have the client's layouts. With
     --matrix every set is the client of every other.
+
+    The versions of released clients come from their own sources, which --list-clients names. Reported are also
+    versions that a client sends without negotiation, and what it does not do because a broker does not list a version.
+    A capture shows only the versions that were used.
     """
     from kiplint.cli.output import present
-    from kiplint.commands.negotiate.run import negotiate, negotiate_all
+    from kiplint.commands.negotiate.run import known_clients, negotiate, negotiate_all, negotiate_clients
     from kiplint.engine.errors import UsageError
 
+    sets = (options.client, *options.brokers) if options.client is not None else ()
+    if options.list_clients or options.clients is not None:
+        if options.matrix or options.feature or options.sasl or options.open or options.output_format == "html":
+            raise UsageError("--clients and --list-clients go with neither --matrix, --feature, --sasl nor a page")
+        if options.list_clients and (sets or options.clients is not None):
+            raise UsageError("--list-clients takes no arguments and no --clients")
+        table = (
+            known_clients()
+            if options.clients is None
+            else negotiate_clients(
+                *sets,
+                clients=options.clients,
+                unstable=options.unstable,
+                mode=options.mode,
+                repository=options.repo,
+            )
+        )
+        return present(table, options.output_format, options.color)
+    if options.client is None:
+        raise UsageError("Missing argument 'CLIENT'.")
+    if not options.brokers:
+        raise UsageError("Missing argument 'BROKER...'.")
     if options.matrix:
         if options.feature or options.sasl:
             raise UsageError("--matrix goes with neither --feature nor --sasl")
-        sets = (options.client, *options.brokers)
         matrix = negotiate_all(*sets, unstable=options.unstable, mode=options.mode, repository=options.repo)
         return present(matrix, options.output_format, options.color, opened=options.open)
     result = negotiate(

@@ -71,6 +71,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         titles=TITLES,
         marks=MARKS,
         features=negotiation.features,
+        losses=negotiation.losses,
         broken=result.broken,
     )
 

@@ -1,4 +1,4 @@
-"""The results of `kiplint negotiate`: of a client with its brokers, and of a matrix of releases; and their JSON."""
+"""The results of `kiplint negotiate`: a client with its brokers, a matrix, released clients; and their JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from kiplint.compat.negotiation.clients import ClientRelease, ClientRow
 from kiplint.compat.negotiation.releases import ReleaseMatrix
 from kiplint.compat.negotiation.result import Negotiation
 from kiplint.render.report import RunResult
@@ -55,7 +56,74 @@ class MatrixDocument(msgspec.Struct, frozen=True):
     pairs: list[MatrixPair]
 
 
-DOCUMENTS: Final[Mapping[str, type]] = {"negotiate": Negotiation, "matrix": MatrixDocument}
+class ClientsSummary(msgspec.Struct, frozen=True):
+    """The number of releases by status."""
+
+    releases: int
+    works: int
+    limited: int
+    refused: int
+
+
+class ClientsDocument(msgspec.Struct, frozen=True):
+    """What `kiplint negotiate --clients RELEASES --output-format json` writes."""
+
+    version: Literal[1]
+    brokers: tuple[str, ...]
+    clients: tuple[ClientRow, ...]
+    summary: ClientsSummary
+
+
+class ClientListDocument(msgspec.Struct, frozen=True):
+    """What `kiplint negotiate --list-clients --output-format json` writes."""
+
+    version: Literal[1]
+    releases: tuple[ClientRelease, ...]
+
+
+DOCUMENTS: Final[Mapping[str, type]] = {
+    "negotiate": Negotiation,
+    "matrix": MatrixDocument,
+    "clients": ClientsDocument,
+    "client-list": ClientListDocument,
+}
+
+
+class ClientsResult(RunResult, frozen=True):
+    """What released clients can do with brokers. `status` is `findings` where a release loses an RPC."""
+
+    brokers: tuple[str, ...]
+    """The brokers."""
+    clients: tuple[ClientRow, ...]
+    """Each client with its releases."""
+
+    command = "clients"
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.negotiate.text:write_clients"}
+    listing = "clients"
+    unread = "not compared"
+
+    @property
+    def document(self) -> ClientsDocument:
+        """The JSON document."""
+        counts = Counter(use.status for row in self.clients for use in row.releases)
+        summary = ClientsSummary(counts.total(), counts["works"], counts["limited"], counts["refused"])
+        return ClientsDocument(1, self.brokers, self.clients, summary)
+
+
+class ClientListResult(RunResult, frozen=True):
+    """The released clients whose versions are known."""
+
+    releases: tuple[ClientRelease, ...]
+    """The releases, by client and version."""
+
+    command = "client-list"
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.negotiate.text:write_client_list"}
+    listing = "releases"
+
+    @property
+    def document(self) -> ClientListDocument:
+        """The JSON document."""
+        return ClientListDocument(1, self.releases)
 
 
 class MatrixResult(RunResult, frozen=True):

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
-from kiplint.commands.negotiate.result import MatrixResult, NegotiationResult
-from kiplint.commands.probe.result import read_offers
+from kiplint.commands.negotiate.result import ClientListResult, ClientsResult, MatrixResult, NegotiationResult
+from kiplint.commands.probe.result import STDIN, ProbedOffers, read_offers
+from kiplint.compat.negotiation.clients import (
+    client_names,
+    known_rpcs,
+    release_named,
+    released_side,
+    releases,
+    releases_named,
+    use_of_clients,
+)
 from kiplint.compat.negotiation.negotiate import Named, read_features
 from kiplint.compat.negotiation.negotiate import negotiate as agree
 from kiplint.compat.negotiation.releases import release_matrix
+from kiplint.compat.negotiation.sides import Side, client_side, ranged_side
 from kiplint.compat.roles import Mode
-from kiplint.compat.tree import broken, load_rpcs
+from kiplint.compat.tree import Tree, broken, load_rpcs
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import Status
 from kiplint.sources.disk import read
+from kiplint.text.files import open_file
+from kiplint.versions import NONE, VersionRange
 
 
 def negotiate(
@@ -28,32 +42,134 @@ def negotiate(
 ) -> NegotiationResult:
     """The ApiVersions exchange with each broker, and for each RPC the resulting versions and headers.
 
-    A broker is a schema set, or a file with the JSON of `kiplint probe`. `feature` is a file that lists the RPCs which
-    features of the client need. With `unstable` the brokers offer unstable versions too. `mode` is the mode of the
-    brokers, by default KRaft where they support it; over `sasl` the client begins with version 0 of ApiVersions. Raises
-    UsageError for mistakes in the arguments and SourceError for what cannot be opened.
+    A broker is a schema set, or a file with the JSON of `kiplint probe`. The client is one too, or a released client
+    such as `librdkafka@2.8.0`, or a capture, whose requests have its versions. `feature` is a file that lists the RPCs
+    which features of the client need. With `unstable` the brokers offer unstable versions too. `mode` is the mode of
+    the brokers, by default KRaft where they support it; over `sasl` the client begins with version 0 of ApiVersions.
+    Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
     """
     if not brokers:
         raise UsageError("negotiate takes a client and at least one broker")
     features = read_features(os.fspath(feature), read(os.fspath(feature))) if feature else {}
-    trees = [load_rpcs(client, repository)]
-    client_set = trees[0].main
-    broker_sets: list[Named] = []
-    notes: list[str] = []
-    for broker in brokers:
-        name = os.fspath(broker)
-        probed = read_offers(name)
-        if probed:
-            broker_sets += probed.sets(client_set)
-            notes += [f"warning: {address} is left out: {error}" for address, error in probed.failed.items()]
-        else:
-            trees.append(load_rpcs(name, repository))
-            broker_sets.append((trees[-1].name, trees[-1].main))
-    negotiation = agree((trees[0].name, client_set), broker_sets, features, unstable=unstable, mode=mode, sasl=sasl)
-    unread = broken(*trees)
+    name = os.fspath(client)
+    tree = None if _is_special(name) else load_rpcs(name, repository)
+    special = read_offers(name) if tree is None else None  # before the brokers, so that `-` is the client
+    opened = _open_brokers(brokers, repository)
+    if tree:
+        side = client_side(tree.name, tree.main)
+    elif special:
+        side = _probed_client(name, special, opened)
+    else:
+        side = (
+            _captured_client(name, opened, repository) if os.path.exists(name) else released_side(release_named(name))
+        )
+    broker_sets, notes = _broker_sets(opened, side.schemas)
+    negotiation = agree(side, broker_sets, features, unstable=unstable, mode=mode, sasl=sasl)
+    unread = broken(tree, *(broker for broker in opened if isinstance(broker, Tree)))
     failing = negotiation.in_trouble or any(not feature.usable for feature in negotiation.features)
     status: Status = "error" if unread or notes else "findings" if failing else "ok"
     return NegotiationResult(negotiation, status=status, broken=unread, notes=tuple(notes))
+
+
+Opened = Sequence[Tree | ProbedOffers]
+"""Brokers: the trees of schema sets, and the answers of probed brokers."""
+
+
+def _open_brokers(brokers: Sequence[Path], repository: Path | None) -> Opened:
+    return [read_offers(os.fspath(broker)) or load_rpcs(broker, repository) for broker in brokers]
+
+
+def _broker_sets(opened: Opened, known: SchemaSet) -> tuple[list[Named], list[str]]:
+    """The brokers as sets, with the layouts of the known set where they are probed; and warnings."""
+    sets: list[Named] = []
+    notes: list[str] = []
+    for broker in opened:
+        if isinstance(broker, Tree):
+            sets.append((broker.name, broker.main))
+        else:
+            sets += broker.sets(known)
+            notes += [f"warning: {address} is left out: {error}" for address, error in broker.failed.items()]
+    return sets, notes
+
+
+def _is_special(client: str) -> bool:
+    """Whether a CLIENT is no schema set, but a released client, a capture, or the answer of a probe."""
+    if not os.path.exists(client):
+        return client == STDIN or (":" not in client and (client.partition("@")[0] in client_names() or "@" in client))
+    if not os.path.isfile(client):
+        return False
+    from kiplint.codec.capture import is_capture
+
+    with open_file(client) as file:
+        return is_capture(file.read(4)) or (client.endswith(".json") and read_offers(client) is not None)
+
+
+def _first_set(opened: Opened) -> SchemaSet:
+    """The layouts for a client without layouts of its own: those of the first broker that is a set."""
+    return next((broker.main for broker in opened if isinstance(broker, Tree)), None) or known_rpcs()
+
+
+def _probed_client(name: str, probed: ProbedOffers, opened: Opened) -> Side:
+    """A client with the versions that a probed broker offers, as another broker has when it connects."""
+    first, *others = probed.offers.values()
+    if any(other != first for other in others):
+        raise UsageError(f"{name} has brokers that differ: probe one of them to take it as the client")
+    sent = {row.api_key: VersionRange.of(max(row.lowest, 0), row.highest) for row in first}
+    return ranged_side(next(iter(probed.offers)), {key: ours for key, ours in sent.items() if ours}, _first_set(opened))
+
+
+def _captured_client(name: str, opened: Opened, repository: Path | None) -> Side:
+    """A client with the versions of the requests in a capture."""
+    from kiplint.codec.capture import UnreadableCapture, read_capture
+    from kiplint.codec.catalog import open_catalog
+
+    sets = [broker.name for broker in opened if isinstance(broker, Tree)]
+    if not sets:
+        raise UsageError(f"{name} needs a broker that is a schema set: it has the layouts to read a capture with")
+    try:
+        capture = read_capture(open_catalog(sets, repository), read(name))
+    except UnreadableCapture as error:
+        raise UsageError(f"{name}: {error}") from None
+    sent: dict[int, VersionRange] = {}
+    for frame in capture.frames:
+        if frame.direction == "request" and frame.api_version >= 0:
+            used = VersionRange.of(frame.api_version, frame.api_version)
+            sent[frame.api_key] = sent.get(frame.api_key, NONE) | used
+    if not sent:
+        raise UsageError(f"{name} has no request that can be read with the layouts of {sets[0]}")
+    note = "the versions are those of the captured requests; the client may have more"
+    return ranged_side(name, sent, _first_set(opened), note)
+
+
+def known_clients() -> ClientListResult:
+    """The released clients whose versions are known, each with its versions and their sources."""
+    return ClientListResult(releases())
+
+
+def negotiate_clients(
+    *brokers: Path,
+    clients: str = "all",
+    unstable: bool = False,
+    mode: Mode | None = None,
+    repository: Path | None = None,
+) -> ClientsResult:
+    """What released clients can do with all of the brokers, and from which release on a client works.
+
+    `clients` is `all`, or a list with commas of releases such as `librdkafka@2.8.0`, or of clients for all their
+    releases. The status is `findings` where a release loses an RPC. Raises UsageError and SourceError as `negotiate`
+    does.
+    """
+    chosen = releases_named(clients)
+    if not brokers:
+        raise UsageError("released clients need at least one broker")
+    opened = _open_brokers(brokers, repository)
+    sets, notes = _broker_sets(opened, known_rpcs())
+    rows = use_of_clients(chosen, sets, unstable=unstable, mode=mode)
+    unread = broken(*(broker for broker in opened if isinstance(broker, Tree)))
+    works = all(use.status == "works" for row in rows for use in row.releases)
+    status: Status = "error" if unread or notes else "ok" if works else "findings"
+    names = tuple(name for name, _ in sets)
+    return ClientsResult(names, rows, status=status, broken=unread, notes=tuple(notes))
 
 
 def negotiate_all(

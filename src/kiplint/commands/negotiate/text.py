@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from kiplint.commands.negotiate.result import MatrixResult, NegotiationResult
+from kiplint.commands.negotiate.result import ClientListResult, ClientsResult, MatrixResult, NegotiationResult
 from kiplint.compat.negotiation.result import (
     TROUBLE,
     BrokerMode,
@@ -64,6 +64,42 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
     rows = [[(cell, "") for cell in row] for row in result.matrix.runs()]
     lines = [title("Pairs in trouble", color), *table(MATRIX_COLUMNS, rows, color, width_of(out))]
     out.write("\n".join([*lines, paint(f"  {printable(result.matrix.note)}", DIM, color)]) + "\n")
+
+
+def write_clients(result: ClientsResult, out: TextIO, *, color: bool) -> None:
+    """Write from which release on each client works, what other releases lose, and their numbers."""
+    width = width_of(out)
+    codes = {"works": "", "limited": _YELLOW, "refused": _RED}
+    firsts = [
+        [(row.client, BOLD), (row.works_from or "none", "" if row.works_from else _RED), (row.releases[-1].version, "")]
+        for row in result.clients
+    ]
+    uses = [use for row in result.clients for use in row.releases]
+    losing = [
+        [(f"{use.client}@{use.version}", ""), (use.status, codes[use.status]), (", ".join(use.brief), "")]
+        for use in uses
+        if use.brief
+    ]
+    lines = [title(f"Released clients with {', '.join(result.brokers)}", color)]
+    lines += table(("client", "works from", "newest known"), firsts, color, width)
+    if losing:
+        lines += ["", title("What releases lose", color), *table(("release", "", "without"), losing, color, width)]
+    if any(rpc.unserved for use in uses for rpc in use.lost):
+        lines.append(paint("  *: on a path that sends this version without negotiation", DIM, color))
+    counts = result.document.summary
+    verbs = (
+        (counts.works, "works", "work"),
+        (counts.limited, "is limited", "are limited"),
+        (counts.refused, "is refused", "are refused"),
+    )
+    parts = [f"{number} {one if number == 1 else many}" for number, one, many in verbs if number]
+    out.write("\n".join([*lines, "", f"{plural(counts.releases, 'release')}: {', '.join(parts)}"]) + "\n")
+
+
+def write_client_list(result: ClientListResult, out: TextIO, *, color: bool) -> None:
+    """Write the releases with their notes."""
+    rows = [[(release.name, BOLD), (release.released or "", ""), (release.note, "")] for release in result.releases]
+    out.write("\n".join(table(("release", "date", "note"), rows, color, width_of(out))) + "\n")
 
 
 def _connection(exchange: Exchange, ids: Telemetry, mode: BrokerMode, color: bool, width: int | None) -> Iterator[str]:
@@ -149,6 +185,13 @@ def _ids(ids: Ids) -> str:
 
 def _attention(negotiation: Negotiation, color: bool, width: int | None) -> Iterator[list[str]]:
     ours = [row for row in negotiation.rpcs if not row.between_nodes]
+    fixed = [row for row in ours if row.unserved and row.status not in TROUBLE]
+    if fixed:
+        yield [paint(f"Refused on some paths ({len(fixed)})", _RED, color), *_messages(fixed, color, width)]
+    if negotiation.losses:
+        losses = [[(loss.what, BOLD), (loss.why, "")] for loss in negotiation.losses]
+        head = paint(f"Not done with these brokers ({len(losses)})", _YELLOW, color)
+        yield [head, *table(("", ""), losses, color, width)[1:]]
     for status, heading in _GRAVE.items():
         rows = [row for row in ours if row.status == status]
         if rows:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from kiplint.codec.exchange import ProblemObject
 from kiplint.codec.problems import RULES
-from kiplint.compat.negotiation.sides import Offered, offered_set
+from kiplint.compat.negotiation.sides import Offered, offered_set, served
 from kiplint.engine.errors import UsageError
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
@@ -124,7 +124,7 @@ class ProbedOffers(msgspec.Struct, frozen=True):
 
     def sets(self, known: SchemaSet) -> list[tuple[str, SchemaSet]]:
         """The brokers as schema sets, with the layouts of the known set."""
-        return [(address, offered_set(rows, known)) for address, rows in self.offers.items()]
+        return [(address, offered_set(served(rows), known)) for address, rows in self.offers.items()]
 
 
 def read_offers(name: str) -> ProbedOffers | None:

@@ -6,8 +6,10 @@ from kiplint.cli import completion
 from kiplint.cli.options import Argument, ColorOption, FormOption, Group, Option
 
 EPILOG = (
-    "Examples:  kiplint upgrade-path 2.4.0 4.1.0 --tags --repo kafka   |   kiplint upgrade-path a/ c/ --over b/.  "
-    "Exit codes: 0 there is a path, 1 there is none, 2 something could not be read or understood."
+    "Examples:  kiplint upgrade-path 2.4.0 4.1.0 --tags --repo kafka   |   kiplint upgrade-path a/ c/ --over b/   |   "
+    "kiplint upgrade-path 2.4.0 4.1.0 --tags --clients librdkafka@1.3.0,sarama@1.42.1.  "
+    "Exit codes: 0 there is a path, 1 there is none, or a client is left behind, 2 something could not be read or "
+    "understood."
 )
 SECTION = "Compare and plan"
 
@@ -31,6 +33,12 @@ class Options(Group, frozen=True):
         Literal["zookeeper", "kraft"] | None,
         Option("The mode of the cluster at first, where FROM supports both.", usual="either"),
     ] = None
+    clients: Annotated[
+        str | None,
+        Option(
+            "Report from which step on these released clients are left behind: all, or CLIENT@VERSION,...", "RELEASES"
+        ),
+    ] = None
     repo: Annotated[str | None, Option("The repository of tags and REV:, a directory or a bundle.", "REPO")] = None
     output_format: FormOption = "text"
     color: ColorOption = "auto"
@@ -45,6 +53,7 @@ def run(options: Options) -> int:
     mode; a set without listeners (before 2.8) is in ZooKeeper mode as a whole. A set with both modes can be migrated
     from ZooKeeper to KRaft where BrokerRegistration knows IsMigratingZkBroker (KIP-866).
 
+    A client of --clients is left behind by the first step after which it loses RPCs that it could use before (KIP-896).
     Only RPCs count: records on disk and a release's own advice are not considered.
     """
     from kiplint.cli.output import present
@@ -56,6 +65,7 @@ def run(options: Options) -> int:
         over=options.over,
         tags=options.tags,
         mode=options.mode,
+        clients=options.clients,
         repository=options.repo,
     )
     return present(result, options.output_format, options.color)

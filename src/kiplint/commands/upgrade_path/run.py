@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from kiplint.commands.upgrade_path.result import UpgradeResult
+from kiplint.compat.negotiation.clients import ClientRelease, releases_named, use_of_client
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
-from kiplint.compat.upgrade import make_release
+from kiplint.compat.upgrade import LeftBehind, UpgradePath, make_release
 from kiplint.compat.upgrade import upgrade_path as find_path
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import Status
 from kiplint.sources.history import version_tags
 from kiplint.sources.schema_files import SourceError
@@ -25,22 +29,46 @@ def upgrade_path(
     over: Sequence[Path] = (),
     tags: bool = False,
     mode: Mode | None = None,
+    clients: str | None = None,
     repository: Path | None = None,
 ) -> UpgradeResult:
     """The shortest rolling upgrade from a set to another, over the sets in `over` or all `tags` of the repository.
 
-    `mode` is the mode of the cluster at first. Raises UsageError for mistakes in the arguments and SourceError for what
-    cannot be opened.
+    `mode` is the mode of the cluster at first. `clients` is `all`, or a list with commas of released clients such as
+    `librdkafka@2.8.0`: the result says from which step on they are left behind. Raises UsageError for mistakes in the
+    arguments and SourceError for what cannot be opened.
     """
+    chosen = releases_named(clients) if clients is not None else ()
     where = os.fspath(repository) if repository else None
     trees = _open_trees(os.fspath(source), os.fspath(target), [os.fspath(name) for name in over], tags, where)
     releases = [make_release(_plain(tree.name), tree.main) for tree in trees]
     if mode and mode not in releases[0].served:
         raise UsageError(f"{releases[0].name} cannot run in {TITLES[mode]} mode")
     path = find_path(releases, mode)
+    if chosen and path.found:
+        path = replace(
+            path, clients=tuple(_left_behind(chosen, path, {_plain(tree.name): tree.main for tree in trees}))
+        )
     unread = broken(*trees)
-    status: Status = "error" if unread else "ok" if path.found else "findings"
+    in_order = path.found and all(client.step is None for client in path.clients)
+    status: Status = "error" if unread else "ok" if in_order else "findings"
     return UpgradeResult(path, status=status, broken=unread)
+
+
+def _left_behind(
+    chosen: Sequence[ClientRelease], path: UpgradePath, sets: Mapping[str, SchemaSet]
+) -> Iterator[LeftBehind]:
+    """For each client the first step after which it loses RPCs that it could use before the path (KIP-896)."""
+    stops = [(path.source, path.mode), *((step.target, step.mode) for step in path.steps)]
+    for release in chosen:
+        uses = [use_of_client(release, [(name, sets[name])], mode=mode) for name, mode in stops]
+        lost = [{rpc.name for rpc in use.lost} for use in uses]
+        step = next((number for number, names in enumerate(lost) if names - lost[0]), None)
+        if step is None:
+            yield LeftBehind(release.name, None, status=uses[-1].status)
+        else:
+            names = tuple(rpc.name for rpc in uses[step].lost if rpc.name not in lost[0])
+            yield LeftBehind(release.name, step, stops[step][0], uses[-1].status, names)
 
 
 def _open_trees(source: str, target: str, over: Sequence[str], tags: bool, repository: str | None) -> list[Tree]:

@@ -21,7 +21,24 @@ def write(result: UpgradeResult, out: TextIO, *, color: bool) -> None:
     sections = [_path(path, color, width)]
     if not path.direct.possible and path.source != path.target:
         sections.append(_direct(path, color, width))
+    if path.clients:
+        sections.append(_clients(path, color, width))
     out.write("\n\n".join("\n".join(section) for section in sections) + "\n")
+
+
+def _clients(path: UpgradePath, color: bool, width: int | None) -> list[str]:
+    head = title("Clients", color)
+    rows = [
+        [
+            (client.client, BOLD),
+            (f"left behind by step {client.step}, {client.release}", _RED),
+            (", ".join(client.lost), ""),
+        ]
+        if client.step
+        else [(client.client, BOLD), ("not left behind", ""), ("", "")]
+        for client in path.clients
+    ]
+    return [head, *table((), rows, color, width)]
 
 
 def _path(path: UpgradePath, color: bool, width: int | None) -> list[str]:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
+from msgspec.structs import replace
+
 from kiplint.compat.negotiation.exchange import exchange, telemetry
 from kiplint.compat.negotiation.result import (
     TROUBLE,
@@ -14,6 +16,7 @@ from kiplint.compat.negotiation.result import (
     Exchange,
     FeatureRpc,
     FeatureUse,
+    Loss,
     Negotiation,
     NegotiationSummary,
     Outcome,
@@ -96,7 +99,17 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
     status = _whole_status(agreements, usable)
     known = ours or next(broker.offers[key] for broker in brokers if key in broker.offers)
     header = header_of(ours.request, chosen) if ours and chosen is not None else None
-    notes = (_message(status, ours, brokers, agreements, key), _kept(ours, brokers, key))
+    unserved = {
+        broker.name: versions
+        for broker in brokers
+        if ours and ours.versions and key in broker.offers and (versions := ours.unserved(broker.offers[key].versions))
+    }
+    notes = [
+        _message(status, ours, brokers, agreements, key),
+        _sent_anyway(status, ours, client, brokers, key),
+        _kept(ours, brokers, key),
+        *(f"it also sends {versions} without negotiation, which {name} refuses" for name, versions in unserved.items()),
+    ]
     return RpcRow(
         known.name,
         key,
@@ -111,6 +124,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         "; ".join(filter(None, notes)),
         agreements,
         known.between_nodes,
+        str(reduce(VersionRange.__or__, unserved.values())) if unserved else "",
     )
 
 
@@ -167,6 +181,53 @@ def _message(
         lacking = ", ".join(agreement.broker for agreement in agreements if agreement.chosen is None)
         notes.insert(0, f"not offered by {lacking}")
     return "; ".join(notes)
+
+
+def _sent_anyway(status: Outcome, ours: Offer | None, client: Side, brokers: Sequence[Side], key: int) -> str:
+    """Which version a client sends where there is none in common; empty where it sends none."""
+    if ours is None or status != "no-common-version":
+        return ""
+    theirs = [broker.offers[key] for broker in brokers if key in broker.offers]
+    listed = reduce(VersionRange.__and__, (offer.advertised for offer in theirs)) & ours.versions
+    if listed:
+        return f"brokers list version {listed} for old clients, and refuse it (KAFKA-18659)"
+    if client.habits.ignores_lowest:
+        highest = min(ours.versions.highest, *(offer.versions.highest for offer in theirs))
+        return f"it sends version {highest} all the same, and the broker refuses it"
+    return ""
+
+
+def losses(client: Side, brokers: Sequence[Side]) -> Iterator[Loss]:
+    """What a client leaves out because a broker does not list a version, or does not serve what the defaults send."""
+    for need in client.habits.needs:
+        for broker in brokers:
+            there = next((offer.advertised for offer in broker.offers.values() if offer.name == need.rpc), NONE)
+            if there and need.version not in there:
+                yield Loss(
+                    need.what, f"the client tests for {need.rpc} {need.version}, and {broker.name} lists {there}"
+                )
+                break
+    refused = [
+        f"{offer.name} {versions}"
+        for key, offer in sorted(client.offers.items())
+        if (versions := _refused_by_default(client, offer, [broker.offers.get(key) for broker in brokers]))
+    ]
+    if refused:
+        names = ", ".join(text.partition(" ")[0] for text in refused)
+        yield Loss(f"{names} by default", f"with {client.habits.setting} the client sends {', '.join(refused)}")
+
+
+def _refused_by_default(client: Side, offer: Offer, theirs: Sequence[Offer | None]) -> VersionRange:
+    """The versions that default settings send and a broker refuses, where other settings send versions in common.
+
+    A client that negotiates goes below what its settings say, and never above.
+    """
+    refused = NONE
+    for broker in theirs:
+        if broker and offer.versions & broker.versions:
+            sent = offer.usual & VersionRange.of(0, broker.versions.lowest) if client.habits.negotiates else offer.usual
+            refused |= sent - broker.versions
+    return refused
 
 
 def _deprecated(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
@@ -290,7 +351,7 @@ Named = tuple[str, SchemaSet]
 
 
 def negotiate(
-    client: Named,
+    client: Named | Side,
     brokers: Sequence[Named],
     features: Mapping[str, Needs] | None = None,
     *,
@@ -298,7 +359,7 @@ def negotiate(
     mode: Mode | None = None,
     sasl: bool = False,
 ) -> Negotiation:
-    """Negotiate every RPC between a client and its brokers, each a name and a schema set.
+    """Negotiate every RPC between a client and its brokers, each a name and a schema set, or a client's side.
 
     `features` are the versions that each feature needs, by RPC. With `unstable` brokers offer unstable versions.
     `mode` is the mode of the brokers, by default KRaft where they have it; `sasl` begins the exchange over SASL.
@@ -306,9 +367,11 @@ def negotiate(
     """
     for name, schemas in brokers:
         check_mode(name, schemas, mode)
-    ours = client_side(*client)
+    ours = client if isinstance(client, Side) else client_side(*client)
     theirs = [broker_side(name, schemas, unstable=unstable, mode=mode) for name, schemas in brokers]
-    exchanges = tuple(exchange(ours, broker, sasl=sasl) for broker in theirs)
+    begun = (exchange(ours, broker, sasl=sasl) for broker in theirs)
+    note = ours.habits.note
+    exchanges = tuple(replace(first, notes=(*first.notes, note)) if note else first for first in begun)
     subscriptions = [
         agree(GET_TELEMETRY_SUBSCRIPTIONS, ours, broker, begun) for broker, begun in zip(theirs, exchanges, strict=True)
     ]
@@ -323,6 +386,7 @@ def negotiate(
         features=tuple(use_of(name, needs, ours, theirs) for name, needs in (features or {}).items()),
         summary=_summary(rows),
         modes=tuple(mode_of(ours, broker, mode, unstable=unstable) for broker in theirs),
+        losses=tuple(losses(ours, theirs)),
     )
 
 

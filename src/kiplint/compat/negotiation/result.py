@@ -112,6 +112,25 @@ class RpcRow(msgspec.Struct, frozen=True):
     between_nodes: Annotated[
         bool, Meta(description="Only brokers and controllers send it to each other; no client depends on it.")
     ] = False
+    unserved: Annotated[
+        str,
+        Meta(
+            description="The versions that the client sends without negotiation, and a broker does not serve; or empty."
+        ),
+    ] = ""
+
+    @property
+    def in_trouble(self) -> bool:
+        """Whether a client cannot use an RPC that both sides have, on some path, or would be refused."""
+        statuses = {self.status, *(agreement.status for agreement in self.brokers)}
+        return not self.between_nodes and bool(self.unserved or not statuses.isdisjoint(TROUBLE))
+
+
+class Loss(msgspec.Struct, frozen=True):
+    """What a client does not do with these brokers, although its RPCs have common versions."""
+
+    what: str
+    why: str
 
 
 class BrokerMode(msgspec.Struct, frozen=True):
@@ -176,10 +195,9 @@ class Negotiation(msgspec.Struct, frozen=True):
     features: tuple[FeatureUse, ...]
     summary: NegotiationSummary
     modes: Annotated[tuple[BrokerMode, ...], Meta(description="The mode of each broker, in the order given.")] = ()
+    losses: tuple[Loss, ...] = ()
 
     @property
     def in_trouble(self) -> bool:
         """Whether a client cannot use an RPC that both sides have, or would be refused."""
-        rows = [row for row in self.rpcs if not row.between_nodes]
-        statuses = {row.status for row in rows} | {agreement.status for row in rows for agreement in row.brokers}
-        return not statuses.isdisjoint(TROUBLE)
+        return any(row.in_trouble for row in self.rpcs)

@@ -28,6 +28,24 @@ class Offered(NamedTuple):
     highest: int
 
 
+PRODUCE = 0
+FETCH = 1
+ONLY_ADVERTISED = VersionRange.of(0, 2)
+"""The versions of Produce that brokers without Fetch 0-3 (Kafka 4.0 and later) list in ApiVersions, and refuse.
+
+Clients of librdkafka compress only for a broker with Produce 0 (KAFKA-18659).
+"""
+
+
+def served(offers: Iterable[Offered]) -> Iterator[Offered]:
+    """The rows of a broker's answer without the versions that it only advertises."""
+    rows = list(offers)
+    modern = any(row.api_key == FETCH and row.lowest > 3 for row in rows)
+    for row in rows:
+        lowest = max(row.lowest, 3) if modern and row.api_key == PRODUCE else row.lowest
+        yield row._replace(lowest=lowest)
+
+
 def offered_set(offers: Iterable[Offered], known: SchemaSet) -> SchemaSet:
     """The set of a broker with these versions.
 
@@ -69,7 +87,9 @@ class Offer(NamedTuple):
     """The versions of one RPC that a side can use.
 
     When a broker has the RPC but offers no version, `versions` are none and `hidden` is the reason. `kept` are the
-    versions of a client that it does not use, because brokers keep them for themselves.
+    versions of a client that it does not use, because brokers keep them for themselves. `fixed` are versions that a
+    client sends on some path without negotiation, of `picks` the highest that is not above the broker's highest, and
+    `usual` are those that its default settings send.
     """
 
     name: str
@@ -78,6 +98,24 @@ class Offer(NamedTuple):
     versions: VersionRange
     hidden: Hidden = ""
     kept: VersionRange = NONE
+    fixed: VersionRange = NONE
+    picks: VersionRange = NONE
+    usual: VersionRange = NONE
+
+    @property
+    def advertised(self) -> VersionRange:
+        """The versions that a broker lists in ApiVersions: more than it serves of Produce."""
+        modern = self.request.api_key == PRODUCE and self.versions and self.versions.lowest == 3
+        return self.versions | ONLY_ADVERTISED if modern else self.versions
+
+    def unserved(self, theirs: VersionRange) -> VersionRange:
+        """The versions that a client sends on some path although a broker with these versions does not serve them."""
+        sent = self.fixed
+        if self.picks:
+            fitting = self.picks & VersionRange.of(0, theirs.highest)
+            pick = fitting.highest if fitting else self.picks.lowest
+            sent |= VersionRange.of(pick, pick)
+        return sent - theirs
 
     @property
     def between_nodes(self) -> bool:
@@ -85,13 +123,39 @@ class Offer(NamedTuple):
         return is_between_nodes(self.request.api_key or 0, self.name)
 
 
+class Need(NamedTuple):
+    """What a client can do only with brokers that list a version of an RPC in ApiVersions."""
+
+    what: str
+    rpc: str
+    version: int
+
+
+class Habits(msgspec.Struct, frozen=True):
+    """What a released client does with the answer to ApiVersions, beside taking the highest common version.
+
+    `note` is for people. A client that does not negotiate has a `setting`, its name and default, that decides; one that
+    `ignores_lowest` sends its highest version also where it is below the broker's lowest.
+    """
+
+    note: str = ""
+    negotiates: bool = True
+    setting: str = ""
+    ignores_lowest: bool = False
+    needs: tuple[Need, ...] = ()
+
+
 class Side(msgspec.Struct, frozen=True, dict=True):
-    """A client or a broker: its name, its schema set, and its live RPCs by API key; `mode` is the mode of a broker."""
+    """A client or a broker: its name, its schema set, and its live RPCs by API key.
+
+    `mode` is the mode of a broker, `habits` are those of a released client.
+    """
 
     name: str
     schemas: SchemaSet
     rpcs: Mapping[int, Offer]
     mode: Mode = "kraft"
+    habits: Habits = Habits()
 
     @cached_property
     def offers(self) -> dict[int, Offer]:
@@ -103,6 +167,14 @@ def client_side(name: str, schemas: SchemaSet) -> Side:
     """A client: every version of both request and response, unstable ones too, except those that brokers keep."""
     offers = (_offer(rpc, unstable=True) for rpc in schemas.rpcs)
     return Side(name, schemas, _by_key(offer and _without_kept(offer) for offer in offers))
+
+
+def ranged_side(name: str, versions: Mapping[int, VersionRange], known: SchemaSet, note: str = "") -> Side:
+    """A client of which the versions by API key are known, and layouts and names those of a set."""
+    rows = [Offered(key, "", sent.lowest, sent.highest) for key, sent in sorted(versions.items())]
+    side = client_side(name, offered_set(rows, known))
+    offers = {key: offer._replace(versions=versions[key] - offer.kept) for key, offer in side.rpcs.items()}
+    return Side(name, side.schemas, offers, habits=Habits(note))
 
 
 def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: Mode | None = None) -> Side:
