@@ -10,7 +10,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator import action, api, cli, facts, formats, hooks, precision, rules, schemas, tables
+from generator import action, api, cli, facts, formats, hooks, kips, precision, rules, schemas, tables
 from generator.console import play, refreshed
 from generator.markdown import splice
 
@@ -28,6 +28,7 @@ def pages() -> dict[Path, str]:
         "docs/reference/schemas.md": schemas.make(),
         "docs/reference/formats.md": formats.make(),
         "docs/reference/tables.md": tables.make(),
+        "docs/reference/kips.md": kips.make(),
         "docs/reference/precision.md": precision.make(),
         **{f"docs/{file}": text for file, text in schemas.files().items()},
         ".pre-commit-hooks.yaml": hooks.make(),

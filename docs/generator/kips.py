@@ -1,0 +1,48 @@
+"""The sentences of the KIPs with what holds them, out of `docs/kips.json`; a test tries every row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from generator.markdown import anchor, code, page, prose, table
+
+DATA = Path(__file__).resolve().parent.parent / "kips.json"
+
+INTRODUCTION = """\
+What the five KIPs that kiplint knows say, sentence by sentence in our words, with the section of the KIP, and what
+holds the sentence: a rule, with an edit of a small schema set that breaks the sentence and is reported by the rule; a
+command that shows it; or the reason why a schema cannot show it. Of {count} sentences {rules} have a rule and
+{commands} a command. A test tries every row.
+
+In an edit, a value is what the property becomes, `null` means that it is removed, and `at` is the new place of a field.
+"""
+
+
+def make() -> str:
+    """The page `reference/kips.md`."""
+    kips = json.loads(DATA.read_text("utf-8"))
+    rows = [row for kip in kips.values() for row in kip["rows"]]
+    counts = {f"{kind}s": sum(kind in row for row in rows) for kind in ("rule", "command")}
+    sections = (
+        f"## {name}\n\n{prose(kip['title'])}.\n\n"
+        + table(["section", "sentence", "held by", "broken by"], map(_row, kip["rows"]))
+        for name, kip in kips.items()
+    )
+    return page("Sentences of the KIPs", INTRODUCTION.format(count=len(rows), **counts), *sections)
+
+
+def _row(row: dict[str, Any]) -> list[str]:
+    edits = row.get("break", {}).items()
+    broken = ", ".join(code(f"{place}: {json.dumps(edit, ensure_ascii=False)}") for place, edit in edits)
+    return [prose(row["section"]), prose(row["says"]), _holder(row), broken]
+
+
+def _holder(row: dict[str, Any]) -> str:
+    if "rule" in row:
+        return f"[{row['rule']}](rules.md#{anchor(row['rule'])})"
+    if "command" in row:
+        heading = f"kiplint {row['command'].partition(' ')[0]}"
+        return f"[{code('kiplint ' + row['command'])}](cli.md#{anchor(heading)})"
+    return f"cannot be seen in a schema: {prose(row['unseen'])}"

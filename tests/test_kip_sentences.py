@@ -1,0 +1,141 @@
+"""Every sentence of the KIPs in the reference is held by what its row names: a rule reports the row's edit of a set."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from msgspec.structs import replace
+
+from conftest import ROOT
+from kiplint import migrate_kip_1313
+from kiplint.cli.app import make_app
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import judge
+from kiplint.compat.tree import make_tree
+from kiplint.engine.config import Config
+from kiplint.engine.packs import shipped_rules
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.text.decode import blank_comments
+
+KIPS = json.loads((ROOT / "docs/kips.json").read_text("utf-8"))
+ROWS = [(name, row) for name, kip in KIPS.items() for row in kip["rows"]]
+RULES = {rule.id: rule for rule in shipped_rules()}
+HELD = [(name, row) for name, row in ROWS if "rule" in row]
+Messages = dict[str, dict[str, Any]]
+
+
+def title(value: object) -> str:
+    return value["says"] if isinstance(value, dict) else str(value)
+
+
+@pytest.fixture(scope="module")
+def messages(tmp_path_factory: pytest.TempPathFactory) -> Messages:
+    """The small set of a broker, after KIP-1313."""
+    folder = tmp_path_factory.mktemp("set") / "clients"
+    shutil.copytree(ROOT / "fixtures/sets/broker/clients", folder)
+    assert migrate_kip_1313(folder).status == "ok"
+    return {file.stem: read(file.read_bytes()) for file in sorted(folder.glob("*.json"))}
+
+
+def read(data: bytes) -> dict[str, Any]:
+    """A definition, with its comments as the property `//`."""
+    comments = re.findall(r"^ +// ?(.*)$", data.decode(), re.MULTILINE)
+    return {**json.loads(blank_comments(data)), "//": "\n".join(comments)}
+
+
+def edited(messages: Messages, edits: dict[str, Any]) -> Messages:
+    """The messages with the edits of a row."""
+    changed = copy.deepcopy(messages)
+    for place, edit in edits.items():
+        name, *path = place.split(".")
+        if edit is None and not path:
+            del changed[name]
+        elif not path:
+            merge(changed.setdefault(name, {"name": name}), edit)
+        else:
+            edit_field(changed[name]["fields"], path, edit)
+    return changed
+
+
+def edit_field(fields: list[dict[str, Any]], path: list[str], edit: dict[str, Any] | None) -> None:
+    index = next((n for n, field in enumerate(fields) if field["name"] == path[0]), len(fields))
+    if path[1:]:
+        edit_field(fields[index]["fields"], path[1:], edit)
+    elif edit is None:
+        del fields[index]
+    else:
+        field = fields.pop(index) if index < len(fields) else {"name": path[0], "about": "What it holds."}
+        merge(field, {name: value for name, value in edit.items() if name != "at"})
+        fields.insert(edit.get("at", index), field)
+
+
+def merge(element: dict[str, Any], edit: dict[str, Any]) -> None:
+    """Set properties; None removes a property."""
+    element |= edit
+    for name in [name for name, value in edit.items() if value is None]:
+        del element[name]
+
+
+def inputs(messages: Messages) -> list[Input]:
+    """The files, each with its comments before the fields."""
+    files = []
+    for name, message in messages.items():
+        text = json.dumps({key: value for key, value in message.items() if key != "//"}, indent=1)
+        notes = "".join(f"// {line}\n" for line in message.get("//", "").splitlines())
+        files.append(Input(f"{name}.json", text.replace('"fields"', f'{notes}"fields"', 1).encode()))
+    return files
+
+
+def reported(rule: Rule, old: Messages, new: Messages) -> int:
+    """How many findings or changes the rule reports."""
+    if rule.spec.each != "change":
+        config = Config(select=["default", rule.id])
+        found = check_set(inputs(new), make_ruleset(config, load_rules(config, ""))).findings
+        return sum(finding.rule == rule.id for finding in found)
+    active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
+    before, after = (make_tree("", [("", [(file.path, file.data) for file in inputs(side)])]) for side in (old, new))
+    return len(judge(compare_trees(before, after), RuleSet([active], [active]), before.sources, after.sources))
+
+
+@pytest.mark.parametrize(("kip", "row"), HELD, ids=title)
+def test_the_rule_reports_what_breaks_the_sentence(kip: str, row: dict[str, Any], messages: Messages) -> None:
+    rule = RULES[row["rule"]]
+    assert not reported(rule, messages, messages)
+    assert reported(rule, messages, edited(messages, row["break"]))
+
+
+@pytest.mark.parametrize("row", [row for _, row in ROWS if "command" in row], ids=title)
+def test_a_command_shows_it_in_a_test(row: dict[str, Any]) -> None:
+    file, _, name = row["test"].partition("::")
+    assert re.search(rf"^def {name}\(", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+    command = typer.main.get_command(make_app())
+    for word in row["command"].split():
+        command = command.commands[word]  # type: ignore[attr-defined]
+
+
+def test_every_row_is_held_in_one_way() -> None:
+    kinds = [{"section", "says", *kind} for kind in (("rule", "break"), ("command", "test"), ("unseen",))]
+    assert [row["says"] for _, row in ROWS if set(row) not in kinds or not all(row.values())] == []
+
+
+def test_every_rule_of_a_kip_holds_a_sentence() -> None:
+    named = {row["rule"] for _, row in HELD}
+    assert {rule for rule in RULES if rule.startswith("kip-")} - named == set()
+
+
+@pytest.mark.parametrize("kip", KIPS)
+def test_sections_are_those_of_the_kip(kip: str, corpus: Path) -> None:
+    file = corpus.parent / "kips" / f"{kip.lower()}.txt"
+    if not file.is_file():
+        pytest.skip(f"the KIPs are not at {file.parent}")
+    headings = {line.strip("# \u00a0") for line in file.read_text("utf-8").splitlines()}
+    assert {row["section"].rpartition(": ")[2] for row in KIPS[kip]["rows"]} - headings == set()
