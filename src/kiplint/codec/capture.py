@@ -6,16 +6,18 @@ import io
 import socket
 import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured, Segment, connections, conversations
-from kiplint.codec.frames import Frame
+from kiplint.codec.conversation import Captured, Segment, connections, conversations, numbered
+from kiplint.codec.frames import API_VERSIONS, Frame
+from kiplint.model.error_codes import ErrorCode
 
+NAME, VERSION = "clientSoftwareName", "clientSoftwareVersion"
 NULL, ETHERNET, RAW, SLL, SLL2 = (0, 108), (1,), (12, 14, 101, 228, 229), (113,), (276,)
 
 
@@ -56,7 +58,7 @@ class UnreadableCapture(Exception):  # noqa: N818
 
 def read_capture(catalog: Catalog, data: bytes) -> Capture:
     """The Kafka frames of a capture. Raises UnreadableCapture."""
-    segments, packets, seconds = _segments(data)
+    segments, times = _segments(data)
     streams = connections(segments)
     known = conversations(catalog, streams)
     frames = [frame for conversation in known.spoken for frame in conversation.frames]
@@ -65,12 +67,20 @@ def read_capture(catalog: Catalog, data: bytes) -> Capture:
     payload = sum(len(segment.data) for segment in segments)
     unpaired = sum(conversation.unpaired for conversation in known.spoken)
     return Capture(
-        tuple(frames), packets, payload, repeated, len(known.spoken), known.others, known.unclear, seconds, unpaired
+        frames=tuple(numbered(frames, min(times, default=0.0))),
+        packets=len(times),
+        payload=payload,
+        repeated=repeated,
+        connections=len(known.spoken),
+        others=known.others,
+        unclear=known.unclear,
+        seconds=max(times) - min(times) if times else 0.0,
+        unpaired=unpaired,
     )
 
 
-def _segments(data: bytes) -> tuple[list[Segment], int, float]:
-    """The TCP segments in the order of the capture, how many packets there are, and how long they took."""
+def _segments(data: bytes) -> tuple[list[Segment], list[float]]:
+    """The TCP segments, and the times of all packets, in the order of the capture."""
     try:
         import dpkt
     except ImportError:
@@ -80,7 +90,7 @@ def _segments(data: bytes) -> tuple[list[Segment], int, float]:
     except (ValueError, LookupError, ArithmeticError, struct.error, dpkt.Error) as error:
         raise UnreadableCapture(f"no capture that dpkt can read: {error}") from None
     link = reader.datalink()
-    segments, packets, times = [], 0, []
+    segments, times = [], []
     packet_reader = iter(reader)
     while True:
         try:
@@ -91,11 +101,10 @@ def _segments(data: bytes) -> tuple[list[Segment], int, float]:
             raise
         except Exception:  # a capture that was cut off: what came before is read
             break
-        packets += 1
         times.append(float(time))
         if segment := _segment(dpkt, link, float(time), packet):
             segments.append(segment)
-    return segments, packets, max(times) - min(times) if times else 0.0
+    return segments, times
 
 
 def _segment(dpkt: Any, link: int, time: float, packet: bytes) -> Segment | None:
@@ -123,6 +132,43 @@ def _network(dpkt: Any, link: int, packet: bytes) -> Any:
     return dpkt.ip6.IP6(inner) if inner[0] >> 4 == 6 else dpkt.ip.IP(inner)
 
 
+class Latency(msgspec.Struct, frozen=True):
+    """How long answers took, in milliseconds, as percentiles (nearest rank)."""
+
+    answers: int
+    p50: float
+    p95: float
+    max: float
+
+    @classmethod
+    def of(cls, times: Iterable[float]) -> Latency | None:
+        """The latency of answers, None without any."""
+        ranked = sorted(times)
+        p50, p95 = (ranked[-(-percent * len(ranked) // 100) - 1] if ranked else 0.0 for percent in (50, 95))
+        return cls(len(ranked), p50, p95, ranked[-1]) if ranked else None
+
+
+class ConnectionTraffic(msgspec.Struct, frozen=True):
+    """The ends and frames of a connection."""
+
+    connection: int
+    client: Annotated[str, Meta(description="HOST:PORT.")]
+    server: Annotated[str, Meta(description="HOST:PORT.")]
+    requests: int
+    responses: int
+    unanswered: int
+    client_ids: list[str]
+    software: Annotated[str, Meta(description="The client's software and its version, from ApiVersions.")]
+    api_versions: Annotated[list[int], Meta(description="The versions of ApiVersions that the client tried, in order.")]
+
+
+class ErrorTraffic(ErrorCode, frozen=True):
+    """How often an error code was sent, and in how many responses."""
+
+    count: int
+    frames: int
+
+
 class ApiTraffic(msgspec.Struct, frozen=True):
     """The frames of one version of an RPC."""
 
@@ -133,6 +179,9 @@ class ApiTraffic(msgspec.Struct, frozen=True):
     responses: int
     request_bytes: int
     response_bytes: int
+    offered: Annotated[str, Meta(description="The versions that servers offered in ApiVersions, empty if unknown.")]
+    failed: Annotated[int, Meta(description="The responses with an error code but 0.")]
+    latency: Latency | None
 
 
 class UnansweredRequest(msgspec.Struct, frozen=True):
@@ -152,6 +201,7 @@ class BrokenFrame(UnansweredRequest, frozen=True):
     rule: str
     offset: Annotated[int, Meta(description="In bytes from the start of the frame.")]
     message: str
+    number: Annotated[int, Meta(description="The place of the frame in the capture, from 1 on.")]
 
 
 class CaptureSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +221,10 @@ class CaptureSummary(msgspec.Struct, frozen=True, kw_only=True):
     responses: int
     unpaired_responses: Annotated[int, Meta(description="Responses without a captured request.")]
     incomplete: Annotated[int, Meta(description="Frames that were not captured to their end.")]
+    connections: list[ConnectionTraffic]
     by_api: list[ApiTraffic]
+    errors: list[ErrorTraffic]
+    latency: Latency | None
     client_ids: Annotated[dict[str, int], Meta(description="The number of requests by client id.")]
     unanswered: list[UnansweredRequest]
     problems: list[BrokenFrame]
@@ -197,20 +250,76 @@ def summarize(catalog: Catalog, capture: Capture, frames: Sequence[Frame]) -> Ca
         responses=len(capture.frames) - requests,
         unpaired_responses=capture.unpaired,
         incomplete=sum(not captured.whole for captured in capture.frames),
+        connections=[*_connections(pairs)],
         by_api=_by_api(catalog, pairs),
+        errors=_errors(frames),
+        latency=Latency.of(captured.latency for captured in capture.frames if captured.latency is not None),
         client_ids=_client_ids(pairs),
         unanswered=[_unanswered(captured) for captured in _in_order(capture.frames) if _is_unanswered(captured)],
         problems=[_broken(captured, frame) for captured, frame in pairs if frame.problems and captured.whole],
     )
 
 
+def _connections(pairs: Sequence[tuple[Captured, Frame]]) -> Iterator[ConnectionTraffic]:
+    by_number: dict[int, list[tuple[Captured, Frame]]] = {}
+    for pair in pairs:
+        by_number.setdefault(pair[0].connection, []).append(pair)
+    for number, frames in sorted(by_number.items()):
+        first = frames[0][0]
+        requests = [pair for pair in frames if pair[0].direction == "request"]
+        asked = [(captured, frame.value or {}) for captured, frame in requests if captured.api_key == API_VERSIONS]
+        software = (f"{value.get(NAME)} {value.get(VERSION)}" for _, value in asked if value.get(NAME))
+        yield ConnectionTraffic(
+            connection=number,
+            client=f"{first.client[0]}:{first.client[1]}",
+            server=f"{first.server[0]}:{first.server[1]}",
+            requests=len(requests),
+            responses=len(frames) - len(requests),
+            unanswered=sum(_is_unanswered(captured) for captured, _ in requests),
+            client_ids=list(_client_ids(requests)),
+            software=next(software, ""),
+            api_versions=[captured.api_version for captured, _ in asked],
+        )
+
+
+def _errors(frames: Iterable[Frame]) -> list[ErrorTraffic]:
+    counts: Counter[int] = Counter()
+    carriers: Counter[int] = Counter()
+    known: dict[int, ErrorCode] = {}
+    for frame in frames:
+        counts.update(error.code for error in frame.errors)
+        carriers.update({error.code for error in frame.errors})
+        known |= {error.code: error for error in frame.errors}
+    entries = ((known[code], count) for code, count in counts.most_common())
+    return [
+        ErrorTraffic(error.code, error.name, error.retriable, count, carriers[error.code]) for error, count in entries
+    ]
+
+
+def _offered(pairs: Sequence[tuple[Captured, Frame]]) -> dict[int, str]:
+    """By API key: the ranges of versions that servers offered."""
+    ranges: dict[int, dict[str, None]] = {}
+    for captured, frame in pairs:
+        if captured.api_key == API_VERSIONS and captured.direction == "response" and not frame.problems:
+            for row in (frame.value or {}).get("apiKeys") or []:
+                low, high = row["minVersion"], row["maxVersion"]
+                ranges.setdefault(row["apiKey"], {})[f"{low}-{high}" if low != high else str(low)] = None
+    return {key: ", ".join(texts) for key, texts in ranges.items()}
+
+
 def _by_api(catalog: Catalog, pairs: Sequence[tuple[Captured, Frame]]) -> list[ApiTraffic]:
     counts: Counter[tuple[int, int, str]] = Counter()
     sizes: Counter[tuple[int, int, str]] = Counter()
-    for captured, _ in pairs:
-        key = captured.api_key, captured.api_version, captured.direction
-        counts[key] += 1
-        sizes[key] += len(captured.data) + 4
+    failed: Counter[tuple[int, int]] = Counter()
+    times: dict[tuple[int, int], list[float]] = {}
+    for captured, frame in pairs:
+        api = captured.api_key, captured.api_version
+        counts[*api, captured.direction] += 1
+        sizes[*api, captured.direction] += len(captured.data) + 4
+        failed[api] += bool(frame.errors)
+        if captured.latency is not None:
+            times.setdefault(api, []).append(captured.latency)
+    offered = _offered(pairs)
     traffic = []
     for api_key, version in sorted({(api_key, version) for api_key, version, _ in counts}):
         requests = catalog.keyed("request", api_key)
@@ -223,6 +332,9 @@ def _by_api(catalog: Catalog, pairs: Sequence[tuple[Captured, Frame]]) -> list[A
                 responses=counts[api_key, version, "response"],
                 request_bytes=sizes[api_key, version, "request"],
                 response_bytes=sizes[api_key, version, "response"],
+                offered=offered.get(api_key, ""),
+                failed=failed[api_key, version],
+                latency=Latency.of(times.get((api_key, version), ())),
             )
         )
     return traffic
@@ -258,4 +370,5 @@ def _broken(captured: Captured, frame: Frame) -> BrokenFrame:
         problem.rule,
         problem.offset,
         problem.message,
+        captured.number,
     )

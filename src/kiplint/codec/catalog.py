@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kiplint.codec.codec import Codec
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.model.error_codes import ERRORS, ErrorCode
 from kiplint.model.headers import header_of
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -23,12 +24,18 @@ HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
 class Catalog:
     """The messages of several sets. Where several sets have a version of a message, the first set wins.
 
-    The files in `context` were not selected: they lie beside a selected file.
+    The files in `context` were not selected: they lie beside a selected file. `errors` are the error codes.
     """
 
-    def __init__(self, sets: Sequence[Definitions | LoadedMessages], context: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        sets: Sequence[Definitions | LoadedMessages],
+        context: frozenset[str] = frozenset(),
+        errors: Mapping[int, ErrorCode] = ERRORS,
+    ) -> None:
         self._sets = sets
         self.context = context
+        self.errors = errors
         self._named: dict[str, list[Message]] = {}
         self._keyed: dict[tuple[str, int], list[Message]] = {}
         self._homes: dict[int, Definitions | LoadedMessages] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from kiplint.codec import fast
@@ -106,9 +107,47 @@ class Codec:
             return build(self.body, self.message, value)
 
     @fact
+    def error_fields(self) -> ErrorFields:
+        """The fields with error codes."""
+        return _error_fields(self.body)
+
+    @fact
     def defaults(self) -> dict[str, Any]:
         """Every field with its default, tagged ones included."""
         return defaults_of(self.body)
+
+
+ErrorFields = tuple[tuple[str, bool, Any], ...]
+"""The fields of a struct with error codes: key, whether it is an array, and for a struct its own fields, else None."""
+
+
+def is_error_field(name: str) -> bool:
+    """Whether an int16 field of that name is an error code."""
+    return name.endswith(("errorCode", "ErrorCode"))
+
+
+def _error_fields(body: Layout) -> ErrorFields:
+    entries = ((slot, _error_fields(slot.body) if slot.body else None) for slot in (*body.slots, *(body.tags or ())))
+    return tuple(
+        (key_of(slot), slot.array, inner)
+        for slot, inner in entries
+        if inner or (slot.kind == "int16" and not slot.array and is_error_field(slot.field.name))
+    )
+
+
+def errors_in(fields: ErrorFields, value: dict[str, Any], path: str = "") -> Iterator[tuple[str, int]]:
+    """The path and code of every error in decoded values; the code 0 is none."""
+    for key, is_array, inner in fields:
+        content = value.get(key)
+        if not content:
+            continue
+        if inner is None:
+            yield f"{path}{key}", content
+        elif is_array:
+            for number, element in enumerate(content):
+                yield from errors_in(inner, element, f"{path}{key}[{number}].")
+        else:
+            yield from errors_in(inner, content, f"{path}{key}.")
 
 
 def _check(body: Layout, name: str) -> None:

@@ -323,7 +323,11 @@ class Captured(msgspec.Struct, frozen=True):
     """One frame of a connection. `stream_offset` is where its length stands in the bytes of its direction.
 
     `answered` is true for a request whose response was captured, and None where the capture lacks the bytes that would
-    show it. `whole` is false where the capture lacks bytes of the frame.
+    show it. `whole` is false where the capture lacks bytes of the frame. `exchange` is the place of the request among
+    those of the connection, for the request and its response; -1 where it is not known.
+
+    In a capture `number` counts the frames from 1 on, `elapsed` is in seconds since the first packet; a response has
+    the number of its `request`, and the `latency` since then in milliseconds.
     """
 
     connection: int
@@ -339,6 +343,11 @@ class Captured(msgspec.Struct, frozen=True):
     whole: bool
     answered: bool | None = False
     problem: ByteProblem | None = None
+    exchange: int = -1
+    number: int = 0
+    elapsed: float = 0.0
+    request: int | None = None
+    latency: float | None = None
 
     def decode(self, catalog: Catalog, *, spans: bool = False) -> Frame:
         """Read the frame; an incomplete frame has a header at most."""
@@ -486,13 +495,31 @@ def _paired(sides: _Roles, number: int, requests: list[Captured], responses: lis
         place = waiting[correlation].popleft()
         request = requests[place]
         requests[place] = replace(request, answered=True)
-        answers.append(_captured(sides, number, "response", frame, (request.api_key, request.api_version, correlation)))
+        named = request.api_key, request.api_version, correlation
+        answers.append(replace(_captured(sides, number, "response", frame, named), exchange=place))
     blind = _blind_until(responses, sides.reach)
     known = (
-        replace(request, answered=None) if not request.answered and request.time < blind else request
-        for request in requests
+        replace(request, exchange=place, answered=request.answered or (None if request.time < blind else False))
+        for place, request in enumerate(requests)
     )
     return Conversation([*known, *answers], unpaired)
+
+
+def numbered(frames: Sequence[Captured], start: float) -> Iterator[Captured]:
+    """The frames of a capture, in their order, with their numbers; `start` is the time of the first packet."""
+    requests = {
+        (frame.connection, frame.exchange): (number, frame.time)
+        for number, frame in enumerate(frames, 1)
+        if frame.direction == "request"
+    }
+    for number, frame in enumerate(frames, 1):
+        elapsed = round(frame.time - start, 6)
+        request = requests.get((frame.connection, frame.exchange)) if frame.direction == "response" else None
+        if request is None:
+            yield replace(frame, number=number, elapsed=elapsed)
+        else:
+            latency = round(max(frame.time - request[1], 0) * 1000, 3)
+            yield replace(frame, number=number, elapsed=elapsed, request=request[0], latency=latency)
 
 
 def _captured(sides: _Roles, number: int, direction: Direction, frame: Cut, named: tuple[int, int, int]) -> Captured:

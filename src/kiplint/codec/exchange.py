@@ -6,11 +6,19 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import UnusableLayout, filled
-from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_body, decode_request, decode_response
+from kiplint.codec.frames import (
+    API_VERSIONS,
+    UNSUPPORTED_VERSION,
+    FieldError,
+    Frame,
+    decode_body,
+    decode_request,
+    decode_response,
+)
 from kiplint.codec.problems import ByteProblem
 from kiplint.model.message import Message
 
@@ -70,6 +78,20 @@ class FrameObject(msgspec.Struct, frozen=True, kw_only=True):
     value: Annotated[dict[str, Any] | None, Meta(description="Null where nothing could be decoded.")]
     length: Annotated[int, Meta(description="In bytes.")]
     problems: tuple[ProblemObject, ...]
+    errors: Annotated[
+        tuple[FieldError, ...] | UnsetType, Meta(description="The error codes but 0; absent where there are none.")
+    ] = UNSET
+    offsets: Annotated[
+        tuple[ValueOffset, ...] | UnsetType, Meta(description="The place of each value, with --offsets.")
+    ] = UNSET
+
+
+class ValueOffset(msgspec.Struct, frozen=True):
+    """The place of a value in the bytes of its frame or body."""
+
+    field: Annotated[str, Meta(description="The path of the field.")]
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
+    length: Annotated[int, Meta(description="In bytes.")]
 
 
 class EncodedObject(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,8 +105,9 @@ class EncodedObject(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[ProblemObject, ...]
 
 
-def frame_object(frame: Frame) -> FrameObject:
-    """A frame, for JSON."""
+def frame_object(frame: Frame, *, offsets: bool = False) -> FrameObject:
+    """A frame, for JSON; with `offsets` the place of each value, for which the frame needs spans."""
+    places = tuple(ValueOffset(span.path, span.offset, span.length) for span in frame.spans if span.path)
     return FrameObject(
         message=frame.message or None,
         version=frame.version if frame.version >= 0 else None,
@@ -93,6 +116,8 @@ def frame_object(frame: Frame) -> FrameObject:
         value=frame.value,
         length=frame.length,
         problems=problem_objects(frame.problems),
+        errors=frame.errors or UNSET,
+        offsets=places if offsets else UNSET,
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.codec import Codec, UnusableLayout, errors_in
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import MOST_BYTES, ValueSpan
+from kiplint.model.error_codes import ErrorCode, error_of
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean, in_bytes
 from kiplint.versions import VersionRange
@@ -20,11 +22,17 @@ Direction = Literal["request", "response"]
 API_VERSIONS, UNSUPPORTED_VERSION = 18, 35
 
 
+class FieldError(ErrorCode, frozen=True):
+    """An error code in a message."""
+
+    field: Annotated[str, Meta(description="The path of the field.")]
+
+
 class Frame(msgspec.Struct, frozen=True):
     """What a frame, or a body alone, has; the header's parts are None for a body.
 
     `message` is the message's name, empty when it is not known; `body_start` is where the body begins; `version` is
-    the version that the body was read in.
+    the version that the body was read in; `errors` has the error codes but 0.
     """
 
     message: str
@@ -36,6 +44,7 @@ class Frame(msgspec.Struct, frozen=True):
     problems: tuple[ByteProblem, ...]
     body_start: int = 0
     spans: tuple[ValueSpan, ...] = ()
+    errors: tuple[FieldError, ...] = ()
 
 
 def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans: bool = False) -> Frame:
@@ -110,8 +119,18 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
     if problems and problems[0].rule != "codec/too-many-elements":
         problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
     return msgspec.structs.replace(
-        frame, value=decoded.value, problems=(*frame.problems, *problems), spans=(*frame.spans, *decoded.spans)
+        frame,
+        value=decoded.value,
+        problems=(*frame.problems, *problems),
+        spans=(*frame.spans, *decoded.spans),
+        errors=_errors(catalog, codec, decoded.value) if codec.error_fields else (),
     )
+
+
+def _errors(catalog: Catalog, codec: Codec, value: dict[str, Any]) -> tuple[FieldError, ...]:
+    found = errors_in(codec.error_fields, value)
+    errors = ((path, error_of(code, catalog.errors)) for path, code in found)
+    return tuple(FieldError(error.code, error.name, error.retriable, path) for path, error in errors)
 
 
 def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem: ByteProblem) -> ByteProblem:

@@ -214,7 +214,8 @@ class Words(NamedTuple):
     """What the expressions of a rule may name: the facts of a class of elements, parameters by type, and `let`s.
 
     In translated code `element` is the variable that holds the element, `holder` what holds the parameters, and
-    `meter` what counts steps (`kiplint.engine.runtime`), empty where nothing is to be counted.
+    `meter` what counts steps (`kiplint.engine.runtime`), empty where nothing is to be counted. With `fractions` numbers
+    such as 0.5 are literals too.
     """
 
     facts: str
@@ -223,6 +224,7 @@ class Words(NamedTuple):
     lets: Mapping[str, ast.expr] = {}
     holder: ast.expr = ast.Name("params", ast.Load())
     meter: str = ""
+    fractions: bool = False
 
 
 class Typed(NamedTuple):
@@ -294,6 +296,8 @@ class _Checker:
             return "int"
         if isinstance(node.value, str):
             return "str"
+        if isinstance(node.value, float) and self.words.fractions:
+            return "float"
         raise ExpressionError(
             f"{ast.unparse(node)[:40]} is not a literal of the rule language: use text or small whole numbers"
         )
@@ -359,8 +363,8 @@ class _Checker:
             return "VersionRange"
         if isinstance(node.op, ast.Add) and left == right == "str":
             return "str"
-        if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None"}:
-            return "int"
+        if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None", "float"}:
+            return "float" if "float" in (left, right) else "int"
         shown = short(ast.unparse(node))
         raise ExpressionError(f"{shown}: that operator takes whole numbers or version ranges, not {left} and {right}")
 

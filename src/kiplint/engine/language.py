@@ -69,6 +69,8 @@ RANGE_FACTS = {
 }
 
 
+_NAMES = {"VersionRange": "version range"}
+
 NARROWER: dict[str, dict[str, type]] = {}
 """By kind: the classes of those elements that a rule means when it has no `when` but its own id."""
 
@@ -82,6 +84,12 @@ def register(kind: str, elements: type, narrower: Mapping[str, type] | None = No
     KINDS[kind] = elements
     NARROWER[kind] = dict(narrower or {})
     CLASSES.update({element_class.__name__: element_class for element_class in (elements, *NARROWER[kind].values())})
+
+
+def declare(elements: type, name: str) -> None:
+    """Let expressions be about a class of elements that no rule is about, with a name for error messages."""
+    CLASSES[elements.__name__] = elements
+    _NAMES[elements.__name__] = name
 
 
 def words_of(kind: str, rule: str, when: str) -> str:
@@ -110,5 +118,5 @@ def facts(class_name: str) -> dict[str, Fact]:
 
 def kind_name(class_name: str) -> str:
     """The name of a class of elements in error messages: its kind, if it has one."""
-    names = {element_class.__name__: kind for kind, element_class in KINDS.items()}
-    return names.get(class_name, class_name).replace("_", " ").replace("VersionRange", "version range")
+    names = _NAMES | {element_class.__name__: kind.replace("_", " ") for kind, element_class in KINDS.items()}
+    return names.get(class_name, class_name)

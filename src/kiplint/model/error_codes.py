@@ -20,9 +20,8 @@ class ErrorCode(msgspec.Struct, frozen=True):
     retriable: bool | None
 
     def __str__(self) -> str:
-        if not self.code or self.retriable is None:
-            return self.name
-        return f"{self.name}, {'' if self.retriable else 'not '}retriable"
+        known = self.code and self.retriable is not None
+        return f"{self.code} ({self.name}{(', retriable' if self.retriable else ', not retriable') if known else ''})"
 
 
 NONE = "NONE"
@@ -75,8 +74,8 @@ ERRORS_JAVA = "clients/src/main/java/org/apache/kafka/common/protocol/Errors.jav
 
 
 def error_of(code: int, errors: Mapping[int, ErrorCode] = ERRORS) -> ErrorCode:
-    """The error with a code; an unknown code is called `error N`."""
-    return errors.get(code) or ErrorCode(code, f"error {code}", None)
+    """The error with a code; an unknown code is called `UNKNOWN`."""
+    return errors.get(code) or ErrorCode(code, "UNKNOWN", None)
 
 
 def read_errors(java: str) -> dict[int, ErrorCode]:

@@ -8,7 +8,8 @@ from kiplint.cli.options import Argument, Group, Option, Reporting, RepositoryOp
 EPILOG = (
     "Examples:  kiplint decode --set clients/ 0012000300000001000461707031...   |   kiplint decode --set 4.1.0: "
     "traffic.pcapng   |   kiplint decode --set . --response Metadata@12 answer.bin   |   kiplint decode --set . "
-    "--input-format jsonl frames.jsonl --output-format jsonl"
+    "--input-format jsonl frames.jsonl --output-format jsonl   |   kiplint decode --set . traffic.pcapng --list "
+    '--where "latency > 100"'
 )
 SECTION = "Bytes and brokers"
 
@@ -32,6 +33,19 @@ class Options(Group, frozen=True):
             "their lengths, a capture (pcap, pcapng), record batches of a log, or a JSON object a line."
         ),
     ] = "auto"
+    list: Annotated[bool, Option("List the frames, a line each, and the summary of a capture behind them.")] = False
+    where: Annotated[
+        str | None,
+        Option(
+            "Only the frames for which an expression of the rule language holds, such as \"api == 'Fetch' and error != "
+            "'NONE' and latency > 100\". The names: number, time (s), connection, direction, api, api_key, version, "
+            "client_id, correlation_id, size (bytes), latency (ms), error, errors, problem, answered, client, server, "
+            "message.",
+            "EXPRESSION",
+        ),
+    ] = None
+    frame: Annotated[int | None, Option("Only the frame with this number, in full.", "N", least=1)] = None
+    offsets: Annotated[bool, Option("Add the place of each value to JSON.")] = False
     defaults: Annotated[bool, Option("Show absent tagged fields with their defaults.")] = False
     records: Annotated[
         bool, Option("Decode the record batches, and the messages in them for Kafka's internal topics.")
@@ -56,7 +70,8 @@ def run(options: Options) -> int:
     """Decode bytes of Kafka's protocol, and report what is wrong with them.
 
     Requests state their API key and version. Responses do not: in a capture they are paired with their requests, else
-    --response states the request that they answer. Of a capture the summary and the frames with problems are shown.
+    --response states the request that they answer. Of a capture the summary and the frames with problems are shown,
+    all frames with --list, one in full with --frame.
     """
     import sys
 
@@ -82,6 +97,10 @@ def run(options: Options) -> int:
             topic=options.topic or "",
             spans="text" in formats,
             limit=options.limit,
+            where=options.where or "",
+            frame=options.frame,
+            listed=options.list or bool(options.where and options.frame is None),
+            offsets=options.offsets,
             each=each,
         )
         note = f"warning: not all was decoded: --limit {options.limit} was reached; a larger one decodes more"
@@ -94,7 +113,7 @@ def run(options: Options) -> int:
         or options.reporting.quiet
     ):
         return report("decode", options.reporting, work)
-    result = work(lambda entry: sys.stdout.write(encoded(decoded_object(entry)) + "\n"))
+    result = work(lambda entry: sys.stdout.write(encoded(decoded_object(entry, offsets=options.offsets)) + "\n"))
     for note in result.notes:
         warn(note)
     return finish(result)

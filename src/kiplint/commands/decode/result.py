@@ -30,12 +30,42 @@ class DecodedFrame(msgspec.Struct, frozen=True):
     captured: Captured | None = None
 
 
+class FrameRow(msgspec.Struct, frozen=True):
+    """A frame, without its values."""
+
+    number: Annotated[int, "The place of the frame in the capture or other input, from 1 on."]
+    time: Annotated[float, "In seconds since the first packet."]
+    connection: Annotated[int, "The number of the TCP connection in the capture, from 0 on."]
+    direction: Annotated[str, "`request` or `response`; empty for a body without a header."]
+    api: Annotated[str, "The name of the RPC, such as `Fetch`."]
+    api_key: Annotated[int, "The API key, -1 if it is not known."]
+    version: Annotated[int, "The version of the request, and of the request that is answered."]
+    client_id: Annotated[str, "The client id of the request, and of the request that is answered."]
+    correlation_id: Annotated[int, "The correlation id."]
+    size: Annotated[int, "In bytes, with the four bytes of the length."]
+    latency: Annotated[float, "Of a response: milliseconds since its request. -1 where there is none."]
+    error: Annotated[str, "The name of the first error code that is not 0, else `NONE`."]
+    errors: Annotated[tuple[str, ...], "The names of all error codes that are not 0, each once."]
+    problem: Annotated[str, "The id of the rule of the first problem of the bytes, else empty."]
+    answered: Annotated[bool, "False for a request whose response is missing from the capture."]
+    client: Annotated[str, "HOST:PORT of the client."]
+    server: Annotated[str, "HOST:PORT of the server."]
+    message: Annotated[str, "The name of the message, such as `FetchResponse`."]
+
+
 class DecodedObject(FrameObject, frozen=True, kw_only=True):
     """A decoded frame or body; the keys from `direction` on are those of frames in a capture."""
 
     direction: Direction | UnsetType = UNSET
     api_key: int | UnsetType = UNSET
     api_version: int | UnsetType = UNSET
+    number: Annotated[int | UnsetType, Meta(description="The place of the frame in the capture, from 1 on.")] = UNSET
+    request: Annotated[
+        int | UnsetType | None, Meta(description="Of a response: the number of its request, null where it is unknown.")
+    ] = UNSET
+    latency: Annotated[float | UnsetType | None, Meta(description="Of a response: milliseconds since its request.")] = (
+        UNSET
+    )
     connection: Annotated[int | UnsetType, Meta(description="The number of the TCP connection in the capture.")] = UNSET
     client: Annotated[str | UnsetType, Meta(description="HOST:PORT.")] = UNSET
     server: Annotated[str | UnsetType, Meta(description="HOST:PORT.")] = UNSET
@@ -44,6 +74,7 @@ class DecodedObject(FrameObject, frozen=True, kw_only=True):
         int | UnsetType, Meta(description="Of the frame's length, in bytes from the start of the direction's stream.")
     ] = UNSET
     whole: Annotated[bool | UnsetType, Meta(description="Whether all bytes of the frame were captured.")] = UNSET
+    hex: Annotated[str | UnsetType, Meta(description="The bytes of the frame, without its length.")] = UNSET
 
 
 class DecodeSummary(msgspec.Struct, frozen=True):
@@ -72,6 +103,12 @@ class DecodeResult(Report, frozen=True):
     """The frames and bodies, in order."""
     capture: CaptureSummary | None = None
     """The summary of a capture; None for other input."""
+    rows: tuple[FrameRow, ...] = ()
+    """The rows of the frames, if the caller requested them; text then lists them."""
+    number: int | None = None
+    """The number of the only frame, which text shows in full."""
+    offsets: bool = False
+    """Whether the document has the place of each value."""
     limited: bool = False
     """Whether a limit kept the rest from being decoded."""
 
@@ -93,7 +130,7 @@ class DecodeResult(Report, frozen=True):
         """The JSON document."""
         return DecodeDocument(
             version=1,
-            frames=tuple(map(decoded_object, self.entries)),
+            frames=tuple(decoded_object(entry, offsets=self.offsets) for entry in self.entries),
             summary=DecodeSummary(
                 frames=len(self.entries), problems=sum(len(entry.frame.problems) for entry in self.entries)
             ),
@@ -101,9 +138,9 @@ class DecodeResult(Report, frozen=True):
         )
 
 
-def decoded_object(entry: DecodedFrame) -> DecodedObject:
-    """A frame, for JSON."""
-    values = msgspec.structs.asdict(frame_object(entry.frame))
+def decoded_object(entry: DecodedFrame, *, offsets: bool = False) -> DecodedObject:
+    """A frame, for JSON; see `frame_object`."""
+    values = msgspec.structs.asdict(frame_object(entry.frame, offsets=offsets))
     captured = entry.captured
     if captured is None:
         return DecodedObject(**values)
@@ -118,4 +155,8 @@ def decoded_object(entry: DecodedFrame) -> DecodedObject:
         time=captured.time,
         stream_offset=captured.stream_offset,
         whole=captured.whole,
+        number=captured.number,
+        request=UNSET if captured.direction == "request" else captured.request,
+        latency=UNSET if captured.direction == "request" else captured.latency,
+        hex=captured.data.hex(),
     )

@@ -14,7 +14,8 @@ from kiplint.codec.frames import Frame, decode_body, decode_request, decode_resp
 from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import MOST_RECORDS, is_exhausted, read_together, refill
 from kiplint.commands.decode.inputs import DecodeInput, InputFormat, read_inputs
-from kiplint.commands.decode.result import DecodedFrame, DecodeResult
+from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
+from kiplint.commands.decode.rows import chosen
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
@@ -30,6 +31,9 @@ class _How(NamedTuple):
     additions: Additions
     topic: str
     spans: bool
+    every: bool
+    """Whether the places of values are kept of all frames, and not only of those of a capture with problems."""
+    number: int | None
 
 
 def decode(
@@ -44,6 +48,10 @@ def decode(
     topic: str = "",
     spans: bool = True,
     limit: int = MOST_RECORDS,
+    where: str = "",
+    frame: int | None = None,
+    listed: bool = False,
+    offsets: bool = False,
     each: Callable[[DecodedFrame], object] | None = None,
 ) -> DecodeResult:
     """Decode frames, bodies, streams and captures with the layouts of `sets`; the first set that has a version counts.
@@ -52,9 +60,11 @@ def decode(
     message. `response` (KEY@VERSION) is the request that the frames answer; with `body` (MESSAGE@VERSION) the bytes
     have no header. `defaults` adds absent tagged fields; `records` decodes record batches, with the messages of `topic`
     where the batches stand alone. `spans` keeps the place of each value. At most `limit` records are
-    read, and ten times as many elements of arrays. `each` takes every frame as soon as it is decoded; the result then
-    has no frames and no findings. The status is `findings` where bytes have problems. Raises UsageError for invalid
-    input and arguments, and SourceError for sets that cannot be opened.
+    read, and ten times as many elements of arrays. `where` (an expression over the columns of `FrameRow`) and `frame`
+    (a number) choose frames; `listed` adds the rows, `offsets` the place of each value to the document. `each` takes
+    every frame as soon as it is decoded; the result then has no frames and no findings. The status is `findings` where
+    bytes have problems. Raises UsageError for invalid input and arguments, and SourceError for sets that cannot be
+    opened.
     """
     if response and body:
         raise UsageError("response and body exclude each other: a body has no header")
@@ -66,7 +76,9 @@ def decode(
         (message[0].name, message[1]) if message else None,
         Additions(defaults, records),
         topic,
-        spans,
+        spans or offsets,
+        offsets,
+        frame,
     )
     if limit < 1:
         raise UsageError("the limit must be at least 1")
@@ -75,12 +87,16 @@ def decode(
     rules: set[str] = set()
     notes: list[str] = []
     limited = False
+    rows: list[FrameRow] = []
+    chosen_rows = listed or where or frame is not None
     with read_together(limit):
-        for entry in _read(how, inputs or ("-",), input_format, summaries, notes):
+        decoded = _read(how, inputs or ("-",), input_format, summaries, notes)
+        for entry, row in chosen(decoded, where, frame) if chosen_rows else ((entry, None) for entry in decoded):
             rules.update(problem.rule for problem in entry.frame.problems)
             limited = limited or is_exhausted()
             if each is None:
                 entries.append(entry)
+                rows += [row] if row and listed else []
             else:
                 each(entry)
                 refill()
@@ -95,6 +111,9 @@ def decode(
         broken=unread,
         entries=tuple(entries),
         capture=summaries[-1] if summaries else None,
+        rows=tuple(rows),
+        number=frame,
+        offsets=offsets,
         limited=limited,
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -186,8 +205,8 @@ def _capture(how: _How, piece: DecodeInput) -> tuple[list[DecodedFrame], Capture
     spans = how.spans or how.additions.records
     entries = []
     for captured in capture.frames:
-        frame = captured.decode(how.catalog, spans=how.additions.records)
-        if frame.problems and spans and not frame.spans:
+        frame = captured.decode(how.catalog, spans=how.additions.records or how.every)
+        if spans and not frame.spans and (frame.problems or captured.number == how.number):
             frame = captured.decode(how.catalog, spans=True)
         # A frame that was not captured to its end is not wrong.
         frame = frame if captured.whole else replace(frame, problems=())

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 import msgspec
 
-from kiplint.codec.capture import ApiTraffic, CaptureSummary
+from kiplint.codec.capture import ApiTraffic, CaptureSummary, ConnectionTraffic, Latency
+from kiplint.codec.codec import is_error_field
 from kiplint.codec.wire import ValueSpan
-from kiplint.commands.decode.result import DecodedFrame, DecodeResult
+from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
+from kiplint.model.error_codes import error_of
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import BOLD, DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
+from kiplint.text.show import printable
 from kiplint.text.words import in_bytes, plural
 
 MOST_BYTES, MOST_TEXT = 16, 60
@@ -19,15 +24,31 @@ MOST_BYTES, MOST_TEXT = 16, 60
 MOST_ROWS = 10_000
 """The number of values of a frame that are shown."""
 ROW_HEAD = ("offset", "bytes", "field", "encoding", "value")
-CAPTURE_HEAD = ("API", "version", "requests", "responses", "bytes")
+CAPTURE_HEAD = (
+    "API", "version", "offered", "requests", "responses", "bytes", "failed", "p50 ms", "p95 ms", "max ms",
+)  # fmt: skip
+CONNECTION_HEAD = ("connection", "client", "server", "requests", "responses", "software", "ApiVersions")
+LIST_HEAD = (
+    "frame", "seconds", "conn", "direction", "API", "version", "client id", "correlation", "bytes", "ms", "errors",
+)  # fmt: skip
+NUMBERS = (0, 1, 2, 5, 7, 8, 9)
+"""The columns of the list whose values are aligned to the right."""
+MOST_CONNECTIONS, MOST_NAMED = 10, 10
+"""The number of connections that are shown, and of frames that are named beside an equal one."""
 
 
 def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
     """Write the frames, after a summary of the capture if there is one."""
     width = width_of(out)
-    parts = [[*_summary(result.capture, color, width)]] if result.capture is not None else []
-    drawn = (entry for entry in result.entries if entry.captured is None or entry.frame.problems)
-    parts += [[*_frame_lines(entry, color, width)] for entry in drawn]
+    summary = [[*_summary(result.capture, color, width)]] if result.capture is not None else []
+    if result.number is not None:
+        parts = [[*_frame_lines(entry, color, width), *_dump(entry.data)] for entry in result.entries]
+    elif result.rows:
+        parts = [[*_list_lines(result, color)], *summary]
+    else:
+        parts = summary + [[*_frame_lines(entry, color, width)] for entry in result.entries if entry.captured is None]
+        for first, *others in _alike(entry for entry in result.entries if entry.captured):
+            parts.append([*_frame_lines(first, color, width), *_others(others, width)])
     out.write("\n\n".join("\n".join(part) for part in parts) + "\n" if parts else "")
 
 
@@ -36,7 +57,7 @@ def write_markdown(result: DecodeResult, out: TextIO, *, color: bool) -> None:
     problems = [(entry, problem) for entry in result.entries for problem in entry.frame.problems]
     out.write(f"### {plural(len(result.entries), 'frame')}, {plural(len(problems), 'problem')}\n\n")
     if result.capture is not None:
-        write_row(CAPTURE_HEAD[:-1], out)
+        write_row(("API", "version", "requests", "responses"), out)
         write_row(["---"] * 4, out)
         for api in result.capture.by_api:
             write_row((inline(api.name), *map(str, (api.api_version, api.requests, api.responses))), out)
@@ -44,9 +65,69 @@ def write_markdown(result: DecodeResult, out: TextIO, *, color: bool) -> None:
     if problems:
         write_row(("rule", "message", "byte", "field", "what"), out)
         write_row(["---"] * 5, out)
-    for entry, problem in problems:
-        name = f"{entry.frame.message} {entry.frame.version}"
-        write_row(map(inline, (problem.rule, name, str(problem.offset), problem.path, problem.message)), out)
+    rows = Counter(
+        (
+            problem.rule,
+            f"{entry.frame.message} {entry.frame.version}",
+            str(problem.offset),
+            problem.path,
+            problem.message,
+        )
+        for entry, problem in problems
+    )
+    for row, count in rows.items():
+        write_row(map(inline, (*row[:-1], f"{row[-1]}{f' ({count} times)' if count > 1 else ''}")), out)
+
+
+def _alike(entries: Iterable[DecodedFrame]) -> Iterable[list[DecodedFrame]]:
+    """The frames with problems; those of one version of a message whose first problem is the same are together."""
+    groups: dict[tuple[str, int, str, str], list[DecodedFrame]] = {}
+    for entry in entries:
+        for problem in entry.frame.problems[:1]:
+            path = re.sub(r"\[\d+\]", "[]", problem.path)
+            groups.setdefault((entry.frame.message, entry.frame.version, problem.rule, path), []).append(entry)
+    return groups.values()
+
+
+def _others(entries: Sequence[DecodedFrame], width: int | None) -> Iterator[str]:
+    """The numbers of further frames with the same problem."""
+    if entries:
+        numbers = [str(entry.captured.number) for entry in entries if entry.captured]
+        more = f" and {len(numbers) - MOST_NAMED} more" if len(numbers) > MOST_NAMED else ""
+        yield from fold(f"the same in {plural(len(entries), 'frame')}: {', '.join(numbers[:MOST_NAMED])}{more}", width)
+
+
+def _list_lines(result: DecodeResult, color: bool) -> Iterator[str]:
+    """A line for each frame."""
+    rows = [LIST_HEAD, *map(_cells, result.rows, result.entries)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    last = len(widths) - 1
+    for number, row in enumerate(rows):
+        cells = (
+            text.rjust(width) if place in NUMBERS else text.ljust(width) if place < last else text
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        line = printable("  ".join(cells).rstrip())
+        failed = number and (result.rows[number - 1].problem or result.rows[number - 1].errors)
+        yield paint(line, DIM, color) if not number else paint(line, SEVERITY["error"], color and bool(failed))
+
+
+def _cells(row: FrameRow, entry: DecodedFrame) -> tuple[str, ...]:
+    errors = dict.fromkeys(map(str, entry.frame.errors))
+    notes = [*errors, row.problem, "" if row.answered else "not answered"]
+    return (
+        str(row.number), f"{row.time:.6f}", str(row.connection), row.direction, row.api, str(row.version),
+        row.client_id, str(row.correlation_id), str(row.size), f"{row.latency:.3f}" if row.latency >= 0 else "",
+        ", ".join(filter(None, notes)),
+    )  # fmt: skip
+
+
+def _dump(data: bytes) -> Iterator[str]:
+    """All bytes of a frame, with their characters."""
+    for start in range(0, len(data), MOST_BYTES):
+        chunk = data[start : start + MOST_BYTES]
+        shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in chunk)
+        yield f"  {start:08x}  {chunk.hex(' '):<{3 * MOST_BYTES}}|{shown}|"
 
 
 def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> Iterator[str]:
@@ -57,7 +138,8 @@ def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> 
     yield from fold(f"{name}{header}, {in_bytes(frame.length)}{_origin(entry)}", width, color, BOLD)
     wrong = {problem.offset for problem in frame.problems}
     spans = [span for span in _spans(entry) if span.length]
-    cells = [_row(entry, span, wrong) for span in spans[:MOST_ROWS]]
+    errors = {error.field: str(error) for error in frame.errors}
+    cells = [_row(entry, span, wrong, errors) for span in spans[:MOST_ROWS]]
     yield from table(ROW_HEAD, cells, color, width)
     if len(spans) > MOST_ROWS:
         yield from fold(f"... and more: of these values only the first {MOST_ROWS:,} are shown; JSON has all", width)
@@ -77,7 +159,8 @@ def _origin(entry: DecodedFrame) -> str:
         prepositions = ("from", "to") if captured.direction == "request" else ("to", "from")
         client, server = (f"{host}:{port}" for host, port in (captured.client, captured.server))
         ends = f"{prepositions[0]} {client} {prepositions[1]} {server}"
-        return f", {ends}, byte {captured.stream_offset} of its stream"
+        answer = f", {captured.latency:.3f} ms after frame {captured.request}" if captured.latency is not None else ""
+        return f", frame {captured.number}, {ends}, byte {captured.stream_offset} of its stream{answer}"
     if entry.start > 4:
         return f", at byte {entry.start}"
     return f", line {entry.line}" if entry.line else ""
@@ -92,7 +175,7 @@ def _spans(entry: DecodedFrame) -> list[ValueSpan]:
     return spans
 
 
-def _row(entry: DecodedFrame, span: ValueSpan, wrong: set[int]) -> list[tuple[str, str]]:
+def _row(entry: DecodedFrame, span: ValueSpan, wrong: set[int], errors: Mapping[str, str]) -> list[tuple[str, str]]:
     data = entry.data[span.offset : span.offset + span.length]
     shown = data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
     hit = SEVERITY["error"] if any(span.offset <= place < span.offset + span.length for place in wrong) else ""
@@ -101,7 +184,7 @@ def _row(entry: DecodedFrame, span: ValueSpan, wrong: set[int]) -> list[tuple[st
         (shown, hit),
         ("  " * span.depth + span.path.rpartition(".")[2], hit),
         (span.type, DIM),
-        (_value(span), hit),
+        (errors.get(span.path) or _value(span), hit),
     ]
 
 
@@ -110,6 +193,8 @@ def _value(span: ValueSpan) -> str:
         return "" if span.value is None else in_bytes(span.value) if span.type != "tag section" else str(span.value)
     if "array" in span.type.split() and span.value is not None:
         return f"{span.value} elements" if span.value != 1 else "1 element"
+    if span.value == 0 and span.type == "int16" and is_error_field(span.path):
+        return str(error_of(0))
     return _short(span.value)
 
 
@@ -143,8 +228,16 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
     details = f"{plural(summary.packets, 'packet')}, {summary.payload_bytes} bytes of payload{others}{lost}{alone}"
     yield from fold(f"  {details}", width)
     yield from table(CAPTURE_HEAD, [_api(api) for api in summary.by_api], color, width)
+    connections = summary.connections[:MOST_CONNECTIONS]
+    yield from table(CONNECTION_HEAD, map(_connection, connections), color, width)
+    if len(summary.connections) > MOST_CONNECTIONS:
+        yield f"  and {plural(len(summary.connections) - MOST_CONNECTIONS, 'connection')} more; JSON has all"
     clients = [f"{name} ({count})" for name, count in summary.client_ids.items()]
     yield from _list("clients", clients, width)
+    errors = [f"{error}: {error.count} in {plural(error.frames, 'response')}" for error in summary.errors]
+    yield from _list("errors", errors, width)
+    if summary.latency is not None:
+        yield f"  latency: {', '.join(f'{name} {time} ms' for name, time in _times(summary.latency))}"
     missing = [
         f"{request.api_key}@{request.api_version} from port {request.client_port}" for request in summary.unanswered
     ]
@@ -155,7 +248,20 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
 
 def _api(api: ApiTraffic) -> list[tuple[str, str]]:
     size = api.request_bytes + api.response_bytes
-    cells = (api.name or f"key {api.api_key}", api.api_version, api.requests, api.responses, size)
+    times = (time for _, time in _times(api.latency)) if api.latency else ("", "", "")
+    numbers = (api.requests, api.responses, size, api.failed, *times)
+    cells = (api.name or f"key {api.api_key}", api.api_version, api.offered, *numbers)
+    return [(str(cell), "") for cell in cells]
+
+
+def _times(latency: Latency) -> list[tuple[str, str]]:
+    return [("p50", f"{latency.p50:.3f}"), ("p95", f"{latency.p95:.3f}"), ("max", f"{latency.max:.3f}")]
+
+
+def _connection(connection: ConnectionTraffic) -> list[tuple[str, str]]:
+    tried = ", ".join(map(str, connection.api_versions))
+    counts = (connection.requests, connection.responses)
+    cells = (connection.connection, connection.client, connection.server, *counts, connection.software, tried)
     return [(str(cell), "") for cell in cells]
 
 
