@@ -19,7 +19,7 @@ import pytest
 from kiplint.commands.probe.connection import MOST_ANSWER, ProbeError, Sasl, Tls, _scram
 from kiplint.commands.probe.run import probe
 from ports import closed_port
-from probe.support import SET, answering, ask, framed, offer, server, speaking
+from probe.support import SET, Talk, answering, ask, framed, offer, server, speaking
 from tools import complaint, kiplint
 
 HEAD = b"\0\0\0\1"
@@ -28,7 +28,7 @@ HEAD = b"\0\0\0\1"
 @pytest.mark.parametrize(
     ("data", "close", "said"),
     [
-        (b"", True, "the connection was closed without an answer; the port may want TLS or SASL"),
+        (b"", True, "the connection was closed without an answer"),
         (b"\0\0", True, "the connection was closed in the middle of an answer (inside a length)"),
         (framed(HEAD + b"\0" * 20)[:12], True, "the connection was closed in the middle of an answer (12 of 28 bytes)"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, "the port speaks HTTP, not Kafka's protocol"),
@@ -40,7 +40,8 @@ HEAD = b"\0\0\0\1"
             "the answer is not a frame of Kafka's protocol: it begins de ad be ef 01 02",
         ),
         (b"", False, "connected, but no answer within 1 s"),
-        (b"\0\0\1\0\0", False, "connected, but no answer within 1 s"),
+        (b"\0\0\1\0\0", False, "the answer to ApiVersions 5 is incomplete within 1 s (5 of 260 bytes)"),
+        (b"\0\0", False, "the answer to ApiVersions 5 is incomplete within 1 s (inside a length)"),
         (framed(b"\0\0\0\x63" + b"\0" * 8), False, "the answer has correlation id 99, the request had 1"),
     ],
 )
@@ -206,35 +207,125 @@ def test_the_mock_cluster_of_librdkafka(tmp_path: Path) -> None:
     assert text.startswith(f"{address}: cluster mockCluster")
 
 
-def test_real_tls(tmp_path: Path) -> None:
-    words = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    made = [
-        "openssl",
-        "req",
-        *words,
-        "-keyout",
-        "key.pem",
-        "-out",
-        "cert.pem",
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-    ]
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a certificate of 127.0.0.1, which signs itself, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject]
     try:
-        subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+        files = ["-keyout", "key.pem", "-out", "cert.pem"]
+        subprocess.run([*made, *files], cwd=folder, check=True, capture_output=True)
     except FileNotFoundError:
         pytest.skip("openssl is not installed")
+    return folder
+
+
+def tls_broker(folder: Path, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, *, required: bool = False) -> Talk:
+    """A broker with TLS, which may require a certificate of the client."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    context.maximum_version = newest
+    if required:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(folder / "cert.pem")
 
     def talk(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as safe:
             broker(safe)
 
-    with server(talk) as address:
-        assert ask(address, tls=Tls(ca=str(tmp_path / "cert.pem"))).error is None
+    return talk
+
+
+def test_real_tls(certificate: Path) -> None:
+    with server(tls_broker(certificate)) as address:
+        assert ask(address, tls=Tls(ca=str(certificate / "cert.pem"))).error is None
         assert ask(address, tls=Tls(insecure=True)).error is None
         assert (ask(address, tls=Tls()).error or "").startswith("the certificate is not trusted")
-        assert ask(address).error is not None
+        assert ask(address).error == "the port speaks TLS: use --tls"
+
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_certificate_of_the_client_is_required(certificate: Path, tmp_path: Path, newest: ssl.TLSVersion) -> None:
+    own, key = str(certificate / "cert.pem"), str(certificate / "key.pem")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=other"]
+    subprocess.run([*made, "-keyout", "k.pem", "-out", "c.pem"], cwd=tmp_path, check=True, capture_output=True)
+    with server(tls_broker(certificate, newest, required=True)) as address:
+        assert ask(address, tls=Tls(own, own, key)).error is None
+        said = "the broker requires a certificate of the client: use --tls-certificate and --tls-key"
+        assert ask(address, tls=Tls(own)).error == said
+        strange = Tls(own, str(tmp_path / "c.pem"), str(tmp_path / "k.pem"))
+        refused = ask(address, tls=strange).error or ""
+        assert refused.startswith("the broker refuses the client's certificate: ")
+
+
+def closing_on(first: bytes, talk: Talk) -> Talk:
+    """A server that closes connections whose first byte is another."""
+
+    def guarded(connection: socket.socket) -> None:
+        if connection.recv(1, socket.MSG_PEEK) == first:
+            talk(connection)
+        else:
+            connection.shutdown(socket.SHUT_RDWR)
+
+    return guarded
+
+
+def test_tls_on_a_port_without_it() -> None:
+    with server(closing_on(b"\0", speaking(lambda *_: offer((18, 0, 5))))) as address:
+        assert ask(address, tls=Tls()).error == "the port speaks Kafka's protocol without TLS: leave --tls out"
+
+
+def test_no_tls_on_a_port_that_closes_other_connections_without_a_word(certificate: Path) -> None:
+    with server(closing_on(b"\x16", tls_broker(certificate))) as address:
+        assert ask(address).error == "the port speaks TLS: use --tls"
+
+
+def test_a_broker_that_is_slow_on_a_later_request() -> None:
+    def answers(name: str, *_: object) -> Mapping[str, Any]:
+        if name == "Metadata":
+            time.sleep(1.2)
+        return offer((18, 0, 5), (3, 0, 13)) if name == "ApiVersions" else {}
+
+    with server(speaking(answers)) as address:
+        found = ask(address, timeout=1.0)
+    assert (found.error, found.complaints) == (
+        None,
+        ("Metadata 13 is not answered: no answer to Metadata 13 within 1 s",),
+    )
+
+
+def in_cluster(cluster: str | None) -> Talk:
+    def answers(name: str, *_: object) -> Mapping[str, Any]:
+        return offer((18, 0, 5), (3, 0, 13)) if name == "ApiVersions" else {"clusterId": cluster}
+
+    return speaking(answers)
+
+
+def test_brokers_of_two_clusters() -> None:
+    with server(in_cluster(None)) as none, server(in_cluster("a-1")) as first, server(in_cluster("b_2")) as second:
+        result = probe(none, first, second, first, client=SET, timeout=60.0)
+    assert result.status == "findings"
+    text = f"the cluster is b_2; {first} is in cluster a-1: name one cluster"
+    assert [broker.complaints for broker in result.brokers] == [(), (), (text,), ()]
+
+
+@pytest.mark.parametrize("cluster", ["", "a b", "a.b", "é", "a\n"])
+def test_a_malformed_cluster_id(cluster: str) -> None:
+    with server(in_cluster(cluster)) as address:
+        result = probe(address, client=SET, timeout=60.0)
+    text = f'the cluster id "{cluster}" is malformed: it has letters, digits, _ and - only (KIP-78)'
+    assert (result.status, result.brokers[0].complaints) == ("findings", (text,))
+
+
+def test_api_versions_that_begin_above_0() -> None:
+    with server(speaking(lambda *_: offer((18, 3, 5)))) as address:
+        result = probe(address, client=SET, timeout=60.0)
+    (problem,) = result.brokers[0].problems
+    assert (result.status, problem.rule, problem.offset) == ("findings", "codec/api-versions-not-from-0", 9)
+    assert problem.message == (
+        "the broker offers ApiVersions from version 3 on; a client that falls back sends version 0"
+    )
 
 
 def test_the_example_of_rfc_7677() -> None:

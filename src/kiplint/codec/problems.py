@@ -110,6 +110,11 @@ RULES = {
         "warning",
         source="KIP-35",
     ),
+    "codec/api-versions-not-from-0": CodecRule(
+        "A broker does not offer ApiVersions from version 0",
+        "Version 0 is how a client that knows nothing of the broker begins, and where it falls back to.",
+        source="KIP-35",
+    ),
     "codec/unknown-field": CodecRule("A field that the message does not have", "The name is misspelt or was changed."),
     "codec/field-not-in-version": CodecRule(
         "A field that this version does not have", "A writer may leave out only fields that are ignorable."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kiplint.codec.catalog import Catalog
@@ -11,19 +12,44 @@ from kiplint.codec.exchange import problem_objects
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_response
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import uuid_text
-from kiplint.commands.probe.connection import BrokerConnection, ClosedError, Deadline, ProbeError, Sasl, Tls
+from kiplint.commands.probe.connection import (
+    BrokerConnection,
+    ClosedError,
+    Deadline,
+    NoTlsError,
+    ProbeError,
+    Sasl,
+    Tls,
+    client_hello,
+    greeting,
+    no_frame,
+    speaks_tls,
+)
 from kiplint.commands.probe.result import Api, ProbedBroker
 from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import Agreement, Exchange
-from kiplint.compat.negotiation.sides import WITH_INSTANCE_ID, Offered, Side, broker_side, client_side, offered_set
+from kiplint.compat.negotiation.sides import (
+    WITH_INSTANCE_ID,
+    Offered,
+    Side,
+    broker_side,
+    client_side,
+    offered_set,
+    served,
+)
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
 
 METADATA, SASL_HANDSHAKE, SASL_AUTHENTICATE = 3, 17, 36
+ILLEGAL_SASL_STATE, UNSUPPORTED_MECHANISM = 34, 33
+FIRST_REQUEST = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
+"""ApiVersions 0 with correlation id 1, in a frame."""
 SOFTWARE = "kiplint"
 INSTANCE = "clientInstanceId"
 NO_NODE = -1
+CLUSTER_ID = re.compile(r"[a-zA-Z0-9_-]+")
+"""KIP-78, "Public Interfaces"."""
 MOST_ROWS = 1_000
 """The number of rows of an array in an answer; brokers offer about a hundred APIs."""
 MOST_TRIED = 5
@@ -89,7 +115,7 @@ class Client:
         body, more = self.catalog.codec(message, version).encode(value)
         for problem in (*wrong, *more):
             raise ProbeError(f"{message.name} {version} cannot be written: {problem.message}")
-        answer = self._connection.ask(front + body)
+        answer = self._connection.ask(front + body, f"{message.base_name} {version}")
         if int.from_bytes(answer[:4], "big", signed=True) != self._next:
             number = int.from_bytes(answer[:4], "big", signed=True)
             raise ProbeError(f"the answer has correlation id {number}, the request had {self._next}")
@@ -162,16 +188,23 @@ def authenticate(client: Client, sasl: Sasl) -> None:
     """Authenticate with SASL (SaslHandshake 1, SaslAuthenticate 0). Raises ProbeError."""
     frame, _ = client.ask(SASL_HANDSHAKE, 1, {"mechanism": sasl.mechanism})
     value = frame.value or {}
+    if value.get("errorCode") == ILLEGAL_SASL_STATE:
+        raise ProbeError("the port is without SASL: leave --sasl out")
     if value.get("errorCode"):
         known = ", ".join(map(str, value.get("mechanisms") or [])) or "none"
         raise ProbeError(f"the broker does not support {sasl.mechanism}; it supports {known}")
     talk = sasl.talk()
     token = next(talk)
     while True:
-        frame, _ = client.ask(SASL_AUTHENTICATE, 0, {"authBytes": token})
+        try:
+            frame, _ = client.ask(SASL_AUTHENTICATE, 0, {"authBytes": token})
+        except ClosedError:
+            raise ProbeError(
+                f"the broker closed the connection on the credentials of {sasl.user}: the user or the password is wrong"
+            ) from None
         value = frame.value or {}
         if value.get("errorCode"):
-            message = value.get("errorMessage") or error_text(value["errorCode"])
+            message = ": ".join(filter(None, (error_text(value["errorCode"]), value.get("errorMessage"))))
             raise ProbeError(f"the broker refuses the credentials: {message}")
         try:
             token = talk.send(_answer(value))
@@ -223,7 +256,7 @@ def apis_of(sets: KnownSets, address: str, answer: ApiVersionsAnswer, *, sasl: b
     known = {row["apiKey"]: sets.known(row["apiKey"]) for row in _rows(answer)}
     offers = [Offered(row["apiKey"], known[row["apiKey"]][0], *_versions(row)) for row in _rows(answer)]
     client = sets.client
-    broker = broker_side(address, offered_set(offers, client.schemas), unstable=True)
+    broker = broker_side(address, offered_set(served(offers), client.schemas), unstable=True)
     header = header_of(sets.catalog.keyed("request", API_VERSIONS)[0], answer.version)
     exchange = Exchange(address, answer.tried[0], used=answer.version, checked=header >= WITH_INSTANCE_ID and not sasl)
     apis = {
@@ -264,6 +297,9 @@ def answer_problems(answer: ApiVersionsAnswer) -> Iterator[ByteProblem]:
             text = f"API key {key} is offered twice; a client takes one of the two"
             yield _problem(offsets, "api-key-twice", text, f"apiKeys[{number}].apiKey")
         known.add(key)
+        if key == API_VERSIONS and low > 0:
+            text = f"the broker offers ApiVersions from version {low} on; a client that falls back sends version 0"
+            yield _problem(offsets, "api-versions-not-from-0", text, f"apiKeys[{number}].minVersion")
     own = [_versions(row) for row in _rows(answer) if row["apiKey"] == API_VERSIONS]
     if not own or not own[0][0] <= answer.version <= own[0][1]:
         offered = f"offers versions {own[0][0]} to {own[0][1]} of it" if own else "does not offer it"
@@ -302,7 +338,7 @@ def ask(questions: Questions, host: str, port: int) -> ProbedBroker:
     try:
         connection = BrokerConnection(host, port, deadline, questions.tls)
     except ProbeError as error:
-        return ProbedBroker(address, str(error))
+        return ProbedBroker(address, _explained(error, questions, host, port, deadline))
     try:
         client = Client(questions.sets.catalog, connection)
         _log_in(client, questions)
@@ -318,11 +354,41 @@ def ask(questions: Questions, host: str, port: int) -> ProbedBroker:
             client = Client(questions.sets.catalog, connection)
             _log_in(client, questions)
             answer = api_versions(client, 0, questions.identity, (highest,))
-        return _answers(client, address, answer, questions)
+        return _answers(client, address, answer, questions, lambda: _mechanisms(questions, host, port, deadline))
     except ProbeError as error:
-        return ProbedBroker(address, str(error))
+        return ProbedBroker(address, _explained(error, questions, host, port, deadline))
     finally:
         connection.close()
+
+
+def _explained(error: ProbeError, questions: Questions, host: str, port: int, deadline: Deadline) -> str:
+    """The error, with what the port speaks where it closed the connection: one more connection finds out."""
+    if isinstance(error, NoTlsError):
+        answer = greeting(host, port, deadline, FIRST_REQUEST)
+        if answer[4:8] == b"\0\0\0\1":
+            return "the port speaks Kafka's protocol without TLS: leave --tls out"
+        return f"{error}; {no_frame(answer)}" if answer else str(error)
+    closed = isinstance(error, ClosedError) and not questions.tls
+    if closed and speaks_tls(greeting(host, port, deadline, client_hello())):
+        return "the port speaks TLS: use --tls"
+    return str(error)
+
+
+def _mechanisms(questions: Questions, host: str, port: int, deadline: Deadline) -> str:
+    """The SASL mechanisms of a port that wants SASL; empty for other ports, which answer ILLEGAL_SASL_STATE."""
+    try:
+        connection = BrokerConnection(host, port, deadline, questions.tls)
+    except ProbeError:
+        return ""
+    try:
+        frame, _ = Client(questions.sets.catalog, connection).ask(SASL_HANDSHAKE, 1, {"mechanism": ""})
+    except ProbeError:
+        return ""
+    finally:
+        connection.close()
+    value = frame.value or {}
+    known = value.get("mechanisms") or []
+    return ", ".join(map(str, known)) if value.get("errorCode") in (0, UNSUPPORTED_MECHANISM) else ""
 
 
 def _log_in(client: Client, questions: Questions) -> None:
@@ -332,12 +398,14 @@ def _log_in(client: Client, questions: Questions) -> None:
         authenticate(client, questions.sasl)
 
 
-def _answers(client: Client, address: str, answer: ApiVersionsAnswer, questions: Questions) -> ProbedBroker:
+def _answers(
+    client: Client, address: str, answer: ApiVersionsAnswer, questions: Questions, mechanisms: Callable[[], str]
+) -> ProbedBroker:
     value = answer.frame.value or {}
     if value.get("errorCode"):
         raise ProbeError(f"ApiVersions {answer.version} is answered with {error_text(value['errorCode'])}")
     apis = apis_of(questions.sets, address, answer, sasl=questions.sasl is not None)
-    cluster, problems, complaints = _cluster(client, apis, questions)
+    cluster, problems, complaints = _cluster(client, apis, questions, mechanisms)
     return ProbedBroker(
         address=address,
         api_versions=answer.version,
@@ -356,7 +424,7 @@ def _answers(client: Client, address: str, answer: ApiVersionsAnswer, questions:
 
 
 def _cluster(
-    client: Client, apis: Sequence[Api], questions: Questions
+    client: Client, apis: Sequence[Api], questions: Questions, mechanisms: Callable[[], str]
 ) -> tuple[Mapping[str, Any], tuple[ByteProblem, ...], tuple[str, ...]]:
     """The values of Metadata, the problems of its bytes, and complaints."""
     api = next((api for api in apis if api.api_key == METADATA), None)
@@ -365,6 +433,9 @@ def _cluster(
     try:
         frame = metadata(client, api.use)
     except ProbeError as error:
+        wanted = mechanisms() if isinstance(error, ClosedError) and not questions.sasl else ""
+        if wanted:
+            return {}, (), (f"Metadata {api.use} is not answered: the port requires SASL ({wanted}): use --sasl",)
         return {}, (), (f"Metadata {api.use} is not answered: {error}",)
     cluster, complaints = frame.value or {}, []
     if cluster.get("errorCode"):
@@ -372,6 +443,9 @@ def _cluster(
     elif questions.expect_cluster is not None and cluster.get("clusterId") != questions.expect_cluster:
         known = cluster.get("clusterId")
         complaints.append(f"the cluster is {known}, not {questions.expect_cluster}" if known else "no cluster id")
+    known = cluster.get("clusterId")
+    if known is not None and not CLUSTER_ID.fullmatch(known):
+        complaints.append(f'the cluster id "{known}" is malformed: it has letters, digits, _ and - only (KIP-78)')
     return cluster, frame.problems, tuple(complaints)
 
 

@@ -12,6 +12,7 @@ import socket
 import ssl
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 MOST_ANSWER = 2**20
@@ -27,6 +28,10 @@ class ProbeError(Exception):
 
 class ClosedError(ProbeError):
     """The broker closed the connection in place of an answer, as old brokers do on unknown versions."""
+
+
+class NoTlsError(ProbeError):
+    """The port does not speak TLS."""
 
 
 class Tls(NamedTuple):
@@ -78,8 +83,10 @@ class BrokerConnection:
 
     def __init__(self, host: str, port: int, deadline: Deadline, tls: Tls | None) -> None:
         self._deadline = deadline
+        self._tls = tls
+        self._is_answering = False
         try:
-            self._socket = _connected(host, port, deadline)
+            self._socket: socket.socket = _connected(host, port, deadline)
         except TimeoutError:
             raise ProbeError(f"no connection within {deadline.seconds:g} s") from None
         except OSError as error:
@@ -90,7 +97,8 @@ class BrokerConnection:
     def _encrypt(self, host: str, tls: Tls) -> None:
         try:
             self._wait()
-            self._socket = tls.context().wrap_socket(self._socket, server_hostname=host)
+            self._socket = tls.context().wrap_socket(self._socket, server_hostname=host, do_handshake_on_connect=False)
+            self._socket.do_handshake()
         except ssl.SSLCertVerificationError as error:
             self.close()
             raise ProbeError(f"the certificate is not trusted: {error.verify_message}") from None
@@ -98,9 +106,15 @@ class BrokerConnection:
             self.close()
             raise ProbeError(f"no TLS handshake within {self._deadline.seconds:g} s") from None
         except (ssl.SSLError, OSError) as error:
+            refused = _refusal(error, tls, answered=self._is_agreed())
             self.close()
-            reason = getattr(error, "reason", None) or error.strerror or type(error).__name__
-            raise ProbeError(f"no TLS: {str(reason).lower().replace('_', ' ')}; the port may be without it") from None
+            if refused:
+                raise ProbeError(refused) from None
+            raise NoTlsError(f"no TLS: {_reason(error)}") from None
+
+    def _is_agreed(self) -> bool:
+        """Whether a TLS server has answered with its choice of a cipher."""
+        return isinstance(self._socket, ssl.SSLSocket) and self._socket.cipher() is not None
 
     def close(self) -> None:
         """End the connection."""
@@ -113,33 +127,52 @@ class BrokerConnection:
         except TimeoutError:
             raise ProbeError(f"reading the answer took longer than {self._deadline.seconds:g} s") from None
 
-    def ask(self, frame: bytes) -> bytes:
-        """Send a frame and receive a frame, both without their lengths."""
+    def ask(self, frame: bytes, title: str) -> bytes:
+        """Send a frame and receive a frame, both without their lengths; `title` names the request in errors."""
+        parts = bytearray()
         try:
-            self._wait()
-            self._socket.sendall(len(frame).to_bytes(4, "big") + frame)
-            head = self._read(4, b"")
-            size = int.from_bytes(head, "big", signed=True)
+            self._send(len(frame).to_bytes(4, "big") + frame)
+            self._read(parts, 4)
+            size = int.from_bytes(parts, "big", signed=True)
             if not 4 <= size <= MOST_ANSWER:
-                raise ProbeError(_no_frame(head + self._peek()))
-            return self._read(size, head)
+                raise ProbeError(no_frame(bytes(parts) + self._peek()))
+            self._read(parts, 4 + size)
+            self._is_answering = True
+            return bytes(parts[4:])
         except TimeoutError:
-            raise ProbeError(f"connected, but no answer within {self._deadline.seconds:g} s") from None
-        except (ConnectionError, BrokenPipeError, ssl.SSLError, OSError) as error:
-            raise ClosedError(f"the connection broke before an answer: {error.strerror or error}") from None
+            within = f"within {self._deadline.seconds:g} s"
+            if not parts:
+                answer = f"no answer to {title}" if self._is_answering else "connected, but no answer"
+                raise ProbeError(f"{answer} {within}") from None
+            raise ProbeError(f"the answer to {title} is incomplete {within} ({_received(parts)})") from None
+        except (ssl.SSLError, OSError) as error:
+            refused = _refusal(error, self._tls, answered=True) if self._tls else ""
+            if refused:
+                raise ProbeError(refused) from None
+            about = "refuse the client's" if self._tls and self._tls.certificate else "require a client"
+            hint = f"; the broker may {about} certificate" if self._tls and not self._is_answering else ""
+            raise ClosedError(f"the connection broke before an answer to {title}: {_reason(error)}{hint}") from None
 
-    def _read(self, size: int, before: bytes) -> bytes:
-        data = bytearray()
-        while len(data) < size:
+    def _send(self, data: bytes) -> None:
+        """Send bytes. A server that has refused the connection may have sent an alert of TLS, which says why."""
+        self._wait()
+        try:
+            self._socket.sendall(data)
+        except (ConnectionError, ssl.SSLError):
+            if self._tls:
+                self._socket.recv(1)
+            raise
+
+    def _read(self, parts: bytearray, size: int) -> None:
+        """Read until there are `size` bytes."""
+        while len(parts) < size:
             self._wait()
-            chunk = self._socket.recv(min(size - len(data), 2**16))
-            if not chunk and not data and not before:
-                raise ClosedError("the connection was closed without an answer; the port may want TLS or SASL")
+            chunk = self._socket.recv(min(size - len(parts), 2**16))
+            if not chunk and not parts:
+                raise ClosedError("the connection was closed without an answer")
             if not chunk:
-                whole = f"{len(before) + len(data)} of {len(before) + size} bytes" if before else "inside a length"
-                raise ClosedError(f"the connection was closed in the middle of an answer ({whole})")
-            data += chunk
-        return bytes(data)
+                raise ClosedError(f"the connection was closed in the middle of an answer ({_received(parts)})")
+            parts += chunk
 
     def _peek(self) -> bytes:
         """A few more bytes of an answer that is not a frame, to name its protocol."""
@@ -169,8 +202,60 @@ def _connected(host: str, port: int, deadline: Deadline) -> socket.socket:
     raise failure
 
 
-def _no_frame(data: bytes) -> str:
-    if data[:2] in (b"\x15\x03", b"\x16\x03"):
+def _received(parts: bytearray) -> str:
+    """How much of a frame came."""
+    if len(parts) < 4:
+        return "inside a length"
+    return f"{len(parts)} of {4 + int.from_bytes(parts[:4], 'big')} bytes"
+
+
+def _reason(error: OSError) -> str:
+    text = getattr(error, "reason", None) or error.strerror or type(error).__name__
+    return str(text).lower().replace("_", " ")
+
+
+def _refusal(error: OSError, tls: Tls, *, answered: bool) -> str:
+    """Why a TLS server that has `answered` refuses the client, from its alert; empty for another error.
+
+    Without a certificate of the client, OpenSSL sends certificate_required (TLS 1.3) or handshake_failure (before),
+    Java bad_certificate (RFC 8446, section 4.4.2.4; RFC 5246, section 7.4.6).
+    """
+    reason = getattr(error, "reason", None) or ""
+    about_certificate = "CERTIFICATE" in reason or "UNKNOWN_CA" in reason
+    if "ALERT" not in reason or not (about_certificate or (answered and "HANDSHAKE_FAILURE" in reason)):
+        return ""
+    if tls.certificate is None:
+        return "the broker requires a certificate of the client: use --tls-certificate and --tls-key"
+    return f"the broker refuses the client's certificate: {_reason(error).partition('alert ')[2]}"
+
+
+def greeting(host: str, port: int, deadline: Deadline, data: bytes) -> bytes:
+    """The first bytes of a port's answer to data, on a connection of its own; empty without an answer."""
+    try:
+        with _connected(host, port, deadline) as made:
+            made.settimeout(min(deadline.left(), 2.0))
+            made.sendall(data)
+            return made.recv(64)
+    except OSError:
+        return b""
+
+
+def client_hello() -> bytes:
+    """How a TLS client begins."""
+    outgoing = ssl.MemoryBIO()
+    with suppress(ssl.SSLWantReadError):
+        ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost").do_handshake()
+    return outgoing.read()
+
+
+def speaks_tls(data: bytes) -> bool:
+    """Whether bytes begin as an alert or a handshake of TLS."""
+    return data[:2] in (b"\x15\x03", b"\x16\x03")
+
+
+def no_frame(data: bytes) -> str:
+    """What an answer is that is not a frame of Kafka's protocol."""
+    if speaks_tls(data):
         return "the port speaks TLS: use --tls"
     if data.startswith((b"HTTP", b"<htm", b"<!DO")):
         return "the port speaks HTTP, not Kafka's protocol"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+
+from msgspec.structs import replace
 
 from kiplint import __version__
 from kiplint.codec.catalog import open_catalog
@@ -63,14 +65,28 @@ def probe(
     futures = [pool.submit(ask, questions, host, port) for host, port in addressed]
     wait(futures, timeout * math.ceil(len(addressed) / MOST_AT_ONCE) + SLACK)
     pool.shutdown(wait=False, cancel_futures=True)  # nothing ends the search for the address of a host
-    late = f"no answer within {timeout:g} s"
-    brokers = tuple(
+    late = f"the host has no address within {timeout:g} s"
+    brokers = _of_one_cluster(
         future.result() if future.done() and not future.cancelled() else ProbedBroker(address, late)
         for address, future in zip(addresses, futures, strict=True)
     )
     in_order = all(broker.is_in_order for broker in brokers)
     broken = tuple(catalog.broken)
     return ProbeResult(status="error" if broken else "ok" if in_order else "findings", broken=broken, brokers=brokers)
+
+
+def _of_one_cluster(brokers: Iterable[ProbedBroker]) -> tuple[ProbedBroker, ...]:
+    """The brokers, with a complaint about each of another cluster than the first with a cluster id (KIP-78)."""
+    asked = tuple(brokers)
+    first = next((broker for broker in asked if broker.cluster_id is not None), None)
+    return tuple(broker if first is None else _beside(first, broker) for broker in asked)
+
+
+def _beside(first: ProbedBroker, broker: ProbedBroker) -> ProbedBroker:
+    if broker.cluster_id in (None, first.cluster_id):
+        return broker
+    text = f"the cluster is {broker.cluster_id}; {first.address} is in cluster {first.cluster_id}: name one cluster"
+    return replace(broker, complaints=(*broker.complaints, text))
 
 
 def _host_and_port(address: str) -> tuple[str, int]:
