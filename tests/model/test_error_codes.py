@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from kiplint.model.error_codes import ErrorCode, error_of, read_errors
+from pathlib import Path
+
+from kiplint.codec.catalog import open_catalog
+from kiplint.codec.frames import decode_body
+from kiplint.model.error_codes import ERRORS, ERRORS_JAVA, ErrorCode, error_of, read_errors
+from sources.support import make_repository, write
+from tools import definition, field
 
 JAVA = """
 // OLD(3, "no longer")
@@ -32,3 +38,16 @@ def test_a_branch_names_its_own_codes() -> None:
         7: ErrorCode(7, "REQUEST_TIMED_OUT", True),
         10001: ErrorCode(10001, "OURS", None),
     }
+
+
+def test_the_tree_of_a_set_names_its_own_codes(tmp_path: Path) -> None:
+    place = "clients/src/main/resources/common/message"
+    body = definition(field("ErrorCode", "int16"), name="PingResponse", type="response")
+    write(tmp_path / "tree", {f"{place}/PingResponse.json": body})
+    assert open_catalog([tmp_path / "tree" / place], None).errors == ERRORS
+    write(tmp_path / "tree", {ERRORS_JAVA: JAVA.encode()})
+    assert open_catalog([tmp_path / "tree" / place], None).errors[10001].name == "OURS"
+    made = make_repository(tmp_path / "git", {f"{place}/PingResponse.json": body, ERRORS_JAVA: JAVA.encode()})
+    known = open_catalog([f"1.0.0:{place}"], made)
+    frame = decode_body(known, "PingResponse", 0, bytes.fromhex("2711"))
+    assert [(error.field, error.name) for error in frame.errors] == [("errorCode", "OURS")]

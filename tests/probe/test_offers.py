@@ -96,7 +96,7 @@ def test_a_node_without_its_cluster_is_not_asked_for() -> None:
 def test_a_misrouted_connection() -> None:
     with server(speaking(lambda *_: {"errorCode": 129})) as address:
         found = ask(address, expect_cluster="abc", expect_node=1)
-    assert found.error == "ApiVersions 5 is answered with error 129 (REBOOTSTRAP_REQUIRED)"
+    assert found.error == "ApiVersions 5 is answered with error 129 (REBOOTSTRAP_REQUIRED, not retriable)"
 
 
 def test_a_broker_that_wants_sasl_first_keeps_its_offer() -> None:

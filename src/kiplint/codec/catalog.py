@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kiplint.codec.codec import Codec
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.model.error_codes import ERRORS, ErrorCode
+from kiplint.model.error_codes import ERRORS, ERRORS_JAVA, ErrorCode, read_errors
 from kiplint.model.headers import header_of
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.sources.open import open_sets
+from kiplint.sources.open import open_sets, text_of_tree
 from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
 
@@ -185,7 +185,10 @@ class LoadedMessages:
 
 
 def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
-    """The messages of all sets, the first set first; each definition is read when it is needed."""
+    """The messages of all sets, the first set first; each definition is read when it is needed.
+
+    The error codes are those of the first tree that has an `Errors.java`, else Kafka's.
+    """
     homes = []
     selected: dict[str, bool] = {}
     for path in sets:
@@ -194,7 +197,10 @@ def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
         ):
             homes.append(Definitions([(file.path, file.data) for file in schema_files.files]))
             selected |= {file.path: file.reported or selected.get(file.path, False) for file in schema_files.files}
-    return Catalog(homes, frozenset(path for path, is_selected in selected.items() if not is_selected))
+    place = os.fspath(repository) if repository else None
+    texts = (text_of_tree(os.fspath(path), ERRORS_JAVA, place) for path in sets)
+    errors = next((errors for text in texts if text and (errors := read_errors(text))), ERRORS)
+    return Catalog(homes, frozenset(path for path, is_selected in selected.items() if not is_selected), errors)
 
 
 def chosen_message(catalog: Catalog, text: str) -> tuple[Message, int]:

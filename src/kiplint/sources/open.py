@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from kiplint.sources import disk
 from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, NothingThereError, SchemaFiles, SourceError
+from kiplint.text.files import read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +72,24 @@ def _open(
     for tree, chosen in inside.values():
         if schemas := tree.files(chosen, keep):
             yield schemas
+
+
+def text_of_tree(name: str, path: str, repository: str | None = None) -> str:
+    """A text file of the tree that a set is part of, such as a source file of Kafka beside its schemas.
+
+    `name` is the set, `path` the path of the file from the top of the tree. Empty where there is no such file.
+    """
+    try:
+        if not os.path.lexists(name):
+            from kiplint.sources.git import read_blob
+
+            return read_blob(name, path, repository).decode(errors="replace") if ":" in name else ""
+        folder = "" if name.lower().endswith(ARCHIVES) else os.path.abspath(name)
+        while folder and not os.path.isfile(os.path.join(folder, path)):
+            folder = os.path.dirname(folder) if folder != os.path.dirname(folder) else ""
+        return read_file(os.path.join(folder, path), LARGEST_ENTRY).decode(errors="replace") if folder else ""
+    except (OSError, SourceError):
+        return ""
 
 
 def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:

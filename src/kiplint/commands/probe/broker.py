@@ -37,6 +37,7 @@ from kiplint.compat.negotiation.sides import (
     offered_set,
     served,
 )
+from kiplint.model.error_codes import error_of
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
@@ -54,17 +55,6 @@ MOST_ROWS = 1_000
 """The number of rows of an array in an answer; brokers offer about a hundred APIs."""
 MOST_TRIED = 5
 """The number of versions of ApiVersions to try, each named by the broker and then refused, before version 0."""
-
-ERRORS = {
-    31: "CLUSTER_AUTHORIZATION_FAILED",
-    33: "UNSUPPORTED_SASL_MECHANISM",
-    34: "ILLEGAL_SASL_STATE",
-    35: "UNSUPPORTED_VERSION",
-    42: "INVALID_REQUEST",
-    58: "SASL_AUTHENTICATION_FAILED",
-    129: "REBOOTSTRAP_REQUIRED",
-}
-"""Names of error codes in the answers to the first requests of a connection."""
 
 
 class ClientIdentity(NamedTuple):
@@ -169,8 +159,8 @@ def _named(frame: Frame, refused: int) -> int:
 
 
 def error_text(code: int) -> str:
-    """An error code, with its name if it is known."""
-    return f"error {code} ({ERRORS[code]})" if code in ERRORS else f"error {code}"
+    """An error code with its name, and whether a client may try again."""
+    return f"error {error_of(code)}"
 
 
 def _api_versions_values(message: Message, version: int, identity: ClientIdentity) -> dict[str, Any]:
