@@ -213,5 +213,5 @@ def test_no_option_of_the_command_line_is_lost(checked: list[CheckPart]) -> None
     _checked(msgspec.structs.replace(Options(), sets=(FILE,), **given))
     (part,) = checked
     assert asdict(part.options) == {
-        **EVERY, "mending": "diff", "fixes": False, "repository": "there", "strictly": False,
+        **EVERY, "mending": "diff", "fixes": True, "repository": "there", "strictly": False,
     }  # fmt: skip

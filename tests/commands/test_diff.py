@@ -119,7 +119,7 @@ def test_markdown() -> None:
     table, proof = ran.out.split("\nProof, by example messages:\n\n")
     assert (ran.code, ran.err) == (1, "")
     assert table == (
-        "### 1 change in 2 messages: 1 breaks wire.\n"
+        "### 1 change in 1 of 2 messages: 1 breaks wire.\n"
         "\n"
         "| severity | breaks | rule | place | what |\n"
         "| --- | --- | --- | --- | --- |\n"

@@ -256,3 +256,17 @@ def test_hostile_names_are_never_written_as_they_are(tmp_path: Path) -> None:
     ran = show(name, cwd=tmp_path)
     assert ran.code == 0
     assert all(line.isprintable() for line in ran.out.split("\n"))
+
+
+def test_an_rpc_is_its_two_halves(folder: Path) -> None:
+    request = definition(field("Name", "string"), name="XRequest", type="request")
+    write(folder, {"XRequest.json": request})
+    ran = show("X@5", folder, cwd=folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert [line for line in ran.out.splitlines() if line.startswith("X")] == [
+        "XRequest 3-5, after request header 2, flexible",
+        "XResponse 3-5, after response header 1, flexible",
+    ]
+    document = json.loads(show("X", folder, "--output-format", "json", cwd=folder).out)
+    jsonschema.validate(document, schema("show"))
+    assert [message["message_name"] for message in document["messages"]] == ["XRequest", "XResponse"]

@@ -122,5 +122,17 @@ def test_rdjson_without_findings_is_one_document() -> None:
 def test_the_job_summary_counts_what_can_be_mended() -> None:
     unsafe = Fix("unsafe", FIX.edits)
     page = summary(report(FOUND, finding(fix=unsafe), finding(), sources=SOURCES))
-    assert "`kiplint check --fix` fixes 1 of them, `--fix --unsafe-fixes` 1 more.\n\n| severity" in page
+    assert "1 fixable with `kiplint check --fix`, 1 more with --unsafe-fixes.\n\n| severity" in page
     assert "--fix" not in summary(report(finding()))
+
+
+def test_text_marks_what_can_be_fixed() -> None:
+    unsafe = Fix("unsafe", FIX.edits)
+    text = written("text", report(FOUND, finding(fix=unsafe), finding()))
+    assert [line for line in text.splitlines() if line.startswith("error")] == [
+        "error[tags/gap]: [*] tag 1 of B comes after a gap",
+        "error[tags/gap]: [?] tag 1 of B comes after a gap",
+        "error[tags/gap]: tag 1 of B comes after a gap",
+    ]
+    assert text.endswith("\n[*] 1 fixable with --fix, 1 more with --unsafe-fixes.\n")
+    assert written("text", report(finding(fix=unsafe))).endswith("\n[*] 1 fixable with --fix --unsafe-fixes.\n")

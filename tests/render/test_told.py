@@ -43,7 +43,7 @@ X
 YRecord
   info  compat/new-version  version 6 is new
 
-4 changes in 3 messages: 1 breaks semantics and 3 nothing.
+4 changes in 3 of 3 messages: 1 breaks semantics and 3 nothing.
 """
     )
 

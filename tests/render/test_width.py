@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 import kiplint
@@ -17,6 +18,8 @@ from kiplint.commands.rules import named
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 from kiplint.render.table import fold, paragraph, wrapped
+
+from .findings import finding, many, report
 
 SET, KIP = "sets/broker/clients", "kip-1313"
 BAD = "0003000c000000070003616263000001010009"
@@ -61,7 +64,7 @@ def test_a_headline_is_folded_between_words() -> None:
     out = Terminal()
     write("text", kiplint.check(KIP), out)
     assert out.getvalue().splitlines()[:3] == [
-        "error[rpc/versions-differ]: DeleteGroupsRequest has versions 0-3,",
+        "error[rpc/versions-differ]: [?] DeleteGroupsRequest has versions 0-3,",
         "    DeleteGroupsResponse has 0-2; change the two together",
         "  --> kip-1313/DeleteGroupsResponse.json:13:3",
     ]
@@ -81,3 +84,21 @@ def test_folding() -> None:
     assert fold("longer than that", 4) == ["longer", "    than", "    that"]
     assert paragraph(["a b", "c d"], width=8) == ["  a b,", "  c d"]
     assert wrapped("label", "one two three", 6, False, 20) == ["  label   one two", "          three"]
+
+
+def test_a_terminal_shows_the_worst_findings_and_counts_the_others() -> None:
+    infos = many(51, "info")
+    result = report(*infos, finding(), files=2)
+    out = Terminal()
+    write("text", result, out)
+    lines = out.getvalue().splitlines()
+    assert [line.partition("[")[0] for line in lines if "]: " in line] == ["error", *["info"] * 49]
+    assert lines[-4:] == [
+        "2 more, shown by --all:",
+        "  2  info  tags/gap",
+        "",
+        "Found 1 error and 51 infos in 2 files. `kiplint explain RULE` explains a rule.",
+    ]
+    for whole, stream in ((False, io.StringIO()), (True, Terminal())):
+        write("text", msgspec.structs.replace(result, whole=whole), stream)
+        assert sum("]: " in line for line in stream.getvalue().splitlines()) == 52

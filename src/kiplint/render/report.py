@@ -108,6 +108,8 @@ class Report(RunResult, frozen=True):
     """The severities that need no action."""
     left_out: tuple[str, ...] = ()
     """JSON files beside the definitions that are not definitions."""
+    whole: bool = False
+    """Whether a terminal shows all findings, not only the worst."""
     older: int = 0
     """How many findings are older than the change that the run is about, and not shown."""
 

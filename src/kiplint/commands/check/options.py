@@ -79,6 +79,9 @@ class Options(Group, frozen=True):
             "pre-commit mode: skip files that are not definitions, report only what is new since HEAD, check deletions."
         ),
     ] = False
+    all: Annotated[
+        bool, Option("On a terminal: show all findings, not only the worst 50 and counts of the others.")
+    ] = False
     readers: Annotated[bool, Option("Also check the definitions for other readers, as `kiplint readers` does.")] = False
     configuring: Configuring = Configuring()
     stdin_filename: Annotated[str | None, Option("For -: the path of the text.", "FILE")] = None
@@ -109,7 +112,7 @@ def run(options: Options) -> int:
 
 
 def _checked(options: Options) -> "CheckResult":
-    from msgspec.structs import asdict
+    from msgspec.structs import asdict, replace
 
     from kiplint.cli.output import open_outputs
     from kiplint.commands.check.run import CheckOptions, run_check
@@ -123,7 +126,9 @@ def _checked(options: Options) -> "CheckResult":
         "stdin_filename": options.stdin_filename or "",
     }
     of_check = CheckOptions(**{name: values[name] for name in CheckOptions.__struct_fields__ if name in values})
-    return run_check(options.sets, of_check, **chosen(options.choosing, options.configuring))
+    return replace(
+        run_check(options.sets, of_check, **chosen(options.choosing, options.configuring)), whole=options.all
+    )
 
 
 def _unfixed(options: Options) -> "CheckResult":

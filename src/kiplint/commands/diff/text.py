@@ -87,13 +87,14 @@ def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None
 
 
 def summary_line(changes: Sequence[Judged], compared: int) -> str:
-    """`12 changes in 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`, and how many breaks lack a proof."""
+    """`12 changes in 9 of 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`, and how many breaks lack a proof."""
     counts = Counter(change.breaks for change in changes)
     unproven = sum(change.is_unproven for change in changes)
     rest = f" {plural(unproven, 'break')} without proof: too many fields to try." if unproven else ""
     parts = [f"{counts[what]} {'nothing' if what == 'none' else what}" for what in BREAKS if counts[what]]
     parts[0] = parts[0].replace(" ", " breaks " if parts[0].startswith("1 ") else " break ", 1)
-    return f"{plural(len(changes), 'change')} in {plural(compared, 'message')}: {listed(parts)}.{rest}"
+    changed = len({(change.message_name, change.message_type) for change in changes})
+    return f"{plural(len(changes), 'change')} in {changed:,} of {plural(compared, 'message')}: {listed(parts)}.{rest}"
 
 
 def heading(change: Judged) -> str:

@@ -12,7 +12,7 @@ from kiplint.commands.diff.text import heading, proof, sentence, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.commands.rollout.text import closing
 from kiplint.compat.judge import BREAKS
-from kiplint.render.findings.text import excerpt, fixable
+from kiplint.render.findings.text import FIX_MARKS, excerpt, fixable
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import fold, title, width_of
 from kiplint.text.lines import Lines, decode_text
@@ -45,7 +45,8 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         out.write("\n")
     if result.entries or result.additions:
         out.write("\n".join(fold(f"{summary_line(result)} `kiplint explain RULE` explains a rule.", width)) + "\n")
-    out.write(fixable(result.findings, "kiplint check"))
+    if fixes := fixable(result.findings, "kiplint check"):
+        out.write(f"{FIX_MARKS['safe']}{fixes}\n")
 
 
 def summary_line(result: ReviewResult) -> str:
@@ -61,8 +62,8 @@ def summary_line(result: ReviewResult) -> str:
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write it as Markdown, for a comment on a pull request and for the job summary."""
     out.write(f"### {inline(summary_line(result))}\n\n")
-    if mended := fixable(result.findings, "kiplint check").removeprefix("[*] "):
-        out.write(f"{mended}\n")
+    if fixes := fixable(result.findings, "kiplint check"):
+        out.write(f"{fixes}\n\n")
     if result.entries:
         write_row(("severity", "breaks", "rule", "place", "what"), out)
         write_row(["---"] * 5, out)

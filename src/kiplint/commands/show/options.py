@@ -6,9 +6,9 @@ from kiplint.cli import completion
 from kiplint.cli.options import Argument, ColorOption, Group, OpenOption, Option, PageFormOption, RepositoryOption
 
 EPILOG = (
-    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show MetadataResponse 4.1.0: --output-format json "
-    "  |   kiplint show --all --output-format json clients/ > layouts.json   |   "
-    "kiplint show --all clients/ --open"
+    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show Fetch 4.1.0:   |   "
+    "kiplint show MetadataResponse 4.1.0: --output-format json   |   "
+    "kiplint show --all --output-format json clients/ > layouts.json   |   kiplint show --all clients/ --open"
 )
 SECTION = "Bytes and brokers"
 
@@ -19,7 +19,7 @@ class Options(Group, frozen=True):
     message: Annotated[
         str | None,
         Argument(
-            "The message, and one of its versions; left out with --all.",
+            "The message, or the RPC for both of its halves, and one of its versions; left out with --all.",
             "[MESSAGE[@VERSION]]",
             complete=completion.messages,
         ),
@@ -39,7 +39,8 @@ def run(options: Options) -> int:
     """Draw what a message puts on the wire, for each range of versions with the same layout.
 
     The last column is the size in bytes: a number, or 2+n, 4+n and varint+n for a length and that many bytes. The JSON
-    has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it.
+    has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it. Both halves of
+    an RPC are written as with --all.
     """
     from kiplint.cli.output import present
     from kiplint.commands.show.run import show, show_all

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from kiplint.commands.show.result import LayoutResult, LayoutsResult
@@ -11,6 +13,9 @@ from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
+
+HALVES: Final = ("Request", "Response")
+"""The ends of the names of an RPC's messages, in the order to show them."""
 
 
 def show_all(source: Path = ".", *, repository: Path | None = None) -> LayoutsResult:
@@ -23,19 +28,24 @@ def show_all(source: Path = ".", *, repository: Path | None = None) -> LayoutsRe
     return LayoutsResult(tuple(_layouts(message, None) for message in messages), broken=broken(tree))
 
 
-def show(message: str, source: Path = ".", *, repository: Path | None = None) -> LayoutResult:
-    """The layouts of a message: `NAME`, or `NAME@VERSION` for the layout of a version.
+def show(message: str, source: Path = ".", *, repository: Path | None = None) -> LayoutResult | LayoutsResult:
+    """The layouts of a message, or of the two halves of an RPC: `NAME`, or `NAME@VERSION` for the layout of a version.
 
     Raises UsageError where there is no such message or version, and SourceError for what cannot be opened.
     """
     name, at, version = message.partition("@")
     tree = load(source, repository)
-    definition = next((candidate for candidate in tree.messages if candidate.name == name), None)
-    if definition is None:
-        known = [candidate.name for candidate in tree.messages]
+    named: dict[str, Message] = {}
+    for candidate in tree.messages:
+        named.setdefault(candidate.name, candidate)
+    halves = [name] if name in named else [half for end in HALVES if (half := f"{name}{end}") in named]
+    if not halves:
+        known = [*named, *(rpc.name for schemas in tree.sets.values() for rpc in schemas.rpcs)]
         raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known)}")
-    only = _version(version, definition) if at else None
-    return replace(_layouts(definition, only), broken=broken(tree))
+    results = [_layouts(named[half], _version(version, named[half]) if at else None) for half in halves]
+    if name in named:
+        return replace(results[0], broken=broken(tree))
+    return LayoutsResult(tuple(results), broken=broken(tree))
 
 
 def _layouts(message: Message, only: VersionRange | None) -> LayoutResult:

@@ -12,6 +12,7 @@ from typing import TextIO, TypeVar, cast
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
+from kiplint.render.findings.text import fixable
 from kiplint.render.formats import write as write_in
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report
@@ -117,22 +118,15 @@ def write_summary(report: Report, out: TextIO, room: int = SUMMARY_LIMIT) -> Non
         return
     cut = _Cut(out, room - CLOSING)
     broken = "; something could not be read" if report.status == "error" else ""
-    numbers = "" if report.headed else f"{report.headline}{broken}.\n\n{_fixable(report)}"
+    sentence = fixable(report.findings, "kiplint check")
+    fixes = f"{sentence}\n\n" if sentence else ""
+    numbers = "" if report.headed else f"{report.headline}{broken}.\n\n{fixes}"
     cut.write(f"## kiplint {report.command}\n\n{numbers}")
     write_in("markdown", report, cast("TextIO", cut))
     if cut.left_out:
         out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
     else:
         cut.write("\n")
-
-
-def _fixable(report: Report) -> str:
-    """How many findings kiplint can fix, and how; empty when there are none."""
-    safe = sum(finding.fix is not None and finding.fix.applicability == "safe" for finding in report.findings)
-    unsafe = sum(finding.fix is not None for finding in report.findings) - safe
-    parts = [f"`kiplint check --fix` fixes {safe:,} of them"] if safe else []
-    parts += [f"`--fix --unsafe-fixes` {unsafe:,} more"] if unsafe else []
-    return f"{', '.join(parts)}.\n\n" if parts else ""
 
 
 def write_failure(command: str, message: str, out: TextIO) -> None:

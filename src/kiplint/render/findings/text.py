@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, TextIO
 
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.report import Report
-from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, width_of
+from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, table, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import plural, tally
 
-ABOUT = "Findings with the line they are on, for people."
+ABOUT = "Findings with the line they are on, for people; [*] has a safe fix, [?] a likely one."
+SHOWS_FIXES = True
+
+FIX_MARKS: Final = {"safe": "[*] ", "unsafe": "[?] "}
+"""The marks of findings that `--fix` fixes, and of those that `--fix --unsafe-fixes` fixes."""
+MOST_ON_TERMINAL: Final = 50
+"""How many findings a terminal shows, unless all are to be shown."""
 
 WIDEST: Final = 140
 """The longest excerpt of a line, in characters."""
@@ -22,27 +29,41 @@ MIN_WIDTH: Final = 20
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write the findings and, when there are any, a line that counts them."""
+    """Write the findings and, when there are any, lines that count them; on a terminal the worst `MOST_ON_TERMINAL`."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
-    for finding in report.findings:
+    shown, others = report.findings, Counter[tuple[str, str]]()
+    if not report.whole and len(shown) > MOST_ON_TERMINAL and out.isatty():
+        ranked = sorted(shown, key=lambda finding: SEVERITIES.index(finding.severity))
+        shown = tuple(ranked[:MOST_ON_TERMINAL])
+        others.update((finding.severity, finding.rule) for finding in ranked[MOST_ON_TERMINAL:])
+    for finding in shown:
         known = lines(finding.path) if finding.path in report.sources else None
         out.write(excerpt(finding, known, color, width) + "\n")
+    if others:
+        rows = [
+            [(f"{number:,}", ""), (severity, SEVERITY[severity]), (rule, "")]
+            for (severity, rule), number in others.most_common()
+        ]
+        out.write("\n".join([f"{others.total():,} more, shown by --all:", *table((), rows, color, width)]) + "\n\n")
     if report.findings:
         where = f"{plural(report.files, 'file')}{report.others}"
         summary = f"Found {tally(report.counts)} in {where}. `kiplint explain RULE` explains a rule."
         out.write("\n".join(fold(summary, width)) + "\n")
+    if sentence := fixable(report.findings, "kiplint check" if report.command != "check" else ""):
+        out.write(f"{FIX_MARKS['safe']}{sentence}\n")
 
 
-def fixable(findings: Sequence[Finding], command: str = "") -> str:
-    """`12 fixable with --fix, 32 more with --unsafe-fixes`, as a line; empty where there is nothing to fix."""
-    safe = sum(finding.fix is not None and finding.fix.applicability == "safe" for finding in findings)
-    unsafe = sum(finding.fix is not None for finding in findings) - safe
-    option = f"`{command} --fix`" if command else "--fix"
-    parts = [f"{safe:,} fixable with {option}"] if safe else []
-    more = "more with --unsafe-fixes" if safe else f"fixable with {option} --unsafe-fixes".replace("` -", " -")
-    parts += [f"{unsafe:,} {more}"] if unsafe else []
-    return f"[*] {', '.join(parts)}.\n" if parts else ""
+def fixable(findings: Iterable[Finding], command: str = "") -> str:
+    """`12 fixable with --fix, 32 more with --unsafe-fixes.`; empty if nothing can be fixed."""
+    counts = Counter(finding.fix.applicability for finding in findings if finding.fix)
+    option, unsafe = (
+        (f"`{command} --fix`", f"`{command} --fix --unsafe-fixes`") if command else ("--fix", "--fix --unsafe-fixes")
+    )
+    parts = [f"{counts['safe']:,} fixable with {option}"] if counts["safe"] else []
+    more = "more with --unsafe-fixes" if parts else f"fixable with {unsafe}"
+    parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
+    return f"{', '.join(parts)}." if parts else ""
 
 
 def excerpt(
@@ -78,7 +99,8 @@ def excerpt(
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
     label = f"{finding.severity}[{finding.rule}]"
-    first, *others = led((f"{label}: ", ""), (finding.message, BOLD), width, color)
+    mark = FIX_MARKS[finding.fix.applicability] if finding.fix else ""
+    first, *others = led((f"{label}: {mark}", ""), (finding.message, BOLD), width, color)
     return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
 
 
