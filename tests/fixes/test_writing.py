@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.fixes.write import NotWritten, Replacement, replace_files
+from kiplint.cli import process
+from kiplint.engine.errors import UsageError
+from kiplint.fixes.write import NotWritten, Replacement, create_files, replace_files
 
 OLD, NEW = b"old\r\n", b"\xef\xbb\xbfnew, and longer"
 
@@ -114,6 +116,28 @@ def test_a_full_disk_leaves_everything_as_it_was(small_disk: Path) -> None:
     assert {one.name: one.read_bytes() for one in small_disk.iterdir()} == dict.fromkeys(names, OLD)
 
 
+def test_a_full_disk_leaves_no_new_file(small_disk: Path) -> None:
+    with pytest.raises(UsageError, match=r"B.json was not written: there is no space left on the device"):
+        create_files({str(small_disk / "A.json"): NEW, str(small_disk / "B.json"): NEW * 4000})
+    assert list(small_disk.iterdir()) == []
+
+
+def test_an_interrupt_waits_for_the_last_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [tmp_path / name for name in ("A.json", "B.json")]
+    for path in files:
+        path.write_bytes(OLD)
+    replace = Path.replace
+
+    def interrupted(path: Path, target: Path) -> Path:
+        os.kill(os.getpid(), signal.SIGINT)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        replace_files(list(map(change, files)))
+    assert [path.read_bytes() for path in files] == [NEW, NEW]
+
+
 _WRITER = """
 import sys
 from pathlib import Path
@@ -146,3 +170,12 @@ def test_a_killed_run_leaves_old_or_new_bytes_and_the_next_one_tidies_up(tmp_pat
         left_over += len(list(tmp_path.iterdir())) - 20
     replace_files([Replacement(tmp_path / "0.json", b"old" * 5000, b"x")])
     assert len(list(tmp_path.iterdir())) == 20, left_over
+
+
+def test_the_process_knows_how_many_files_it_has_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kiplint.fixes.write._written", [])
+    assert process._account() == "no file was written"
+    replace_files([change(file)])
+    assert process._account() == "1 file was written"
+    create_files({str(file.parent / name): NEW for name in ("A.json", "B.json")})
+    assert process._account() == "3 files were written"

@@ -93,9 +93,14 @@ def report_patch(reporting: Reporting, work: Callable[[], CheckResult], unfixed:
     return FINDINGS if result.patch else CLEAN
 
 
-def present_patch(result: RunResult, patch: bytes) -> int:
-    """Write a patch to standard output in place of the result; the exit code is 1 when there is one."""
+def present_patch(result: RunResult, patch: bytes, notes: Sequence[str] = ()) -> int:
+    """Write a patch to standard output in place of the result, and the notes to stderr.
+
+    The exit code is 1 when there is a patch.
+    """
     write_bytes(patch)
+    for note in notes:
+        warn(note)
     return finish(result) or (FINDINGS if patch else CLEAN)
 
 

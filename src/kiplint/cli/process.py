@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import FrameType
 from typing import Final, NoReturn, TextIO
 
@@ -15,6 +16,7 @@ from kiplint.render.table import SEVERITY, paint
 from kiplint.sources.cleanup import close
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import printable
+from kiplint.text.words import plural
 
 
 def use_color(option: str, stream: TextIO) -> bool:
@@ -109,9 +111,27 @@ def run(command: Callable[[], int], hints: Mapping[str, str] = NO_HINTS) -> NoRe
         heed_signals()
         _run(command)
     except KeyboardInterrupt:
-        leave(INTERRUPTED)
+        _interrupted(INTERRUPTED)
     except Ended as ended:
-        leave(ended.code)
+        _interrupted(ended.code)
+
+
+def _interrupted(code: int) -> NoReturn:
+    """End the process after a signal; a command that writes files says whether it has."""
+    ignore_signals()
+    if account := _account():
+        with suppress(OSError):
+            warn(f"interrupted: {account}")
+    leave(code)
+
+
+def _account() -> str:
+    """How many files a command that writes files has written; empty for others. It writes all of them or none."""
+    module = sys.modules.get("kiplint.fixes.write")
+    if module is None:
+        return ""
+    count = module.written_files()
+    return f"{plural(count, 'file')} {'was' if count == 1 else 'were'} written" if count else "no file was written"
 
 
 def describe(error: Exception) -> str:
@@ -168,7 +188,8 @@ def end(error: OSError) -> NoReturn:
         leave(BROKEN_PIPE)
     if isinstance(error, FileNotFoundError) and not error.filename and _is_nowhere():
         fail("the working directory is gone: it was removed, or moved elsewhere")
-    fail(f"{error.filename or 'standard output'}: {error.strerror}")
+    account = "" if error.filename else _account()
+    fail(f"{error.filename or 'standard output'}: {error.strerror}{account and f'; {account}'}")
 
 
 def leave(code: int) -> NoReturn:

@@ -6,6 +6,7 @@ import difflib
 import errno
 import os
 import re
+import signal
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -26,10 +27,20 @@ _REASONS: Final = {
     errno.EROFS: "it is on a read-only file system",
     errno.EACCES: "its directory may not be written to",
     errno.EPERM: "it may not be replaced",
+    errno.EEXIST: "it is there already",
     errno.ENOENT: "it is gone",
     errno.ENOTDIR: "it is gone",
     errno.ELOOP: "it is a link that leads in a circle",
 }
+
+
+_INTERRUPTING: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_written: Final[list[str]] = []
+
+
+def written_files() -> int:
+    """How many files this process has written."""
+    return len(_written)
 
 
 class NotWritten(Exception):  # noqa: N818
@@ -51,6 +62,8 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
     nothing. Each takes its place at once (rename). A link is followed when it leads to a regular file inside one of
     the directories `within` or its own.
 
+    Signals that end the process wait until the last has its place.
+
     Raises NotWritten for a file that is read-only, has changed since it was read, is gone or no regular file, and
     when there is no room for it.
     """
@@ -65,14 +78,29 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
                 _write(fresh[-1], replacement.after, target)
         for replacement, target in zip(replacements, targets, strict=True):
             _is_unchanged(replacement, target)
-        for number, (replacement, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
-            with _explained(replacement.path, f"; files written before it: {number}" if number else ""):
-                new.replace(target)
+        with _uninterrupted():
+            for number, (replacement, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
+                with _explained(replacement.path, f"; files written before it: {number}" if number else ""):
+                    new.replace(target)
+                _written.append(str(target))
     finally:
         for new in fresh:
             new.unlink(missing_ok=True)
     for directory in {target.parent for target in targets}:
         _sync(directory)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold back the signals that end the process."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def _target(path: Path, within: Sequence[Path]) -> Path:
@@ -215,16 +243,18 @@ def create_files(files: Mapping[str, bytes]) -> None:
     """Write files that are not there yet, or none; raises UsageError when one is there or cannot be written."""
     made: list[str] = []
     try:
-        for path, data in files.items():
-            require_outside_git(path)
-            with open(path, "xb") as file:
-                made.append(path)
-                file.write(data)
-    except OSError as error:
+        with _uninterrupted():
+            for path, data in files.items():
+                with _explained(Path(path)):
+                    require_outside_git(path)
+                    with open(path, "xb") as file:
+                        made.append(path)
+                        file.write(data)
+    except NotWritten as error:
         for path in made:
             os.unlink(path)
-        reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
-        raise UsageError(f"{error.filename} was not written: {reason}") from None
+        raise UsageError(str(error)) from None
+    _written.extend(made)
 
 
 def refuse_unwritable(names: Iterable[str]) -> None:

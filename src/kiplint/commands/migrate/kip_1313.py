@@ -57,5 +57,5 @@ def run(options: Options) -> int:
         dry_run=options.dry_run or options.diff,
     )
     if options.diff:
-        return present_patch(result, result.change.patch())
+        return present_patch(result, result.change.patch(), result.reasons)
     return present(result, options.output_format, options.color)
