@@ -203,7 +203,12 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, clien
     top = types.Range(rack.at('"apiKey"'), rack.at('"apiKey"'))
     asked = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
     titles = [one.title for one in await client.text_document_code_action_async(asked)]
-    assert titles[0] == "New version of ReadRack, request and response"
+    assert titles == [  # without RequestHeader the migration to KIP-1313 would miss its goal
+        "New version of ReadRack, request and response",
+        "Declare the header versions of ReadRack (KIP-1313)",
+    ]
+    asked.context.trigger_kind = types.CodeActionTriggerKind.Automatic
+    assert not await client.text_document_code_action_async(asked)
 
 
 async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path: Path) -> None:

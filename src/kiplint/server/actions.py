@@ -11,9 +11,9 @@ from lsprotocol import types
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import FileEdit, Finding
 from kiplint.fixes.bump import bump
-from kiplint.fixes.kip_1313 import migrate
+from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_version import BadField
-from kiplint.fixes.sets import Migration
+from kiplint.fixes.sets import Goal, Migration
 from kiplint.model.schemas import Rpc
 from kiplint.server import cursor
 from kiplint.server.buffer import Buffer
@@ -58,26 +58,32 @@ def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> typ
 def refactorings(
     workspace: Workspace, buffer: Buffer, offset: int, neighbours: Neighbours, uri: _Uri
 ) -> Iterator[types.CodeAction]:
-    """The refactorings of the RPC to which the message belongs, if the cursor is on a property of the message."""
+    """The refactorings of the RPC to which the message belongs, if the cursor is on a property of the message.
+
+    A refactoring that would make anything worse, or that misses its goal, is not offered.
+    """
     place = cursor.at(buffer, offset)
     if place is not None and place.depth:
         return
     rpc = next((rpc for rpc in neighbours.schemas.rpcs if buffer.path in _files(rpc)), None)
     if rpc is None:
         return
-    made: Sequence[tuple[str, Callable[[], Migration]]] = (
-        (f"New version of {rpc.name}, request and response", lambda: bump(rpc)),
+    made: Sequence[tuple[str, Callable[[], Migration], Goal | None]] = (
+        (f"New version of {rpc.name}, request and response", lambda: bump(rpc), None),
         (
             f"Declare the header versions of {rpc.name} (KIP-1313)",
             lambda: migrate(neighbours.schemas, only={rpc.name}, only_declare=True),
+            None,
         ),
-        (f"Bring {rpc.name} to KIP-1313", lambda: migrate(neighbours.schemas, only={rpc.name})),
+        (f"Bring {rpc.name} to KIP-1313", lambda: migrate(neighbours.schemas, only={rpc.name}), unmet),
     )
-    for title, make in made:
+    for title, make, goal in made:
         try:
-            files = make().files
+            migration = workspace.proved(neighbours, make(), goal)
         except (BadField, LookupError, ValueError, UsageError):  # findings report what is broken
             continue
+        left = any(row.name == rpc.name and row.state == "left" for row in migration.rows)
+        files = () if left else migration.files
         edits = [FileEdit(file.path, edit.start, edit.end, edit.text) for file in files for edit in file.edits]
         if edits:
             kind = types.CodeActionKind.RefactorRewrite

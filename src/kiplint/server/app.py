@@ -157,7 +157,8 @@ def _actions(server: Session, buffer: Buffer, params: types.CodeActionParams) ->
         every = actions.fix_all(server.known, findings, server.uri)
         if every:
             yield every
-    if _is_asked(types.CodeActionKind.RefactorRewrite, only):
+    automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
+    if _is_asked(types.CodeActionKind.RefactorRewrite, only) and not automatic:  # their proof checks the whole set
         neighbours = server.neighbours(buffer)
         offset = buffer.offset(params.range.start)
         yield from actions.refactorings(server.known, buffer, offset, neighbours, server.uri)

@@ -13,12 +13,13 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set, take_apart
 from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.sets import Goal, Migration, all_rules, proved
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.server.buffer import Buffer, Encoding
 from kiplint.sources.disk import read
-from kiplint.sources.schema_files import SchemaFile, SourceError, definitions, kind_of
+from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError, definitions, kind_of
 from kiplint.text.lines import decode_text
 
 
@@ -89,6 +90,12 @@ class Workspace:
         inputs = [Input(path, data, path in self.buffers) for path, data in files.items()]
         rules = self._configuration(directory)[1]
         return check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, fixer=make_fix)
+
+    def proved(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
+        """What of a migration makes nothing worse; raises UsageError where the configuration cannot be read."""
+        files = tuple(SchemaFile(path, data) for path, data in neighbours.files.items())
+        rules = all_rules(self._configuration(neighbours.directory)[0])
+        return proved(SchemaFiles(neighbours.directory, files, lone=len(files) == 1), migration, rules, goal)
 
     def rules(self, directory: str) -> list[Rule]:
         """The rules that run for a directory; raises UsageError where its configuration cannot be read."""
