@@ -10,7 +10,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator import action, api, cli, facts, formats, hooks, kips, precision, rules, schemas, tables
+from generator import action, api, cli, facts, formats, hooks, kips, precision, ranges, rules, schemas, tables
 from generator.console import play, refreshed
 from generator.markdown import splice
 
@@ -22,6 +22,7 @@ def pages() -> dict[Path, str]:
     """Every generated file with what it should hold."""
     made = {
         "docs/reference/rules.md": rules.make(),
+        "docs/reference/ranges.md": ranges.make(),
         "docs/reference/facts.md": facts.make(),
         "docs/reference/cli.md": cli.make(),
         "docs/reference/api.md": api.make(),

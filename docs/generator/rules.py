@@ -32,7 +32,8 @@ A rule is called `pack/rule`. That name, the pack's name alone, or a glob such a
 `--select` and `--ignore`, in the [configuration](../guide/configuration.md), and in
 [comments that suppress a finding](../guide/suppressing.md). An *error* is refused by Kafka's own generator, breaks a
 released protocol or a KIP, or has never been right in any release; a *warning* is most likely a slip; an *info* is
-worth a look. A rule that is *off* has to be selected by its full name.
+worth a look. A rule that is *off* has to be selected by its full name. [Relations between version ranges](ranges.md)
+lists the rules by the ranges that they compare.
 """
 
 PROTECTION = """\

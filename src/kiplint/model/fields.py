@@ -706,6 +706,11 @@ class Struct(Container):
         return self.name in self._message.referenced_types
 
     @rule_fact
+    def used(self) -> VersionRange:
+        """For a common struct: the valid versions in which some field has the struct as its type."""
+        return self._message.used_structs.get(self.name, NONE)
+
+    @rule_fact
     def former(self) -> Struct | None:
         """The struct in the base of a comparison; None without a base, or if it is new."""
         known = self._message.former

@@ -27,7 +27,7 @@ from kiplint.model.spec import MessageSpec
 from kiplint.model.words import Word, odd_words
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
-from kiplint.versions import NONE, VersionRange
+from kiplint.versions import NONE, Interval, VersionRange
 
 PROTECTED: Final = {
     3: "Metadata",
@@ -427,6 +427,15 @@ class Message(Container):
     def referenced_types(self) -> frozenset[str]:
         """The element types that fields have, at every depth."""
         return frozenset(field.kind.element for field in self.all_fields)
+
+    @rule_fact
+    def used_structs(self) -> dict[str, VersionRange]:
+        """By name of a common struct: the valid versions in which some field has it as its type."""
+        uses: dict[str, list[Interval]] = {name: [] for name in self.common_names}
+        for field in self.all_fields if uses else ():
+            if field.kind.element in uses and not field.has_children:
+                uses[field.kind.element].extend(field.present.intervals)
+        return {name: VersionRange(intervals) for name, intervals in uses.items()}
 
     @rule_fact
     def is_capitalised(self) -> bool:
