@@ -12,7 +12,7 @@ import pytest
 from kiplint.compat.tree import load
 from kiplint.compat.upgrade import UpgradePath, UpgradeRelease, interoperate, make_release, upgrade_path
 from kiplint.sources.history import version_key, version_tags
-from tools import Ran, kiplint
+from tools import Ran, definition, kiplint
 
 FIRST, LAST, BRIDGE = "2.4.0", "confluent-8.3.0", "3.9.0-rc3"
 ZOOKEEPER_RPCS = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
@@ -72,6 +72,15 @@ def test_kafka_4_takes_kraft_clusters_from_3_3_on(releases: dict[str, UpgradeRel
     assert next(tag for tag, one in releases.items() if one.migrates) == "3.4.0"
 
 
+def test_kafka_3_7_deprecates_versions_of_23_requests(releases: dict[str, UpgradeRelease]) -> None:
+    changes = upgrade_path([releases["3.6.0"], releases["3.7.0"]], "kraft").steps[0].changes
+    assert [change.name for change in changes if change.kind == "listener-added"] == [
+        "DescribeConfigs",
+        "DescribeCluster",
+    ]
+    assert sum(change.kind == "deprecated" for change in changes) == len(changes) - 2 == 23
+
+
 # The command
 
 
@@ -88,6 +97,11 @@ def test_text(repo: Path) -> None:
         "  2.  migrate  bridge             from ZooKeeper to KRaft",
         "  3.  upgrade  bridge to modern   in KRaft mode",
         "",
+        "What the steps change for clients",
+        "  1. ancient to bridge",
+        "     deprecated, for clients to leave:",
+        "       Fetch 0-3",
+        "",
         "Not in one step from ancient to modern",
         "  no common mode: one runs with ZooKeeper only, the other without it",
         "  2 RPCs without a common version:",
@@ -95,6 +109,35 @@ def test_text(repo: Path) -> None:
         "  2 RPCs no longer served:",
         "    LeaderAndIsr 0-1, UpdateMetadata 0",
     ]
+
+
+def test_text_of_what_a_step_changes(history: Path, tmp_path: Path) -> None:
+    ran = kiplint("upgrade-path", "2.8.0:", "3.0.0:", "--mode", "kraft", "--repo", history, cwd=tmp_path)
+    assert ran.code == 0
+    assert ran.out.splitlines()[2:8] == [
+        "",
+        "What the steps change for clients",
+        "  1. 2.8.0 to 3.0.0",
+        "     no longer served by controller:",
+        "       Metadata",
+        "     no longer served by broker:",
+    ]
+
+
+def test_an_obstacle_names_the_listener_that_went(tmp_path: Path) -> None:
+    for release, listener in (("old", "broker"), ("new", "zkBroker")):
+        (tmp_path / release).mkdir()
+        for name, key, listeners in (("Fetch", 1, ["broker"]), ("Leave", 64, [listener])):
+            for kind in ("request", "response"):
+                text = definition(
+                    name=name + kind.capitalize(),
+                    type=kind,
+                    apiKey=key,
+                    listeners=listeners if kind == "request" else None,
+                )
+                (tmp_path / release / f"{name}{kind}.json").write_bytes(text)
+    ran = kiplint("upgrade-path", "old", "new", cwd=tmp_path)
+    assert (ran.code, ran.out.splitlines()[-2:]) == (1, ["  1 RPC no longer served:", "    Leave 0-5 (by broker)"])
 
 
 def test_no_path_is_exit_1(repo: Path) -> None:

@@ -7,9 +7,22 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
 
+from kiplint.compat.roles import Mode
 from kiplint.compat.tree import make_tree
-from kiplint.compat.upgrade import Step, UpgradeRelease, direct, interoperate, make_graph, make_release, upgrade_path
+from kiplint.compat.upgrade import (
+    Step,
+    StepChange,
+    UpgradeRelease,
+    direct,
+    in_mode,
+    interoperate,
+    make_graph,
+    make_release,
+    step_changes,
+    upgrade_path,
+)
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from tools import field, message, rpc
@@ -124,6 +137,56 @@ def test_what_a_set_without_listeners_may_not_serve_is_not_missed() -> None:
     assert not interoperate(old, release("new", *zk), "zookeeper")
 
 
+# What a step changes for clients
+
+
+def changes(old: UpgradeRelease, new: UpgradeRelease, mode: Mode = "kraft") -> list[tuple[object, ...]]:
+    return [astuple(change) for change in step_changes(old, new, mode)]
+
+
+def test_a_listener_that_went_is_a_warning_while_another_serves() -> None:
+    old, new = (
+        release("x", served("Leave", 64, "0-1", *names)) for names in (("broker", "controller"), ("controller",))
+    )
+    assert changes(old, new) == [("Leave", 64, "listener-removed", "support", "0-1", ("broker",))]
+    assert changes(new, old) == [("Leave", 64, "listener-added", "none", "0-1", ("broker",))]
+    assert upgrade_path([old, new]).steps[0].changes == tuple(step_changes(old, new, "kraft"))
+
+
+def test_the_last_listener_that_went_is_an_obstacle() -> None:
+    fetch = served("Fetch", 1, "0", "zkBroker", "broker")
+    old, new = (release(name, fetch, served("Leave", 64, "0-1", name)) for name in ("broker", "zkBroker"))
+    assert not interoperate(old, new, "kraft")
+    (gone,) = direct(in_mode(old, "kraft"), new).blockers
+    assert (gone.name, gone.kind, gone.listeners) == ("Leave", "gone", ("broker",))
+
+
+def test_a_listener_counts_in_its_own_mode() -> None:
+    fetch = served("Fetch", 1, "0", "zkBroker", "broker"), served("Other", 900, "0", "zkBroker")
+    old, new = (
+        release("x", *fetch, served("Leave", 64, "0", *names)) for names in (("zkBroker",), ("zkBroker", "broker"))
+    )
+    assert changes(old, new, "zookeeper") == []
+    assert changes(old, new) == [("Leave", 64, "listener-added", "none", "0", ("broker",))]
+
+
+def test_a_set_without_listeners_lost_and_gained_none() -> None:
+    assert changes(release("old", rpc("Fetch", 1, "0")), release("new", served("Fetch", 1, "0", "broker"))) == []
+
+
+def test_deprecated_versions_concern_clients() -> None:
+    old, new = (
+        release(
+            "x",
+            served("Fetch", 1, "0-9", "broker", deprecatedVersions=deprecated),
+            served("WriteTxnMarkers", 27, "0-9", "broker", deprecatedVersions=deprecated),
+        )
+        for deprecated in ("0-1", "0-3")
+    )
+    assert changes(old, new) == [("Fetch", 1, "deprecated", "none", "2-3", ())]
+    assert changes(new, old) == [("Fetch", 1, "undeprecated", "none", "2-3", ())]
+
+
 # Paths
 
 
@@ -132,7 +195,7 @@ def test_the_way_from_zookeeper_to_kraft(three: list[UpgradeRelease]) -> None:
     assert found.found
     assert found.path == ("ancient", "bridge", "modern")
     assert found.steps == (
-        Step("upgrade", "ancient", "bridge", "zookeeper"),
+        Step("upgrade", "ancient", "bridge", "zookeeper", (StepChange("Fetch", 1, "deprecated", "none", "0-3"),)),
         Step("migrate", "bridge", "bridge", "kraft"),
         Step("upgrade", "bridge", "modern", "kraft"),
     )

@@ -114,8 +114,8 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     common = released & new.valid
     yield from _identity_changes(both)
     yield from _version_changes(both, released)
-    yield from _listener_changes(both)
-    yield from _deprecation_changes(both)
+    yield from listener_changes(both)
+    yield from deprecation_changes(both)
     yield from _flexible_changes(both, common)
     yield from _field_changes(both, common)
     yield from _attribute_changes(both, old, new, released, set())
@@ -189,7 +189,7 @@ def _version_changes(both: Both, released: VersionRange) -> Iterator[Change]:
         yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
 
 
-def _listener_changes(both: Both) -> Iterator[Change]:
+def listener_changes(both: Both) -> Iterator[kinds.ListenersChange]:
     """Listeners that came or went, where both sides declare listeners, as Kafka does since 2.8."""
     old, new = both
     if not (old.declares_listeners and new.declares_listeners and old.valid and new.valid):
@@ -200,7 +200,7 @@ def _listener_changes(both: Both) -> Iterator[Change]:
         yield kinds.ListenerAdded(both, new.valid, added)
 
 
-def _deprecation_changes(both: Both) -> Iterator[Change]:
+def deprecation_changes(both: Both) -> Iterator[kinds.DeprecationChange]:
     """Versions that both sides have and that became deprecated, or are no longer (KIP-896)."""
     old, new = both
     if deprecated := (new.deprecated - old.deprecated) & new.valid:

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from kiplint.compat.change import Both
+from kiplint.compat.compare import deprecation_changes, listener_changes
+from kiplint.compat.kinds import ListenerRemoved
 from kiplint.compat.negotiation.sides import stable_versions
-from kiplint.compat.roles import Mode, is_served, modes_of
+from kiplint.compat.roles import Mode, is_between_nodes, is_served, modes_of
+from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.versions import VersionRange
 
@@ -32,6 +36,9 @@ class Blocker(msgspec.Struct, frozen=True):
     ]
     old: Annotated[str, Meta(description="The versions that the older set serves.")]
     new: Annotated[str | None, Meta(description="The versions that the newer set serves, null when it serves none.")]
+    listeners: Annotated[
+        tuple[str, ...], Meta(description="The listeners that the newer set took from the RPC, where it keeps it.")
+    ] = ()
 
 
 class Direct(msgspec.Struct, frozen=True):
@@ -42,6 +49,20 @@ class Direct(msgspec.Struct, frozen=True):
     blockers: tuple[Blocker, ...]
 
 
+class StepChange(msgspec.Struct, frozen=True):
+    """What an upgrade changes for those who send an RPC: its listeners in the mode of the step, deprecated versions."""
+
+    name: str
+    api_key: int
+    kind: Annotated[
+        str,
+        Meta(description="listener-removed, listener-added, deprecated or undeprecated, as `kiplint diff` says it."),
+    ]
+    breaks: Annotated[Literal["support", "none"], Meta(description="support: a listener no longer answers the RPC.")]
+    versions: Annotated[str, Meta(description="The versions that the change is about.")]
+    listeners: Annotated[tuple[str, ...], Meta(description="The listeners that came or went.")] = ()
+
+
 class Step(msgspec.Struct, frozen=True):
     """One roll through the cluster: an upgrade of the software, or a migration from ZooKeeper to KRaft."""
 
@@ -49,6 +70,7 @@ class Step(msgspec.Struct, frozen=True):
     source: Annotated[str, Meta(description="The set before the step.")]
     target: Annotated[str, Meta(description="The set after the step; the same for a migration.")]
     mode: Annotated[Mode, Meta(description="The mode the cluster runs in, after a migration the new one.")]
+    changes: Annotated[tuple[StepChange, ...], Meta(description="What the step changes for clients, by API key.")] = ()
 
 
 class LeftBehind(msgspec.Struct, frozen=True):
@@ -92,13 +114,17 @@ Served = Mapping[int, tuple[str, VersionRange]]
 
 
 class UpgradeRelease(NamedTuple):
-    """A schema set as a release: the RPCs that it serves by mode, all live RPCs, and whether it can be migrated."""
+    """A schema set as a release: the RPCs that it serves by mode, all live RPCs, and whether it can be migrated.
+
+    `requests` are the requests of the live RPCs, by API key.
+    """
 
     name: str
     served: Mapping[Mode, Served]
     live: Served
     declares_listeners: bool
     migrates: bool
+    requests: Mapping[int, Message] = {}
 
 
 def make_release(name: str, schemas: SchemaSet) -> UpgradeRelease:
@@ -111,15 +137,16 @@ def make_release(name: str, schemas: SchemaSet) -> UpgradeRelease:
     rpcs = [rpc for rpc in schemas.rpcs if not rpc.is_coordinator and stable_versions(rpc)]
     served: dict[Mode, Served]
     live = {rpc.api_key: (rpc.name, stable_versions(rpc)) for rpc in rpcs}
+    requests = {rpc.api_key: rpc.request for rpc in rpcs if rpc.request}
     if not schemas.declares_listeners:
-        return UpgradeRelease(
-            name, dict.fromkeys(modes_of(schemas), live), live, declares_listeners=False, migrates=False
-        )
+        served = dict.fromkeys(modes_of(schemas), live)
+        return UpgradeRelease(name, served, live, declares_listeners=False, migrates=False, requests=requests)
     served = {
         mode: {rpc.api_key: live[rpc.api_key] for rpc in rpcs if is_served(rpc, schemas, mode, nodes=True)}
         for mode in modes_of(schemas)
     }
-    return UpgradeRelease(name, served, live, declares_listeners=True, migrates=len(served) == 2 and _migrates(rpcs))
+    migrates = len(served) == 2 and _migrates(rpcs)
+    return UpgradeRelease(name, served, live, declares_listeners=True, migrates=migrates, requests=requests)
 
 
 def interoperate(old: UpgradeRelease, new: UpgradeRelease, mode: Mode) -> bool:
@@ -141,9 +168,37 @@ def blockers(old: UpgradeRelease, new: UpgradeRelease, old_mode: Mode, new_mode:
         if there is None and not old.declares_listeners:
             there = new.live.get(key)
         if there is None:
-            yield Blocker(name, key, "gone", str(versions), None)
+            yield Blocker(name, key, "gone", str(versions), None, _lost_listeners(old, new, key))
         elif not versions & there[1]:
             yield Blocker(name, key, "no-common-version", str(versions), str(there[1]))
+
+
+def _lost_listeners(old: UpgradeRelease, new: UpgradeRelease, key: int) -> tuple[str, ...]:
+    """The listeners that no longer serve an RPC, where both sets have it and declare listeners."""
+    if key not in old.requests or key not in new.requests:
+        return ()
+    changes = listener_changes(Both(old.requests[key], new.requests[key]))
+    return next((change.listeners for change in changes if isinstance(change, ListenerRemoved)), ())
+
+
+def step_changes(old: UpgradeRelease, new: UpgradeRelease, mode: Mode) -> Iterator[StepChange]:
+    """What an upgrade in one mode changes for clients: see `StepChange`.
+
+    A listener counts in the mode that it belongs to, for an RPC that is served there. Deprecated versions of RPCs
+    between brokers and controllers concern no client.
+    """
+    for key, before in sorted(old.requests.items()):
+        after = new.requests.get(key)
+        if after is None:
+            continue
+        both, name = Both(before, after), after.rpc_name
+        for change in listener_changes(both) if key in old.served[mode] or key in new.served[mode] else ():
+            if listeners := tuple(word for word in change.listeners if (word == "zkBroker") == (mode == "zookeeper")):
+                removed = isinstance(change, ListenerRemoved)
+                breaks: Literal["support", "none"] = "support" if removed else "none"
+                yield StepChange(name, key, change.name, breaks, str(change.versions), listeners)
+        for deprecation in () if is_between_nodes(key, name) else deprecation_changes(both):
+            yield StepChange(name, key, deprecation.name, "none", str(deprecation.versions))
 
 
 def direct(old: UpgradeRelease, new: UpgradeRelease) -> Direct:
@@ -209,7 +264,7 @@ def make_graph(releases: Sequence[UpgradeRelease]) -> DiGraph[Stop]:
     import networkx
 
     known: dict[str, UpgradeRelease] = {}
-    alike = [known.setdefault(repr(release[1:]), release) for release in releases]  # patch releases are mostly equal
+    alike = [known.setdefault(repr(release[1:-1]), release) for release in releases]  # patch releases are mostly equal
 
     @cache
     def fit(old: int, new: int, mode: Mode) -> bool:
@@ -244,5 +299,7 @@ def _reachable(graph: DiGraph[Stop], starts: Sequence[Stop]) -> set[int]:
 
 
 def _step(releases: Sequence[UpgradeRelease], before: Stop, after: Stop) -> Step:
-    source, target = releases[before[0]].name, releases[after[0]].name
-    return Step("upgrade" if before[1] == after[1] else "migrate", source, target, after[1])
+    old, new, mode = releases[before[0]], releases[after[0]], after[1]
+    if before[1] != mode:
+        return Step("migrate", old.name, new.name, mode)
+    return Step("upgrade", old.name, new.name, mode, tuple(step_changes(old, new, mode)))

@@ -53,7 +53,10 @@ def run(options: Options) -> int:
     mode; a set without listeners (before 2.8) is in ZooKeeper mode as a whole. A set with both modes can be migrated
     from ZooKeeper to KRaft where BrokerRegistration knows IsMigratingZkBroker (KIP-866).
 
+    Each step lists what it changes for clients: listeners that came or went in its mode, and versions that became
+    deprecated. A listener that no longer serves an RPC is a warning while another of the mode does, else an obstacle.
     A client of --clients is left behind by the first step after which it loses RPCs that it could use before (KIP-896).
+
     Only RPCs count: records on disk and a release's own advice are not considered.
     """
     from kiplint.cli.output import present

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from typing import Final, TextIO
 
 from kiplint.commands.upgrade_path.result import UpgradeResult
 from kiplint.compat.roles import TITLES, Mode
-from kiplint.compat.upgrade import Step, UpgradePath
+from kiplint.compat.upgrade import Blocker, Step, UpgradePath
 from kiplint.render.table import BOLD, SEVERITY, fold, paint, paragraph, table, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -19,6 +19,8 @@ def write(result: UpgradeResult, out: TextIO, *, color: bool) -> None:
     path = result.path
     width = width_of(out)
     sections = [_path(path, color, width)]
+    if any(step.changes for step in path.steps):
+        sections.append(_changes(path, color, width))
     if not path.direct.possible and path.source != path.target:
         sections.append(_direct(path, color, width))
     if path.clients:
@@ -68,6 +70,31 @@ def _cells(step: Step) -> list[tuple[str, str]]:
     return [("upgrade", ""), (f"{step.source} to {step.target}", BOLD), (f"in {mode} mode", "")]
 
 
+_CHANGES: Final = {
+    "listener-removed": ("no longer served by {listeners}", SEVERITY["warning"]),
+    "listener-added": ("now also served by {listeners}", ""),
+    "deprecated": ("deprecated, for clients to leave", ""),
+    "undeprecated": ("no longer deprecated", ""),
+}
+"""What the kinds of changes mean to clients, and the colour."""
+
+
+def _changes(path: UpgradePath, color: bool, width: int | None) -> list[str]:
+    lines = [title("What the steps change for clients", color)]
+    for number, step in enumerate(path.steps, 1):
+        groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        for change in step.changes:
+            versions = "" if change.listeners else f" {change.versions}"
+            groups.setdefault((change.kind, change.listeners), []).append(change.name + versions)
+        if groups:
+            lines += fold(f"  {number}. {step.source} to {step.target}", width)
+        for (kind, listeners), rpcs in sorted(groups.items(), key=lambda group: [*_CHANGES].index(group[0][0])):
+            text, code = _CHANGES[kind]
+            lines += fold(f"     {text.format(listeners=' and '.join(listeners))}:", width, color, code)
+            lines += paragraph(rpcs, "       ", width)
+    return lines
+
+
 def _direct(path: UpgradePath, color: bool, width: int | None) -> list[str]:
     lines = [title(f"Not in one step from {path.source} to {path.target}", color)]
     if not path.direct.modes:
@@ -79,5 +106,10 @@ def _direct(path: UpgradePath, color: bool, width: int | None) -> list[str]:
     gone = [blocker for blocker in path.direct.blockers if blocker.kind == "gone"]
     if gone:
         lines.append(f"  {plural(len(gone), 'RPC')} no longer served:")
-        lines += paragraph((f"{rpc.name} {rpc.old}" for rpc in gone), "    ", width)
+        lines += paragraph((f"{rpc.name} {rpc.old}{_listeners(rpc)}" for rpc in gone), "    ", width)
     return lines
+
+
+def _listeners(rpc: Blocker) -> str:
+    """The listeners that no longer serve an RPC which the newer set still has."""
+    return f" (by {' and '.join(rpc.listeners)})" if rpc.listeners else ""
