@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.codec.values import default_of
+from kiplint.commands.show.history import HistoryDocument
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, lines, width
 from kiplint.model.message import Message
@@ -102,7 +103,7 @@ class MessageDocument(MessageObject, frozen=True, kw_only=True):
     version: Literal[1]
 
 
-DOCUMENTS: Final = {"show": (ShowDocument, MessageDocument)}
+DOCUMENTS: Final = {"show": (ShowDocument, MessageDocument, HistoryDocument)}
 
 
 class LayoutResult(RunResult, frozen=True):

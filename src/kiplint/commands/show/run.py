@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
+from kiplint.commands.show.history import HALVES
 from kiplint.commands.show.result import LayoutResult, LayoutsResult
 from kiplint.compat.tree import broken, layout_intervals, load
 from kiplint.engine.config import Path
@@ -13,9 +12,6 @@ from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
-
-HALVES: Final = ("Request", "Response")
-"""The ends of the names of an RPC's messages, in the order to show them."""
 
 
 def show_all(source: Path = ".", *, repository: Path | None = None) -> LayoutsResult:
