@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from benchmarks.clients import kafka_python, kio
+from benchmarks.clients import Entities, Entity, kafka_python, kio
 
 from kiplint.commands.vectors.result import Vector
 from kiplint.commands.vectors.run import vectors
 
+EASY = {"minimal", "rich-field", "null", "tag", "rich"}
+
 
 @pytest.fixture(scope="module")
-def written(corpus: Path) -> list[Vector]:
+def every(corpus: Path) -> list[Vector]:
     return [*vectors(corpus / "kafka-trunk-2026-08")]
+
+
+@pytest.fixture(scope="module")
+def written(every: list[Vector]) -> list[Vector]:
+    return [vector for vector in every if vector.kind in EASY]
+
+
+@pytest.fixture(scope="module")
+def hard(every: list[Vector]) -> list[Vector]:
+    return [vector for vector in every if vector.kind not in EASY]
 
 
 def test_kio_reads_every_vector_that_it_knows(written: list[Vector]) -> None:
@@ -28,7 +42,7 @@ def test_kio_reads_every_vector_that_it_knows(written: list[Vector]) -> None:
 
 def is_read_as_version_0(one: Vector) -> bool:
     """kafka-python reads version 0 of an answer to ApiVersions that has any error, not only UNSUPPORTED_VERSION."""
-    return one.message == "ApiVersionsResponse" and one.version > 0 and one.value["errorCode"] != 0
+    return one.message == "ApiVersionsResponse" and one.version > 0 and (one.value or {})["errorCode"] != 0
 
 
 @pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
@@ -42,3 +56,71 @@ def test_kafka_python_reads_every_vector_that_it_knows(written: list[Vector]) ->
             assert entity.write(entity.read(data)) == data, (one.message, one.version, one.kind, one.field)
             seen.add(one.message)
     assert len(seen) > 90
+
+
+def outcomes(entities: Entities, hard: list[Vector]) -> Counter[tuple[str, str, str]]:
+    """How a reader fares: by what it must do, the kind, and `same` bytes, `other` bytes, `read` or `refused`."""
+    return Counter(
+        (vector.must, vector.kind, outcome(entity, vector))
+        for vector in hard
+        if (entity := entities(vector.message, vector.version))
+    )
+
+
+def unlike_kiplint(found: Mapping[tuple[str, str, str], int]) -> dict[tuple[str, str, str], int]:
+    return {key: number for key, number in found.items() if key[2] != ("same" if key[0] == "read" else "refused")}
+
+
+def outcome(entity: Entity, vector: Vector) -> str:
+    data = bytes.fromhex(vector.hex)
+    try:
+        value = entity.read(data)
+    except Exception:
+        return "refused"
+    if vector.must == "refuse":
+        return "read"
+    return "same" if entity.write(value) == data else "other"
+
+
+def test_how_kio_fares_with_hard_vectors(hard: list[Vector]) -> None:
+    found = outcomes(kio(), hard)
+    assert unlike_kiplint(found) == {
+        # It makes an enumeration of error codes (302 messages and versions) and timedelta of times (10).
+        ("read", "lowest", "refused"): 312,
+        ("read", "highest", "refused"): 312,
+        # It looks unknown tags up among those that it knows; KIP-482 has them skipped.
+        ("read", "unknown-tags", "refused"): 363,
+        # It reads null for every array, and for no string or bytes.
+        ("refuse", "null-not-allowed", "read"): 469,
+        # It reads streams, in which other bytes may follow.
+        ("refuse", "trailing-bytes", "read"): 625,
+    }
+    assert found["refuse", "null-not-allowed", "refused"] == 535
+    assert (found["read", "long", "same"], found["read", "array-128", "same"], found["read", "utf-8", "same"]) == (
+        548, 493, 530,
+    )  # fmt: skip
+    assert (found["refuse", "tag-order", "refused"], found["refuse", "tag-duplicate", "refused"]) == (363, 363)
+
+
+@pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
+def test_how_kafka_python_fares_with_hard_vectors(hard: list[Vector]) -> None:
+    # Of answers to ApiVersions it reads those with an error as version 0: see above.
+    found = outcomes(kafka_python(), [vector for vector in hard if vector.message != "ApiVersionsResponse"])
+    assert unlike_kiplint(found) == {
+        # It skips unknown tags, does not keep them, and checks neither their order nor that their size is there.
+        ("read", "unknown-tags", "other"): 238,
+        ("refuse", "tag-order", "read"): 238,
+        ("refuse", "tag-duplicate", "read"): 238,
+        # 238 of these are such tags; 10 are a string or bytes at the end, which it takes as far as they go.
+        ("refuse", "length-beyond-end", "read"): 248,
+        # It takes any negative length of a string for null, and an array of -2 elements for an empty one.
+        ("refuse", "length-negative", "read"): 203,
+        # It has no fields that cannot be null.
+        ("refuse", "null-not-allowed", "read"): 805,
+        # It does not look at what follows the end.
+        ("refuse", "trailing-bytes", "read"): 473,
+    }
+    assert (found["read", "long", "same"], found["read", "array-128", "same"], found["read", "utf-8", "same"]) == (
+        434, 385, 423,
+    )  # fmt: skip
+    assert found["refuse", "varint-without-end", "refused"] == 679

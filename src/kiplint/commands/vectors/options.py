@@ -32,6 +32,10 @@ def run(options: Options) -> int:
 
     For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich;
     with the values, the bytes of the body, and a header. The same at every run.
+
+    Then bodies on which readers fail: lengths and counts above 127, UTF-8, extreme numbers, nulls everywhere, unknown
+    tags in bodies, structs and headers. Last, bytes that a reader must refuse, with the offset of the fault: lengths
+    beyond the end or negative, null where it may not be, tags twice or not in order, trailing bytes, endless varints.
     """
     import sys
 

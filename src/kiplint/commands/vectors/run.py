@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from kiplint.codec.catalog import Catalog, open_catalog
-from kiplint.codec.codec import UnusableLayout
-from kiplint.codec.values import each_null, each_rich, each_tag, minimal, rich
+from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.faults import faults
+from kiplint.codec.values import UNKNOWN, UNKNOWN_TAGS, each_hard, each_null, each_rich, each_tag, minimal, rich
 from kiplint.commands.vectors.result import Vector
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.model.layout import Layout
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
 
@@ -26,7 +28,9 @@ def vectors(
     """Golden bytes of every message and version of the sets, the same at every run; of `messages` only, if any.
 
     For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich;
-    of a very large message only the first fields have vectors of their own. The siblings of a file in `sets` get
+    of a very large message only the first fields have vectors of their own. Then bodies on which readers fail that pass
+    those, and bodies that a reader must refuse, with the offset of the fault; they grow with the message, not with its
+    square. The siblings of a file in `sets` get
     vectors only if they are in `messages`. The paths of files that cannot be read are appended to `broken`. Raises
     UsageError for a message that no set has, and SourceError for a set that cannot be opened.
     """
@@ -50,15 +54,27 @@ def vectors(
 
 def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vector]:
     codec = catalog.codec(message, version)
-    header_version, header, header_hex = None, None, None
-    if message.is_rpc:
-        header_version, header_codec = catalog.header(message, version)
-        if header_codec:
-            own = {"requestApiKey": message.api_key, "requestApiVersion": version}
-            header = rich(header_codec.body)
-            if message.type == "request":
-                header |= {name: value for name, value in own.items() if name in header}
-            header_hex = header_codec.write(header).hex()
+    header_version, header_codec = catalog.header(message, version) if message.is_rpc else (None, None)
+    header = _header(header_codec, message, version) if header_codec else None
+
+    own: dict[str, Any] = {}
+    if header_codec:
+        own = {"header": header, "header_hex": header_codec.write(header or {}).hex()}
+
+    def vector(kind: str, field: str | None, data: bytes, **others: Any) -> Vector:
+        return Vector(
+            message=message.name,
+            type=message.type,
+            api_key=message.api_key,
+            version=version,
+            header_version=header_version,
+            kind=kind,
+            field=field,
+            value=None if "offset" in others else codec.read(data),
+            hex=data.hex(),
+            **own | others,
+        )
+
     known: set[bytes] = set()
     for kind, variants in _kinds(codec.body):
         left = MOST_BYTES
@@ -67,27 +83,29 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
             left -= len(data)
             if left < 0:
                 break
-            if problems or data in known:
-                continue
-            known.add(data)
-            yield Vector(
-                message=message.name,
-                type=message.type,
-                api_key=message.api_key,
-                version=version,
-                header_version=header_version,
-                kind=kind,
-                field=field,
-                value=codec.read(data),
-                hex=data.hex(),
-                header=header,
-                header_hex=header_hex,
-            )
+            if not problems and data not in known:
+                known.add(data)
+                yield vector(kind, field, data)
+    if header_codec and header and header_codec.body.tags is not None:
+        tagged = header | {UNKNOWN_TAGS: [*UNKNOWN]}
+        data = codec.write(minimal(codec.body))
+        yield vector("unknown-tags-in-header", None, data, header=tagged, header_hex=header_codec.write(tagged).hex())
+    for fault in faults(codec):
+        yield vector(fault.kind, fault.field or None, fault.data, must="refuse", offset=fault.offset)
 
 
-def _kinds(body: Any) -> Iterator[tuple[str, Iterable[tuple[str | None, dict[str, Any]]]]]:
+def _header(codec: Codec, message: Message, version: int) -> dict[str, Any]:
+    """The values of a rich header before the body."""
+    own = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
+    header = rich(codec.body)
+    return header | {name: value for name, value in own.items() if name in header}
+
+
+def _kinds(body: Layout) -> Iterator[tuple[str, Iterable[tuple[str | None, dict[str, Any]]]]]:
     yield "minimal", [(None, minimal(body))]
     yield "rich-field", each_rich(body)
     yield "null", each_null(body)
     yield "tag", each_tag(body)
     yield "rich", [(None, rich(body))]
+    for kind, value in each_hard(body):
+        yield kind, [(None, value)]

@@ -1,0 +1,111 @@
+"""Vectors on which readers fail: what each is, and that kiplint's own decoder reads or refuses it at its offset."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codec.support import catalog, random_message
+from kiplint.codec.codec import Codec
+from kiplint.codec.faults import faults
+from kiplint.codec.problems import Malformed
+from kiplint.codec.values import each_hard
+from kiplint.commands.vectors.run import vectors
+from tools import USUAL, field, message
+
+TRUNK = "kafka-trunk-2026-08"
+
+
+def refused_at(codec: Codec, data: bytes) -> list[int]:
+    """The offsets of the problems of bytes, which the compiled reader must refuse too."""
+    with pytest.raises(Malformed):
+        codec.read(data)
+    return [problem.offset for problem in codec.decode(data).problems]
+
+
+@settings(max_examples=3 * USUAL)
+@given(st.integers(0, 2**63))
+def test_every_hard_body_is_read_and_every_fault_is_refused_where_it_is(seed: int) -> None:
+    rng = random.Random(seed)
+    codec = Codec(random_message(rng), rng.randint(0, 5))
+    for kind, value in each_hard(codec.body):
+        data, problems = codec.encode(value)
+        assert problems == (), kind
+        assert codec.encode(codec.read(data)) == (data, ())
+        assert codec.decode(data, spans=True).problems == ()
+    for fault in faults(codec):
+        assert refused_at(codec, fault.data) == [fault.offset], fault
+
+
+def test_every_vector_of_the_trunk_is_read_or_refused_where_it_says(corpus: Path) -> None:
+    known = catalog(str(corpus / TRUNK))
+    numbers = {"read": 0, "refuse": 0}
+    for vector in vectors(corpus / TRUNK):
+        codec = known.codec(known.named(vector.message)[0], vector.version)
+        data = bytes.fromhex(vector.hex)
+        numbers[vector.must] += 1
+        if vector.must == "read":
+            assert (codec.read(data), vector.offset) == (vector.value, None)
+        else:
+            assert (refused_at(codec, data), vector.value) == ([vector.offset], None), vector
+    assert numbers == {"read": 12_518, "refuse": 6_324}
+
+
+def flexible(*fields: object, **others: object) -> Codec:
+    return Codec(message(*fields, validVersions="0", flexibleVersions="0+", **others), 0)  # type: ignore[arg-type]
+
+
+def hard(codec: Codec) -> dict[str, bytes]:
+    return {kind: codec.write(value) for kind, value in each_hard(codec.body)}
+
+
+def test_lengths_and_counts_take_two_bytes() -> None:
+    codec = flexible(field("Name", "string"), field("Numbers", "[]int8"))
+    assert hard(codec)["long"] == b"\x80\x01" + b"x" * 127 + b"\2\0\0"
+    assert hard(codec)["array-128"] == b"\1" + b"\x81\x01" + b"\0" * 128 + b"\0"
+    assert hard(codec)["utf-8"] == b"\x0b\xc3\xa9\xe2\x82\xac\xf0\x90\x8d\x88\0" + b"\2\0\0"
+
+
+def test_unknown_tags_stand_in_every_body() -> None:
+    codec = flexible(field("Box", "[]Box", fields=[field("A", "int8")]))
+    two = b"\2" + b"\x90\x4e" + b"\x80\x01" + b"\0" * 128 + b"\xff\xff\xff\xff\x07" + b"\0"
+    assert hard(codec)["unknown-tags"] == b"\2\0" + two + two
+
+
+def test_extreme_numbers() -> None:
+    made = hard(flexible(field("A", "int16"), field("B", "uint32"), field("C", "float64"), field("D", "uuid")))
+    assert made["lowest"][:6] == b"\x80\0\0\0\0\0"
+    assert made["highest"] == b"\x7f\xff" + b"\xff" * 4 + bytes.fromhex("7fefffffffffffff") + b"\xff" * 16 + b"\0"
+    assert (made["nan"][6:8], made["-infinity"][6:8]) == (b"\x7f\xf8", b"\xff\xf0")
+
+
+def test_nulls_outside_and_inside() -> None:
+    inner = field("S", "string", nullableVersions="0+")
+    made = hard(flexible(field("Box", "[]Box", nullableVersions="0+", fields=[inner])))
+    assert (made["nulls"], made["nulls-inside"]) == (b"\0\0", b"\2\0\0\0")
+
+
+def test_faults_of_a_flexible_body() -> None:
+    codec = flexible(field("Name", "string"))
+    assert [(fault.kind, fault.field, fault.data, fault.offset) for fault in faults(codec)] == [
+        ("length-beyond-end", "name", b"\x0aName-1\0", 0),
+        ("varint-without-end", "name", b"\xff" * 6 + b"Name-1\0", 0),
+        ("null-not-allowed", "name", b"\0\0", 0),
+        ("trailing-bytes", "", b"\7Name-1\0\0", 8),
+        ("tag-order", "", b"\1\2\x91\x4e\0\x90\x4e\0", 5),
+        ("tag-duplicate", "", b"\1\2\x91\x4e\0\x91\x4e\0", 5),
+        ("varint-without-end", "", b"\1" + b"\xff" * 6, 1),
+        ("length-beyond-end", "", b"\1\1\x90\x4e\1", 2),
+    ]
+
+
+def test_output_grows_with_the_message_and_not_with_its_square() -> None:
+    def size(count: int) -> int:
+        codec = flexible(*(field(f"F{number}", "[]string" if number % 2 else "string") for number in range(count)))
+        return sum(map(len, hard(codec).values())) + sum(len(fault.data) for fault in faults(codec))
+
+    assert size(800) < 2.1 * size(400)
