@@ -123,7 +123,7 @@ class Offer(NamedTuple):
         return is_between_nodes(self.request.api_key or 0, self.name)
 
 
-class Need(NamedTuple):
+class Need(msgspec.Struct, frozen=True):
     """What a client can do only with brokers that list a version of an RPC in ApiVersions."""
 
     what: str
