@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from kiplint.commands.negotiate.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.compat.judge import BREAKS
+from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
+from kiplint.render.page import set_titles
 from kiplint.render.report import RunResult
 
 from .browser import Visit, chromium
@@ -157,14 +160,22 @@ def _flat(text: str) -> str:
 def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     found = pages("check").document
     seen = visit("check")
+    ordered = sorted(
+        found["findings"],
+        key=lambda item: (SEVERITIES.index(item["severity"]), item["path"], item["line"], item["column"]),
+    )
     rows = [
-        f"{one['severity']}: {_flat(one['message'])}{one['rule']}{one['line']}:{one['column']}"
-        for one in found["findings"]
+        f"{item['severity']}: {_flat(item['message'])}{item['rule']}{item['line']}:{item['column']}" for item in ordered
     ]
     script = "items => items.map((one) => one.querySelector('summary').textContent.replace(/\\s+/g, ' ').trim())"
     assert seen.page.locator("[data-item]").evaluate_all(script) == rows
-    files = list(dict.fromkeys(one["path"] for one in found["findings"]))
-    assert seen.texts(".group .path") == files
+    groups = list(dict.fromkeys((item["severity"], item["path"]) for item in ordered))
+    assert seen.texts(".group .path") == [path for _, path in groups]
+    rules = Counter((item["severity"], item["rule"]) for item in ordered)
+    by_rule = sorted(rules.items(), key=lambda row: (SEVERITIES.index(row[0][0]), -row[1], row[0][1]))
+    script = "rows => rows.map((row) => row.cells[0].textContent + row.cells[1].textContent)"
+    overview = [f"{number}{severity}: {rule}" for (severity, rule), number in by_rule]
+    assert seen.page.locator(".overview tr").evaluate_all(script) == overview
     numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
     assert {name: numbers[name] for name in found["summary"]} == {name: str(n) for name, n in found["summary"].items()}
 
@@ -503,10 +514,41 @@ def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) 
     seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     if command == "matrix":
         seen.page.locator(".matrix button").first.click()
-        assert seen.page.locator("#pair-title").inner_text() == f"{old} as the client of {old}"
+        assert seen.page.locator("#pair-title").inner_text() == f"{old.name} as the client of {old.name}"
         seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert "<script>alert(1)</script>" in seen.page.locator("main").inner_text()
     scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"
     assert seen.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])
     assert (seen.said, seen.others) == ([], [])
     seen.close()
+
+
+def test_files_are_linked_where_github_shows_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in (("SERVER_URL", "https://github.com"), ("REPOSITORY", "apache/kafka"), ("SHA", "4f2c")):
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "a b" / "XRequest.json").write_text('{"type": "request", "name": "XRequest", "validVersions": "x"}')
+    page = io.StringIO()
+    write("html", kiplint.check("a b"), page)
+    assert (
+        '<a href="https://github.com/apache/kafka/blob/4f2c/a%20b/XRequest.json">a b/XRequest.json</a>'
+        in page.getvalue()
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "titles"),
+    [
+        (["4.0.0:"], ["4.0.0"]),
+        (["schemas"], ["schemas"]),
+        (["/home/me/kafka/common/message"], ["common/message"]),
+        (["/a/4.0.0/message", "/a/4.1.0/message"], ["4.0.0", "4.1.0"]),
+        (["/a/b", "/a/b/c"], ["b", "b/c"]),
+        (["/a/x", "/a/x"], ["a/x", "a/x"]),
+        (["4.0.0:", "4.1.0:clients"], ["4.0.0", "4.1.0:clients"]),
+        (["a/x/z", "b/x/z", "b/y/z"], ["a/x", "b/x", "b/y"]),
+    ],
+)
+def test_titles_of_sets(names: list[str], titles: list[str]) -> None:
+    assert set_titles(*names) == titles

@@ -117,9 +117,25 @@ def as_text(value: str) -> Markup:
     return Markup(printable(value).translate(_IN_TEXT))
 
 
-def set_title(name: str) -> str:
-    """A set as a page calls it: of a whole revision, `4.0.0:`, its name alone."""
-    return printable(name.removesuffix(":") or name)
+def set_titles(*names: str) -> list[str]:
+    """The sets as a page calls them: `4.0.0:` without its colon, paths without what they have in common.
+
+    A lone absolute path is shown by its last two parts.
+    """
+    parts = [(name.removesuffix(":") or name).split("/") for name in names]
+    least = min(map(len, parts), default=1) - 1
+    first = last = 0
+    if len(set(names)) > 1:
+        first = _alike(parts, least)
+        last = _alike([part[::-1] for part in parts], least - first)
+    elif names and names[0].startswith("/"):
+        first = max(0, least - 1)
+    return [printable("/".join(part[first : len(part) - last])) for part in parts]
+
+
+def _alike(rows: Sequence[Sequence[str]], most: int) -> int:
+    """How many items, `most` at the most, all rows have in common at their start."""
+    return next((place for place in range(most) if len({row[place] for row in rows}) > 1), most)
 
 
 def anchors(names: Sequence[str]) -> list[str]:

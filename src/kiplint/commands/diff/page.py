@@ -17,7 +17,7 @@ from kiplint.compat.judge import BREAKS, GRAVE, Judged
 from kiplint.compat.witness import Witness
 from kiplint.model.layout import layout, lines, unfolded
 from kiplint.model.message import Message
-from kiplint.render.page import Strip, Tally, anchors, set_title, strip, write_page
+from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page
 from kiplint.versions import NONE, VersionRange
 
 MARKS = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info", "none": ""}
@@ -59,11 +59,12 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     counts = Counter(change.breaks for change in result.changes)
     entries = list(_entries(result.changes))
     rules = sorted({change.rule for change in result.changes})
+    old, new = set_titles(*result.sets[:2])
     write_page(
         "commands/diff/page.html",
         out,
-        old=set_title(result.sets[0]),
-        new=set_title(result.sets[1]),
+        old=old,
+        new=new,
         summary=summary_line(result.changes, result.messages) if result.changes else "",
         compared=result.messages,
         tallies=[Tally(what, TITLES.get(what, what), counts[what], MARKS[what]) for what in BREAKS],

@@ -11,7 +11,7 @@ from kiplint.commands.negotiate.text import steps
 from kiplint.compat.negotiation.releases import ReleaseMatrix, RpcCell
 from kiplint.compat.negotiation.result import TROUBLE, RpcRow
 from kiplint.compat.roles import is_between_nodes
-from kiplint.render.page import Tally, anchors, set_title, write_page
+from kiplint.render.page import Tally, anchors, set_titles, write_page
 from kiplint.text.show import printable
 
 TITLES = {
@@ -50,6 +50,7 @@ class ConnectionCard(NamedTuple):
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     """Write the page of a negotiation, RPCs that cannot be used first."""
     negotiation = result.negotiation
+    client, *brokers = set_titles(negotiation.client, *negotiation.brokers)
     states = [_state(rpc) for rpc in negotiation.rpcs]
     order = list(TITLES)
     names = anchors([rpc.name for rpc in negotiation.rpcs])
@@ -59,12 +60,14 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/negotiate/page.html",
         out,
-        client=set_title(negotiation.client),
-        brokers=list(map(set_title, negotiation.brokers)),
+        client=client,
+        brokers=brokers,
         summary=[Tally("", "RPCs", negotiation.summary.rpcs), *(tally for tally in tallies if tally.number)],
         connections=[
-            ConnectionCard(set_title(exchange.broker), _grouped(steps(exchange, ids, mode)))
-            for exchange, ids, mode in zip(negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True)
+            ConnectionCard(broker, _grouped(steps(exchange, ids, mode)))
+            for broker, exchange, ids, mode in zip(
+                brokers, negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True
+            )
         ],
         lines=sorted(lines, key=lambda line: (order.index(line.state), line.rpc.api_key)),
         states=tallies,
@@ -123,6 +126,7 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
     """Write the page of a matrix."""
     matrix = result.matrix
     names = [release.name for release in matrix.releases]
+    titles = set_titles(*names)
     agreed = {pair: _count_agreed(cells) for pair, cells in matrix.pairs.items()}
     least, most = min(agreed.values(), default=0), max(agreed.values(), default=0)
 
@@ -138,8 +142,10 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         out,
         scripts=("commands/negotiate/matrix.js",),
         data=_script_data(matrix),
-        releases=list(map(set_title, names)),
-        rows=[(set_title(client), [square(client, broker) for broker in names]) for client in names],
+        releases=titles,
+        rows=[
+            (title, [square(client, broker) for broker in names]) for title, client in zip(titles, names, strict=True)
+        ],
         note=matrix.note,
         trouble=len(matrix.trouble),
         pairs=len(matrix.pairs),
@@ -174,7 +180,7 @@ def _script_data(matrix: ReleaseMatrix) -> dict[str, Any]:
         for broker in names
     ]
     return {
-        "releases": list(map(set_title, names)),
+        "releases": set_titles(*names),
         "rpcs": [[key, printable(name), is_between_nodes(key, name)] for key, name in rpcs],
         "codes": {code: [STATUSES[status], status, status in TROUBLE] for status, code in CODES.items()},
         "rows": [_row(cells, columns) for cells in rows],

@@ -7,7 +7,7 @@ from typing import NamedTuple, TextIO
 from kiplint.commands.rollout.run import RolloutResult
 from kiplint.commands.rollout.text import closing
 from kiplint.compat.rollout import STATUSES, RolloutRow, summary
-from kiplint.render.page import Strip, Tally, anchors, set_title, strip, write_page
+from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page
 from kiplint.versions import NONE, InvalidRange, VersionRange
 
 ORDER = ("wrong", "missing", "new", "done", "exempt", "dead")
@@ -27,11 +27,12 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     rows = sorted(result.rows, key=lambda row: (ORDER.index(row.status), row.api_key, row.name))
     names = anchors([row.name for row in rows])
     counts = summary(rows)
+    titles = set_titles(*result.sets)
     write_page(
         "commands/rollout/page.html",
         out,
-        title=set_title(result.sets[0]) if result.sets else "the working directory",
-        base=set_title(result.sets[1]) if len(result.sets) > 1 else "",
+        title=titles[0] if titles else "the working directory",
+        base=titles[1] if len(titles) > 1 else "",
         summary=closing(result.rows, result.header),
         header=result.header,
         tallies=[Tally(status, status, counts[status], MARKS[status]) for status in STATUSES],

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple, TextIO
+from urllib.parse import quote
 
 from kiplint.engine.finding import SEVERITIES, Span
 from kiplint.render.findings.json import FindingObject, finding_object
-from kiplint.render.page import Tally, anchors, set_title, write_page
+from kiplint.render.page import Tally, anchors, set_titles, write_page
 from kiplint.render.report import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
@@ -44,21 +47,24 @@ class Item(NamedTuple):
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the page."""
     items = list(items_of(report))
-    groups = groups_of(items)
-    rules = sorted({item.finding.rule for item in items})
+    groups = groups_of(items, report)
+    files = {group.path: group.name for group in groups}
+    numbers = {path: str(number) for number, path in enumerate(sorted(files))}
+    rules = Counter((item.finding.severity, item.finding.rule) for item in items)
     write_page(
         "render/pages/findings.html",
         out,
         command=report.command,
-        title=", ".join(map(set_title, report.sets)) or WITHOUT_SETS.get(report.command, report.command),
+        title=", ".join(set_titles(*report.sets)) or WITHOUT_SETS.get(report.command, report.command),
         headline=report.headline,
         summary=tallies(report),
         severities=[Tally(name, name, report.counts[name], name) for name in SEVERITIES],
         groups=groups,
-        numbers={path: str(at) for at, (_, path, _) in enumerate(groups)},
-        choices=[(str(at), name) for at, (name, _, _) in enumerate(groups)],
+        numbers=numbers,
+        choices=sorted(((numbers[path], name) for path, name in files.items()), key=lambda choice: choice[1]),
         count=len(items),
-        rules=[(rule, rule) for rule in rules],
+        rules=[(rule, rule) for rule in sorted({rule for _, rule in rules})],
+        overview=sorted(rules.items(), key=lambda row: (SEVERITIES.index(row[0][0]), -row[1], row[0][1])),
         about=report.rules,
         broken=report.broken,
     )
@@ -72,20 +78,42 @@ def tallies(report: Report) -> list[Tally]:
     return [*severities, *(Tally(name, name.replace("_", " "), number) for name, number in rest.items())]
 
 
-def groups_of(items: list[Item]) -> list[tuple[str, str, list[Item]]]:
-    """The findings by file: the name of its message, its path, and its findings."""
+class ItemGroup(NamedTuple):
+    """The findings of one severity in a file: the name of its message, its path, and its address or an empty text."""
+
+    name: str
+    path: str
+    address: str
+    items: list[Item]
+
+
+def groups_of(items: Iterable[Item], report: Report) -> list[ItemGroup]:
+    """The findings by severity and file, in their order."""
+    base = _repository_address()
     groups = []
-    for path, some in groupby(items, key=lambda item: item.finding.path):
+    for (_, path), some in groupby(items, key=lambda item: (item.finding.severity, item.finding.path)):
         group = list(some)
         name = next((item.finding.message_name for item in group if item.finding.message_name), "")
-        groups.append((name or path.rpartition("/")[2], path, group))
+        inside = report.in_repository(path)
+        address = f"{base}{quote(inside)}" if base and not os.path.isabs(inside) else ""
+        groups.append(ItemGroup(name or path.rpartition("/")[2], path, address, group))
     return groups
 
 
+def _repository_address() -> str:
+    """Where GitHub shows the files of the commit that an action runs on; empty elsewhere."""
+    parts = [os.environ.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
+    server, repository, commit = parts
+    return f"{server}/{repository}/blob/{commit}/" if all(parts) and server.startswith("https://") else ""
+
+
 def items_of(report: Report) -> Iterator[Item]:
-    """The findings in the order of files."""
+    """The findings, the worst first, then by file and line."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
-    findings = sorted(report.findings, key=lambda finding: finding.path)
+    findings = sorted(
+        report.findings,
+        key=lambda finding: (SEVERITIES.index(finding.severity), finding.path, finding.span.line, finding.span.column),
+    )
     names = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
     for finding, anchor in zip(findings, names, strict=True):
         known = finding.path in report.sources
