@@ -7,12 +7,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kiplint.engine.errors import UsageError
-from kiplint.server.framing import MOST_BYTES, MOST_HEADER, Frames
-from kiplint.server.session import path_of
+from kiplint.server.buffer import Buffer
+from kiplint.server.framing import MOST_BYTES, MOST_HEADER, Frames, shortened
+from kiplint.server.session import Session, path_of
 
 
 def framed(body: str) -> bytes:
@@ -127,3 +129,58 @@ def test_a_message_that_ends_early_is_refused_in_a_line(tmp_path: Path) -> None:
     done = served(b'Content-Length: 500\r\n\r\n{"a":', tmp_path)
     told = b"error: standard input ends after 5 of the 500 bytes of a message\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1 << 20])
+def test_a_string_that_is_too_long_is_cut_and_keeps_the_marks_of_a_definition(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kiplint.server.framing.MOST_STRING", 12)
+    texts = ["short", 'a"\\b' * 20, "\U0001f980" * 20, "x" * 12, "x" * 13, "// " * 9 + '"validVersions": "0"']
+    data = json.dumps({"texts": texts}).encode()
+    cut = json.loads(shortened(data[at : at + size] for at in range(0, len(data), size)))["texts"]
+    assert cut[0] == texts[0]
+    assert cut[3:5] == ["x" * 12, "x" * 12]
+    assert cut[5].startswith("// " * 4)
+    if size > 20:
+        assert cut[5].endswith(" validVersions")
+    assert all(len(json.dumps(text)) <= 30 for text in cut[:5])
+
+
+def test_much_beside_strings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kiplint.server.framing.MOST_KEPT", 1 << 20)
+    with pytest.raises(UsageError, match="more than 1 MiB beside the text"):
+        Frames(io.BytesIO(b"[" * (1 << 21))).read(1 << 21)
+
+
+def test_a_document_has_the_bound_of_the_command_line(tmp_path: Path) -> None:
+    uri = (tmp_path / "X.json").as_uri()
+    text = '// \\" \n' * 3_000_000 + '{ "validVersions": "0" }'
+    item = {"uri": uri, "languageId": "json", "version": 1, "text": text}
+    place = {"line": 0, "character": 0}
+    edit = {"range": {"start": place, "end": place}, "text": "x"}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": item}},
+        {
+            "method": "textDocument/didChange",
+            "params": {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [edit]},
+        },
+        {"id": 2, "method": "textDocument/hover", "params": {"textDocument": {"uri": uri}, "position": place}},
+        {"id": 3, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    done = served(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b'"message": "the file has more than 1,048,576 bytes, which is far more than any definition"' in done.stdout
+    assert b'"version": 2' in done.stdout
+
+
+def test_a_document_that_was_too_large_is_read_again_when_it_is_saved(tmp_path: Path) -> None:
+    path, session = tmp_path / "X.json", Session()
+    session.known.put(Buffer(str(path), "{" + " " * 1_048_576, 1, "utf-16"))
+    path.write_text('{ "name": "X" }', encoding="utf-8")
+    session.reread(path.as_uri())
+    buffer = session.text(path.as_uri())
+    assert buffer is not None
+    assert (buffer.text, buffer.version, buffer.fits) == ('{ "name": "X" }', 1, True)

@@ -55,6 +55,7 @@ def _listen(server: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        server.reread(params.text_document.uri)
         server.outdate()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)

@@ -64,8 +64,8 @@ class Buffer:
 
     @property
     def fits(self) -> bool:
-        """Whether it is small enough for a definition; what is not is not looked into."""
-        return len(self.text) <= MAX_BYTES
+        """Whether it is small enough for a definition; one that is not is not looked into, and may be cut."""
+        return len(self.text) <= MAX_BYTES and len(self.data) <= MAX_BYTES
 
     @cached_property
     def data(self) -> bytes:
@@ -86,10 +86,13 @@ class Buffer:
         return Units(self.text, "utf-8")
 
     def changed(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> Buffer:
-        """The text after the changes, one after the other."""
+        """The text after the changes, one after the other; a change of a part of what does not fit leaves it so."""
         now = self
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
+                if not now.fits:
+                    now = Buffer(self.path, now.text, version, self.encoding)
+                    continue
                 start, end = now.offset(change.range.start), now.offset(change.range.end)
                 text = now.text[:start] + change.text + now.text[max(start, end) :]
             else:

@@ -1,14 +1,24 @@
-"""The messages of an editor out of its bytes: a header is looked at before anything is read for it."""
+"""The messages of an editor, from its bytes: the header is checked before anything else is read."""
 
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from kiplint.engine.errors import UsageError
+from kiplint.sources.schema_files import LARGEST_ENTRY, MARKS
 from kiplint.text.show import show_raw
 
 MOST_BYTES = 128 << 20
 """The longest message that is read: more than twice the largest text that editors send, so that it may be escaped."""
+
+MOST_KEPT = 16 << 20
+"""The maximum of bytes of a message that are kept: what is in no text, and as much of each text as is needed."""
+
+MOST_STRING: Final = 6 * LARGEST_ENTRY
+"""The bytes of a string that are kept: enough to see that a text is too large, even where each byte is an escape."""
 
 MOST_HEADER = 8 << 10
 """Bytes of all lines of a header."""
@@ -38,10 +48,21 @@ class Frames(io.BufferedReader):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """The bytes of a message."""
+        if size is not None and size > MOST_KEPT:
+            return shortened(self._pieces(size))
         data = super().read(size)
         if size is not None and len(data) < size:
-            raise UsageError(f"standard input ends after {len(data):,} of the {size:,} bytes of a message")
+            raise _ends_early(len(data), size)
         return data
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        left = size
+        while left:
+            piece = super().read(min(left, 1 << 20))
+            if not piece:
+                raise _ends_early(size - left, size)
+            left -= len(piece)
+            yield piece
 
     def _length(self) -> int | None:
         """How many bytes the message behind the next header has; None where the input ends before it."""
@@ -60,6 +81,54 @@ class Frames(io.BufferedReader):
         if left == MOST_HEADER:
             return None
         raise UsageError("standard input ends in the header of a message")
+
+
+def _ends_early(count: int, size: int) -> UsageError:
+    return UsageError(f"standard input ends after {count:,} of the {size:,} bytes of a message")
+
+
+_INSIDE: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_WHOLE: Final = re.compile(rb"(?:[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
+
+
+def shortened(pieces: Iterable[bytes]) -> bytes:
+    """JSON in pieces, each string of it that is longer than `MOST_STRING` cut there.
+
+    The marks of a definition behind the cut are appended, as `marks_of` does it for a file. Raises UsageError where
+    more than `MOST_KEPT` bytes remain.
+    """
+    kept = bytearray()
+    start, length, rest = -1, 0, b""  # where the string begins in what is kept, and its bytes so far
+    marks: set[bytes] = set()
+    for piece in pieces:
+        data, at, rest = rest + piece, 0, b""
+        while at < len(data):
+            if start < 0:
+                end = data.find(b'"', at) + 1 or len(data)
+                kept += data[at:end]
+                start, length, at = (len(kept), 0, end) if data[end - 1] == _QUOTE else (-1, 0, end)
+            elif (end := _INSIDE.match(data, at).end()) > at:  # type: ignore[union-attr]
+                room = max(MOST_STRING - length, 0)
+                kept += data[at : min(end, at + room)]
+                length += end - at
+                if length > MOST_STRING:
+                    marks |= {mark for mark in MARKS if mark in data[max(at - 20, 0) : end]}
+                at = end
+            elif data[at] == _QUOTE:
+                if length > MOST_STRING:
+                    whole = _WHOLE.match(bytes(kept[start:]))[0]  # type: ignore[index]
+                    kept[start:] = b" ".join((whole.decode(errors="ignore").encode(), *sorted(marks)))
+                    marks.clear()
+                kept += b'"'
+                start, at = -1, at + 1
+            else:  # a backslash at the end of the piece
+                rest, at = data[at:], len(data)
+        if len(kept) > MOST_KEPT:
+            raise UsageError(f"standard input: a message has more than {MOST_KEPT >> 20} MiB beside the text in it")
+    return bytes(kept)
+
+
+_QUOTE: Final = ord('"')
 
 
 def _number(length: bytes | None) -> int:

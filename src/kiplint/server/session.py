@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidRequest, PyglsError
@@ -20,6 +21,7 @@ from kiplint.engine.rule import Rule
 from kiplint.render.report import url_of
 from kiplint.server.buffer import Buffer
 from kiplint.server.workspace import Neighbours, Workspace
+from kiplint.sources.schema_files import SourceError
 
 SOURCE = "kiplint"
 _SEVERITIES = {
@@ -125,6 +127,13 @@ class Session(LanguageServer):
             self.uris.pop(path, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
             self.later(os.path.dirname(path))
+
+    def reread(self, uri: str) -> None:
+        """A text has been saved: one that was too large to follow its edits is the file again."""
+        buffer = self.text(uri)
+        if buffer and not buffer.fits:
+            with suppress(SourceError):
+                self.known.put(self.known.saved(buffer.path, buffer.version))
 
     def outdate(self) -> None:
         """Something has changed on disk: what is open is checked anew."""

@@ -71,8 +71,11 @@ class Workspace:
 
     def buffer(self, path: str) -> Buffer:
         """A text as the editor has it, else the file on disk; raises SourceError when that cannot be read."""
-        known = self.buffers.get(path)
-        return known or Buffer(path, decode_text(read(path)), None, self.encoding)
+        return self.buffers.get(path) or self.saved(path)
+
+    def saved(self, path: str, version: int | None = None) -> Buffer:
+        """The file on disk, an oversized one only its beginning; raises SourceError when it cannot be read."""
+        return Buffer(path, decode_text(read(path)), version, self.encoding)
 
     def neighbours(self, directory: str) -> Neighbours:
         """The definitions of a directory as they are now."""

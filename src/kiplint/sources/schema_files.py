@@ -53,7 +53,8 @@ LARGEST_ENTRY: Final = (1 << 20) + 1
 MOST_LOOKED_AT: Final = 64 << 20
 """The maximum of bytes to search in a file that is too large; beyond, it is taken for a definition."""
 
-_MARKS: Final = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
+MARKS: Final = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
+"""The words that make a definition, in the forms in which `kind_of` combines them."""
 _DEFINITION_NAME: Final = r"[A-Z]\w*(?:Request|Response|Header|Record|Key|Value|Data|Message)\.json"
 _OUR_MARKS: Final = (b'"version"', b'"rule"', b'"$schema"', b'"description"')
 _COMMENT: Final = rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)'
@@ -82,7 +83,7 @@ def kind_of(data: bytes, name: str = "") -> Kind:
 
 
 def _has_marks(data: bytes) -> bool:
-    valid, flexible, key, kind = _MARKS
+    valid, flexible, key, kind = MARKS
     return valid in data or flexible in data or (key in data and kind in data)
 
 
@@ -117,9 +118,9 @@ def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
     count, before = 0, b""
     while count < MOST_LOOKED_AT and (piece := read(1 << 16)):
         count += len(piece)
-        marks.update(mark for mark in _MARKS if mark in before + piece)
+        marks.update(mark for mark in MARKS if mark in before + piece)
         before = piece[-20:]
-    return b" ".join(sorted(marks)) if count < MOST_LOOKED_AT else _MARKS[0], count
+    return b" ".join(sorted(marks)) if count < MOST_LOOKED_AT else MARKS[0], count
 
 
 def is_other_json(data: bytes, name: str = "") -> bool:
