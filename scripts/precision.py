@@ -2,7 +2,7 @@
 
 Writes `docs/precision.json`, out of which the reference is made, from the bundles of real definitions that lie where
 `KIPLINT_CORPUS` says, or in `../shared/corpus`. Each distinct directory is checked once. `docs/judged.json` is what a
-reader made of the findings that no later release mended.
+reader made of the findings that no later release corrected.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FILES = dict[str, str]
 FrozenFiles = tuple[tuple[str, str], ...]
 Element = tuple[str, str]
 """A message and the path of a field of it; empty for the message itself."""
-FATES = ("mended", "gone", "stand", "forks")
+FATES = ("corrected", "gone", "stand", "forks")
 
 
 class Key(NamedTuple):
@@ -53,8 +53,8 @@ class Key(NamedTuple):
         return ".".join(re.findall(r"\[([^\]]*)\]", self.place)) if self.place.startswith("/") else ""
 
     @property
-    def told(self) -> str:
-        """How a judge names the place: the path of the field, or what a note or a word was told."""
+    def label(self) -> str:
+        """How a verdict names the place: the path of the field, or the message about a note or a word."""
         return self.field if self.place.startswith("/") else self.place
 
 
@@ -114,6 +114,8 @@ class Checker:
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
         self._done: dict[FrozenFiles, dict[Key, Finding]] = {}
+        self.infos: set[Key] = set()
+        """The findings that are infos, for which no verdict is required."""
 
     def findings(self, repository: Repository, revision: str) -> dict[Key, Finding]:
         """The findings of a revision."""
@@ -124,6 +126,7 @@ class Checker:
                 inputs = [Input(name, data) for name, data in sorted(repository.contents(files).items())]
                 result = check_set(inputs, self._rules, directory=directory)
                 self._done[known] = {key_of(finding): finding for finding in result.findings}
+                self.infos |= {key for key, finding in self._done[known].items() if finding.severity == "info"}
             found |= self._done[known]
         return found
 
@@ -157,14 +160,14 @@ class History:
             self.last |= dict.fromkeys(checker.findings(repository, revision), number)
 
     def fate(self, key: Key) -> str:
-        """It stands, was mended, or is gone, with what it was about or for what others do."""
+        """It stands, was corrected, or is gone, with what it was about or for what others do."""
         following = self.last[key] + 1
         if following == len(self._revisions):
             return "stand"
         before, after = (
             self._elements(self._revisions[n]).get((key.message, key.field)) for n in (following - 1, following)
         )
-        return "mended" if after and before != after else "gone"
+        return "corrected" if after and before != after else "gone"
 
     def _elements(self, revision: str) -> dict[Element, str]:
         """What is there in a revision."""
@@ -188,7 +191,7 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def is_about(self, key: Key) -> bool:
         """Whether the finding is the one, or one of those, that was judged."""
-        return self.rule == key.rule and (not self.message or (self.message, self.place) == (key.message, key.told))
+        return self.rule == key.rule and (not self.message or (self.message, self.place) == (key.message, key.label))
 
 
 def verdict_on(key: Key, judged: list[Verdict]) -> str:
@@ -216,7 +219,10 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
         if rule.each not in ("change", "reading"):
             found = {key: value for key, value in fates.items() if key.rule == rule.id}
             counts = Counter(found.values())
-            read = Counter(verdict_on(key, judged) for key, value in found.items() if value != "mended")
+            verdicts = {key: verdict_on(key, judged) for key, value in found.items() if value != "corrected"}
+            read = Counter(
+                verdict for key, verdict in verdicts.items() if verdict != "unread" or key not in checker.infos
+            )
             records[rule.id] = {
                 "severity": rule.severity, "findings": len(found), **{part: counts[part] for part in FATES},
                 "right": read["right"], "wrong": read["wrong"], "unread": read["unread"],
@@ -225,12 +231,12 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
 
 
 def complaints(rules: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """The warnings that are true less than four times in five, or that nobody has judged."""
+    """The errors and warnings that are true less than four times in five, or that nobody has judged."""
     for name, item in rules.items():
-        if item["severity"] == "warning" and 5 * item["wrong"] > item["findings"]:
-            yield f"{name} is a warning, and true less than four times in five"
-        if item["severity"] == "warning" and item["unread"]:
-            yield f"{name} is a warning, and {item['unread']} of its findings are neither mended nor judged"
+        if item["severity"] in ("error", "warning") and 5 * item["wrong"] > item["findings"]:
+            yield f"{name} is of severity {item['severity']}, and true less than four times in five"
+        if item["unread"]:
+            yield f"{item['unread']} errors or warnings of {name} are neither corrected nor judged"
 
 
 def main() -> int:

@@ -11,21 +11,25 @@ from generator.markdown import anchor, page, prose, table
 
 DATA = Path(__file__).resolve().parent.parent / "precision.json"
 JUDGED = DATA.with_name("judged.json")
+PULL_REQUESTS = DATA.with_name("pull_requests.json")
 
 INTRODUCTION = """\
 What each rule finds in {tags} releases of Kafka, from 2.2 on, in its trunk, and at the heads of {count} forks
 ({forks}), and what history says of it. A finding counts once, however many releases have it.
 `make precision` measures it anew.
 
-- *mended*: the next release without it has what it was about, changed. *gone*: what it was about went with it, was
-  renamed, or stayed as it is. *stands*: Kafka's trunk of 2026-08 has it. *forks*: only a fork has it; its later history
-  is not known.
-- *true* and *false*: of those that were not corrected, how they were judged, one by one, [below](#judged). What was
-  corrected is true. A rule that is right less than four times in five is not a warning, and `make precision` fails
-  where one is, and where a finding of a warning is neither corrected nor judged.
+- *corrected*: the next release does not have the finding, because its message or field was changed. *gone*: the message
+  or field was removed or renamed. *stands*: Kafka's trunk of 2026-08 has the finding. *forks*: only a fork has it.
+- *true* and *false*: the [verdicts](#judged) on findings that were not corrected. `make precision` fails if an error or
+  a warning is true less than four times in five, or if a finding of these severities is neither corrected nor judged.
 
 Rules that are not listed found nothing: no release has made the mistake.
 """
+
+
+CHANGES = """\
+`scripts/pull_requests.py` checks and compares the last 90 commits of Kafka's trunk as pull requests. The releases
+before a commit say what is released. These are the commits that fail, with a verdict on each error; all others pass."""
 
 
 @cache
@@ -45,7 +49,16 @@ def make() -> str:
     forks = ", ".join(data()["forks"])
     about = INTRODUCTION.format(tags=data()["tags"], count=len(data()["forks"]), forks=forks)
     judged = table(["rule", "where", "", "reason"], [verdict(entry) for entry in json.loads(JUDGED.read_text("utf-8"))])
-    return page("Precision", about, table(["rule", "severity", "findings", *COLUMNS], rows), f"## Judged\n\n{judged}")
+    records = table(["rule", "severity", "findings", *COLUMNS], rows)
+    requests = table(
+        ["commit", "rule", "where", "", "reason"], map(_request, json.loads(PULL_REQUESTS.read_text("utf-8")))
+    )
+    return page("Precision", about, records, f"## Judged\n\n{judged}", f"## Pull requests\n\n{CHANGES}\n\n{requests}")
+
+
+def _request(error: dict[str, Any]) -> list[str]:
+    """The row of an error that was judged."""
+    return [error["commit"], *verdict(error)]
 
 
 def verdict(one: dict[str, Any]) -> list[str]:
@@ -54,8 +67,8 @@ def verdict(one: dict[str, Any]) -> list[str]:
     return [one["rule"], prose(where), "true" if one["true"] else "false", prose(one["reason"])]
 
 
-PARTS = ("findings", "mended", "gone", "stand", "forks", "right", "wrong")
-COLUMNS = ("mended", "gone", "stands", "forks", "true", "false")
+PARTS = ("findings", "corrected", "gone", "stand", "forks", "right", "wrong")
+COLUMNS = ("corrected", "gone", "stands", "forks", "true", "false")
 
 
 def record(rule: str) -> str:

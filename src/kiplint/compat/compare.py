@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kiplint.compat import kinds
 from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fields, pair_messages, partner
 from kiplint.compat.kinds import FieldChange
-from kiplint.compat.released import Releases
+from kiplint.compat.released import Releases, released_versions, unstable_version
 from kiplint.compat.tree import FieldBudget, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
@@ -107,10 +107,10 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     if _was_version(old, new):
         yield from _moved_record_type(both)
         return
-    released = _released(old, releases)
-    if old.unstable or _request_is_unstable(old):
-        released -= VersionRange.of(old.valid.highest, old.valid.highest)
-    unstable = (old.valid - released) & new.valid
+    released = _released(old, releases) - unstable_version(old)
+    restored = restored_versions(both, released & new.valid, releases)
+    released -= restored
+    unstable = (old.valid - released - restored) & new.valid
     common = released & new.valid
     yield from _identity_changes(both)
     yield from _version_changes(both, released)
@@ -121,9 +121,24 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     yield from _attribute_changes(both, old, new, released, set())
     if new.is_rpc and old.is_rpc:
         yield from compare_headers(both, common)
-    for piece in boundaries([versions for half in both for versions in _all_ranges(half)], unstable):
+    ranges = [versions for half in both for versions in _all_ranges(half)]
+    for piece in (*boundaries(ranges, unstable), *boundaries(ranges, restored)):
         if _on_the_wire(old, piece.lowest) != _on_the_wire(new, piece.lowest):
-            yield kinds.UnstableChanged(both, piece)
+            yield kinds.UnstableChanged(both, piece, restored=piece <= restored)
+
+
+def restored_versions(messages: Both, versions: VersionRange, releases: Releases | None) -> VersionRange:
+    """Of released versions, those in which the new message has the bytes of a release, and the old of none."""
+    old, new = messages
+    forms = releases.messages(old) if releases else []
+    restored = NONE
+    ranges = [part for message in (old, new, *forms) for part in _all_ranges(message)]
+    for piece in boundaries(ranges, versions) if forms else ():
+        before, after = (_on_the_wire(message, piece.lowest) for message in messages)
+        if before != after:
+            wires = [_on_the_wire(form, piece.lowest) for form in forms if piece <= released_versions(form)]
+            restored |= piece if after in wires and before not in wires else NONE
+    return restored
 
 
 def _released(message: Message, releases: Releases | None) -> VersionRange:
@@ -134,14 +149,6 @@ def _all_ranges(message: Message) -> list[VersionRange]:
     """The ranges of versions on whose bounds the bytes or the header of a message may change."""
     ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
     return [*ranges, *(entry.versions for entry in message.header_ranges)]
-
-
-def _request_is_unstable(message: Message) -> bool:
-    """Whether a message is the response of a request whose latest version, the same as its own, is unstable."""
-    if message.type != "response":
-        return False
-    request = partner(message)
-    return request is not None and request.unstable and request.valid.highest == message.valid.highest
 
 
 def _was_version(old: Message, new: Message) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
+from kiplint.compat.change import partner
 from kiplint.compat.tree import Tree, load
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
@@ -28,6 +29,7 @@ class Releases:
         self.names = tuple(names)
         self._trees = iter(trees)
         self._known: dict[tuple[str, object], VersionRange] = {}
+        self._messages: dict[tuple[str, object], list[Message]] = {}
 
     def versions(self, message: Message) -> VersionRange:
         """The valid versions of a message that a release has; its unstable version is not released."""
@@ -39,7 +41,12 @@ class Releases:
             for released in tree.messages:
                 identity = _identity(released)
                 self._known[identity] = self._known.get(identity, NONE) | released_versions(released)
+                self._messages.setdefault(identity, []).append(released)
         return message.valid & self._known.get(key, NONE)
+
+    def messages(self, message: Message) -> list[Message]:
+        """The message as the releases have it that `versions` has read."""
+        return self._messages.get(_identity(message), [])
 
     def __str__(self) -> str:
         shown = [*self.names[:SHOWN], *([f"{len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else [])]
@@ -47,14 +54,21 @@ class Releases:
 
 
 def released_versions(message: Message) -> VersionRange:
-    """The valid versions without the highest one while that is unstable."""
-    highest = VersionRange.of(message.valid.highest, message.valid.highest) if message.valid else NONE
-    return message.valid - highest if message.unstable else message.valid
+    """The valid versions without the unstable one."""
+    return message.valid - unstable_version(message)
+
+
+def unstable_version(message: Message) -> VersionRange:
+    """The highest version while the message, or the request of a response with the same highest version, marks it."""
+    highest = message.valid.highest
+    request = partner(message) if message.type == "response" else message
+    marked = message.unstable or (request is not None and request.unstable and request.valid.highest == highest)
+    return VersionRange.of(highest, highest) if marked and message.valid else NONE
 
 
 def _identity(message: Message) -> tuple[str, object]:
-    """What a message is known by: an RPC by its API key, any other message by its name."""
-    return message.type, message.api_key if message.is_rpc and message.api_key is not None else message.name
+    """What a message is known by: an RPC by its API key, any other message by its name, whatever its type was then."""
+    return (message.type, message.api_key) if message.is_rpc and message.api_key is not None else ("", message.name)
 
 
 def find_releases(

@@ -14,6 +14,7 @@ from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.commands.diff.run import DiffResult
 from kiplint.commands.diff.text import HEADER, heading, sentence, summary_line
 from kiplint.compat.judge import BREAKS, GRAVE, Judged
+from kiplint.compat.released import unstable_version
 from kiplint.compat.witness import Witness
 from kiplint.model.layout import layout, lines, unfolded
 from kiplint.model.message import Message
@@ -133,7 +134,7 @@ def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange
     """The versions of a message in two sets; `changed` are those whose bytes changed."""
     was, now = (message.valid if message else NONE for message in (old, new))
     flexible = (old.flexible if old else NONE) & (was - now) | (new.flexible if new else NONE) & now
-    unstable = _unstable(new) if new else NONE
+    unstable = unstable_version(new) if new else NONE
 
     def look_and_meaning(version: int) -> tuple[str, str]:
         looks = []
@@ -147,10 +148,6 @@ def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange
         return " ".join(looks), ", ".join(looks)
 
     return strip([was, now, flexible, unstable, *changed], was | now, look_and_meaning)
-
-
-def _unstable(message: Message) -> VersionRange:
-    return VersionRange.of(message.valid.highest, message.valid.highest) if message.unstable and message.valid else NONE
 
 
 MOST_ROWS = 40
