@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from kiplint.commands.upgrade_path.run import upgrade_path as plan
 from kiplint.compat.tree import load
 from kiplint.compat.upgrade import UpgradePath, UpgradeRelease, interoperate, make_release, upgrade_path
 from kiplint.sources.history import version_key, version_tags
@@ -227,3 +228,10 @@ def test_clients_that_are_left_behind(history: Path, tmp_path: Path) -> None:
         "  librdkafka@1.3.0  left behind by step 1, confluent-8.0.0  ListOffsets\n"
         "  librdkafka@1.8.2  not left behind\n"
     )
+
+
+def test_a_client_is_not_left_behind_by_what_it_could_never_use(history: Path) -> None:
+    """The only ConsumerGroupHeartbeat of librdkafka 2.15 is newer than that of 3.9, and 2.4 has none."""
+    found = plan("2.4.0:", "3.9.0-rc3:", clients="librdkafka@2.15.0", repository=history)
+    assert [(client.step, client.status, client.lost) for client in found.path.clients] == [(None, "limited", ())]
+    assert found.status == "ok"

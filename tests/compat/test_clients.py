@@ -10,11 +10,11 @@ import pytest
 
 from kiplint.compat.negotiation.clients import (
     ClientUse,
+    client_use,
     release_named,
     released_side,
     releases,
     releases_named,
-    use_of_client,
     use_of_clients,
 )
 from kiplint.compat.negotiation.negotiate import negotiate
@@ -164,7 +164,8 @@ def test_default_settings(history: Path) -> None:
 
 
 def test_a_client_that_ignores_the_lowest_version(history: Path) -> None:
-    use = use_of_client(release_named("kafkajs@1.4.6"), [("4.0", schemas(history, "confluent-8.0.0"))])
+    release = release_named("kafkajs@1.4.6")
+    use = client_use(release, negotiate(released_side(release), [("4.0", schemas(history, "confluent-8.0.0"))]))
     (join,) = (rpc for rpc in use.lost if rpc.name == "JoinGroup")
     assert join.message == (
         "the client has 0, 4.0 2-9: no version in common; it sends version 0 all the same, and the broker refuses it"

@@ -92,7 +92,7 @@ def test_a_wrong_password(schemas: Path, mechanism: Mechanism) -> None:
     with server(speaking(Guarded(mechanism), str(schemas))) as address:
         said = ask(address, client=schemas, sasl=Sasl(mechanism, USER, "guess"), timeout=60.0).error or ""
     reason = "wrong password" if mechanism == "PLAIN" else "The client keys don't match.: invalid-proof"
-    assert said == f"the broker refuses the credentials: error 58 (SASL_AUTHENTICATION_FAILED): {reason}"
+    assert said == f"the broker refuses the credentials: error 58 (SASL_AUTHENTICATION_FAILED, not retriable): {reason}"
 
 
 def test_a_wrong_password_on_which_the_broker_closes_the_connection(schemas: Path) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from kiplint.commands.upgrade_path.result import UpgradeResult
-from kiplint.compat.negotiation.clients import ClientRelease, releases_named, use_of_client
+from kiplint.compat.negotiation.clients import ClientRelease, client_use, released_side, releases_named
+from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
 from kiplint.compat.upgrade import LeftBehind, UpgradePath, make_release
@@ -61,14 +62,16 @@ def _left_behind(
     """For each client the first step after which it loses RPCs that it could use before the path (KIP-896)."""
     stops = [(path.source, path.mode), *((step.target, step.mode) for step in path.steps)]
     for release in chosen:
-        uses = [use_of_client(release, [(name, sets[name])], mode=mode) for name, mode in stops]
-        lost = [{rpc.name for rpc in use.lost} for use in uses]
-        step = next((number for number, names in enumerate(lost) if names - lost[0]), None)
+        side = released_side(release)
+        states = [negotiate(side, [(name, sets[name])], mode=mode) for name, mode in stops]
+        before = {rpc.name for rpc in states[0].rpcs if rpc.chosen is not None and not rpc.in_trouble}
+        lost = [tuple(rpc.name for rpc in state.rpcs if rpc.in_trouble and rpc.name in before) for state in states]
+        step = next((number for number, names in enumerate(lost) if names), None)
+        status = client_use(release, states[-1]).status
         if step is None:
-            yield LeftBehind(release.name, None, status=uses[-1].status)
+            yield LeftBehind(release.name, None, status=status)
         else:
-            names = tuple(rpc.name for rpc in uses[step].lost if rpc.name not in lost[0])
-            yield LeftBehind(release.name, step, stops[step][0], uses[-1].status, names)
+            yield LeftBehind(release.name, step, stops[step][0], status, lost[step])
 
 
 def _open_trees(source: str, target: str, over: Sequence[str], tags: bool, repository: str | None) -> list[Tree]:

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.compat.negotiation.negotiate import Named, negotiate
-from kiplint.compat.negotiation.result import Loss
+from kiplint.compat.negotiation.result import Loss, Negotiation
 from kiplint.compat.negotiation.sides import Habits, Need, Side, ranged_side
 from kiplint.compat.roles import Mode
 from kiplint.engine.errors import UsageError
@@ -197,7 +197,10 @@ def use_of_clients(
     chosen: Sequence[ClientRelease], brokers: Sequence[Named], *, unstable: bool = False, mode: Mode | None = None
 ) -> tuple[ClientRow, ...]:
     """What releases of clients can do with all of the brokers. Raises UsageError for a mode that a broker lacks."""
-    uses = [use_of_client(release, brokers, unstable=unstable, mode=mode) for release in chosen]
+    uses = [
+        client_use(release, negotiate(released_side(release), brokers, unstable=unstable, mode=mode))
+        for release in chosen
+    ]
     groups = groupby(sorted(uses, key=lambda use: use.client), key=lambda use: use.client)
     return tuple(_row(client, tuple(group)) for client, group in groups)
 
@@ -207,11 +210,8 @@ def _row(client: str, uses: tuple[ClientUse, ...]) -> ClientRow:
     return ClientRow(client, uses[last + 1].version if last + 1 < len(uses) else None, uses)
 
 
-def use_of_client(
-    release: ClientRelease, brokers: Sequence[Named], *, unstable: bool = False, mode: Mode | None = None
-) -> ClientUse:
-    """What a release can do with all of the brokers. Raises UsageError for a mode that a broker lacks."""
-    negotiation = negotiate(released_side(release), brokers, unstable=unstable, mode=mode)
+def client_use(release: ClientRelease, negotiation: Negotiation) -> ClientUse:
+    """What a release can do with all of the brokers that it negotiates with."""
     rows = [row for row in negotiation.rpcs if row.in_trouble]
     lost = tuple(
         LostRpc(row.name, row.client or "none", "" if row.usable == "none" else row.unserved, row.message)
