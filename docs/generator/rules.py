@@ -14,7 +14,7 @@ import msgspec
 from generator.markdown import anchor, code, fence, page, prose, table
 from generator.precision import record
 from kiplint.commands.check.run import CheckResult
-from kiplint.commands.rules import OF_BYTES, rules_of_bytes
+from kiplint.commands.rules import PACKS_OF_BYTES, rules_of_bytes
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.engine.verify import check_example
@@ -44,11 +44,11 @@ RPC. The keys 17 and 18 mean Kafka's RPCs in every schema set, the others in a s
 def make() -> str:
     """The page `reference/rules.md`."""
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
-    titles = {**dict(pack_titles()), OF_BYTES: "What is wrong with bytes"}
-    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), OF_BYTES)]
+    titles = {**dict(pack_titles()), **PACKS_OF_BYTES}
+    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), *PACKS_OF_BYTES)]
     protected = table(["API key", "RPC", "rules"], list(_protected()))
     parts = (_pack(name, titles[name], rules) for name, rules in packs)
-    return page("Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, _bytes(titles[OF_BYTES]))
+    return page("Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_BYTES))
 
 
 def _protected() -> Iterator[list[str]]:
@@ -64,13 +64,18 @@ def _by_key(rule: Rule) -> str:
     return text if re.search(r"rpc_name|kafka_title|schemas\.requests", text) else ""
 
 
-def _bytes(title: str) -> str:
-    """The rules that no pack has."""
-    rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)] for rule in rules_of_bytes()]
-    told = "`kiplint decode` and `probe` find these in bytes, `encode` in values; they cannot be selected or ignored."
-    return "\n\n".join(
-        [f"## {OF_BYTES}", f"{prose(title)}. {told}", table(["rule", "severity", "what it finds", "why"], rows)]
-    )
+FOUND = {
+    "codec": "`kiplint decode` and `probe` report them in bytes, `encode` in values",
+    "connection": "`kiplint decode` reports them in captures, and `probe` in the answers of brokers",
+}
+
+
+def _bytes(pack: str) -> str:
+    """The rules of a pack that is code."""
+    rules = (rule for rule in rules_of_bytes() if rule.pack == pack)
+    rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)] for rule in rules]
+    about = f"{prose(PACKS_OF_BYTES[pack])}. {FOUND[pack]}; these rules cannot be selected or ignored."
+    return "\n\n".join([f"## {pack}", about, table(["rule", "severity", "what it finds", "why"], rows)])
 
 
 def pack_titles() -> Iterator[tuple[str, str]]:

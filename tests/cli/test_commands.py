@@ -257,12 +257,14 @@ def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None
 
 
 def test_rules_about_bytes_are_told_too(tmp_path: Path) -> None:
-    listed = kiplint("rules", "codec", cwd=tmp_path)
+    listed = kiplint("rules", "codec", "connection", cwd=tmp_path)
     assert (listed.code, listed.err) == (0, "")
     assert [line.split()[0] for line in listed.out.splitlines()] == [*RULES]
     told = kiplint("explain", "trailing-bytes", cwd=tmp_path).out
     assert told.startswith("codec/trailing-bytes  (error)\n")
     assert "nothing switches it off" in told and "kiplint: ignore" not in told
+    told = kiplint("explain", "connection/rebootstrap", cwd=tmp_path).out
+    assert "Source: KIP-1242" in told and "nothing switches it off" in told
 
 
 def test_every_rule_can_be_explained() -> None:

@@ -21,7 +21,8 @@ from codec.support import catalog
 from conftest import ROOT
 from kiplint.codec.capture import UnreadableCapture, _segments, read_capture, summarize
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import ACK, SYN, Captured, Segment, connections, conversations
+from kiplint.codec.connection import judge_capture
+from kiplint.codec.conversation import ACK, SYN, Captured, Segment, connections, conversations, numbered
 from tools import USUAL, field, message, rpc
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
@@ -241,6 +242,8 @@ def test_what_is_left_of_a_real_capture_says_nothing_else(corpus: Path, shared_b
         frames = [frame for frame in read(rest, known) if frame.whole]
         assert not any(frame.problem for frame in frames)
         assert {known_by_bytes(frame) for frame in frames} <= wanted
+        ordered = numbered(sorted(frames, key=lambda frame: frame.time), 0.0)
+        assert judge_capture((frame, frame.decode(known)) for frame in ordered) == {}
         kept += len(frames)
     assert kept > 1000
 

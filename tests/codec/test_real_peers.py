@@ -12,6 +12,7 @@ import pytest
 from codec.proxy import Talk, proxy
 from codec.support import catalog
 from codec.test_real_bytes import assert_covers
+from kiplint.codec.connection import RpcCall, judge
 from kiplint.codec.frames import Frame, decode_request, decode_response
 
 FAULTS = {
@@ -95,3 +96,18 @@ def test_every_frame_is_read(corpus: Path, talks: list[Talk]) -> None:
         for half in ("Request", "Response")
     }
     assert len(seen) >= 30
+
+
+def test_no_rule_about_connections_is_broken(corpus: Path, talks: list[Talk]) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    for talk in talks:
+        answers = {data[:4]: data for data in talk.responses}
+        calls = []
+        for number, data in enumerate(talk.requests):
+            api = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
+            request, answer = decode_request(known, data), answers.get(data[4:8])
+            response = decode_response(known, *api, answer) if answer else None
+            asked = None if request.problems else request
+            answered = None if response is None or response.problems else response
+            calls.append(RpcCall(*api, asked, answered, float(number), number + 0.5, opening=not number))
+        assert [*judge(calls, {})] == []

@@ -51,10 +51,10 @@ def test_an_offer_that_cannot_be() -> None:
     with server(one_broker(offer(*rows))) as address:
         found = ask(address)
     assert [(problem.rule, problem.field) for problem in found.problems] == [
-        ("codec/versions-inverted", "apiKeys[1].minVersion"),
-        ("codec/api-key-twice", "apiKeys[3].apiKey"),
-        ("codec/versions-inverted", "apiKeys[4].minVersion"),
-        ("codec/answered-not-offered", "apiKeys"),
+        ("connection/versions-inverted", "apiKeys[1].minVersion"),
+        ("connection/api-key-twice", "apiKeys[3].apiKey"),
+        ("connection/versions-inverted", "apiKeys[4].minVersion"),
+        ("connection/answered-not-offered", "apiKeys"),
     ]
     # Error code, count, then rows of seven bytes; the correlation id stands in front of all.
     assert [one.offset for one in found.problems] == [4 + 2 + 1 + 7 + 2, 4 + 2 + 1 + 21, 4 + 2 + 1 + 28 + 2, 6]

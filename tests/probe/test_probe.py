@@ -89,7 +89,10 @@ def broker(connection: socket.socket) -> None:
 def test_the_way_back_to_version_0() -> None:
     with server(broker) as address:
         found = ask(address)
-    assert (found.error, found.tried, found.api_versions, found.problems) == (None, (5, 0), 0, ())
+    assert (found.error, found.tried, found.api_versions) == (None, (5, 0), 0)
+    assert [(one.rule, one.field) for one in found.problems] == [
+        ("connection/sasl-handshake-version", "apiKeys[1].maxVersion")
+    ]
     assert [(one.name, one.use, one.unknown) for one in found.apis] == [
         ("SaslHandshake", 1, "2-7"),
         ("ApiVersions", 0, ""),
@@ -115,7 +118,7 @@ def test_an_answer_that_is_malformed() -> None:
         problems = ask(address).problems
     assert [(one.rule, one.offset) for one in problems] == [
         ("codec/trailing-bytes", 12),
-        ("codec/answered-not-offered", 6),
+        ("connection/answered-not-offered", 6),
     ]
 
 
@@ -152,7 +155,11 @@ def test_an_answer_of_too_many_rows(rows: int) -> None:
         assert found.error == "the answer of ApiVersions has 1001 apiKeys; 1000 are read at most"
         return
     counts = Counter(problem.rule for problem in found.problems)
-    expected = {"codec/versions-inverted": 1000, "codec/api-key-twice": 999, "codec/answered-not-offered": 1}
+    expected = {
+        "connection/versions-inverted": 1000,
+        "connection/api-key-twice": 999,
+        "connection/answered-not-offered": 1,
+    }
     assert counts == expected
     assert found.problems[2].offset == 10 + 7 - 1
 
@@ -322,7 +329,7 @@ def test_api_versions_that_begin_above_0() -> None:
     with server(speaking(lambda *_: offer((18, 3, 5)))) as address:
         result = probe(address, client=SET, timeout=60.0)
     (problem,) = result.brokers[0].problems
-    assert (result.status, problem.rule, problem.offset) == ("findings", "codec/api-versions-not-from-0", 9)
+    assert (result.status, problem.rule, problem.offset) == ("findings", "connection/api-versions-not-from-0", 9)
     assert problem.message == (
         "the broker offers ApiVersions from version 3 on; a client that falls back sends version 0"
     )

@@ -46,5 +46,5 @@ def test_it_offers_what_it_has(tansu: str, corpus: Path) -> None:
     names = {one.name: one for one in found.apis}
     assert (names["Fetch"].use, names["Fetch"].unknown) == (17, "0-3")
     # It answers ApiVersions 5, which it does not offer.
-    assert [one.rule for one in found.problems] == ["codec/answered-not-offered"]
+    assert [one.rule for one in found.problems] == ["connection/answered-not-offered"]
     assert found.is_in_order

@@ -324,7 +324,8 @@ class Captured(msgspec.Struct, frozen=True):
 
     `answered` is true for a request whose response was captured, and None where the capture lacks the bytes that would
     show it. `whole` is false where the capture lacks bytes of the frame. `exchange` is the place of the request among
-    those of the connection, for the request and its response; -1 where it is not known.
+    those of the connection, for the request and its response; -1 where it is not known. `opening` marks the first
+    request of a connection that was captured from its beginning.
 
     In a capture `number` counts the frames from 1 on, `elapsed` is in seconds since the first packet; a response has
     the number of its `request`, and the `latency` since then in milliseconds.
@@ -344,6 +345,7 @@ class Captured(msgspec.Struct, frozen=True):
     answered: bool | None = False
     problem: ByteProblem | None = None
     exchange: int = -1
+    opening: bool = False
     number: int = 0
     elapsed: float = 0.0
     request: int | None = None
@@ -499,7 +501,12 @@ def _paired(sides: _Roles, number: int, requests: list[Captured], responses: lis
         answers.append(replace(_captured(sides, number, "response", frame, named), exchange=place))
     blind = _blind_until(responses, sides.reach)
     known = (
-        replace(request, exchange=place, answered=request.answered or (None if request.time < blind else False))
+        replace(
+            request,
+            exchange=place,
+            opening=place == request.stream_offset == 0 and sides.synchronized[0],
+            answered=request.answered or (None if request.time < blind else False),
+        )
         for place, request in enumerate(requests)
     )
     return Conversation([*known, *answers], unpaired)

@@ -96,29 +96,102 @@ RULES = {
         "KIP-511: a client that requested an unsupported version can read the answer in version 0 only.",
         source="KIP-511",
     ),
-    "codec/versions-inverted": CodecRule(
-        "A broker offers an inverted range of versions",
-        "No client can use any of them.",
-        source="KIP-35",
-    ),
-    "codec/api-key-twice": CodecRule(
-        "A broker offers an API twice", "Clients differ in which of the two they take.", source="KIP-35"
-    ),
-    "codec/answered-not-offered": CodecRule(
-        "A broker answers a version of ApiVersions that it does not offer",
-        "A client that goes by the offer no longer uses the version that was just answered.",
-        "warning",
-        source="KIP-35",
-    ),
-    "codec/api-versions-not-from-0": CodecRule(
-        "A broker does not offer ApiVersions from version 0",
-        "Version 0 is how a client that knows nothing of the broker begins, and where it falls back to.",
-        source="KIP-35",
-    ),
     "codec/unknown-field": CodecRule("A field that the message does not have", "The name is misspelt or was changed."),
     "codec/field-not-in-version": CodecRule(
         "A field that this version does not have", "A writer may leave out only fields that are ignorable."
     ),
     "codec/value-invalid": CodecRule("A value that the field's type does not have", "It has no bytes."),
     "codec/input-invalid": CodecRule("Input that cannot be read as bytes", "Nothing can be read from it."),
+    "connection/instance-id-zero": CodecRule(
+        "A client instance id that is zero",
+        "KIP-1313: a request with header 3 has a client instance id that is not zero.",
+        source="KIP-1313",
+    ),
+    "connection/instance-id-changed": CodecRule(
+        "Two client instance ids on one connection",
+        "KIP-1313: all requests of a connection have the same id; a broker rejects another with INVALID_REQUEST.",
+        source="KIP-1313",
+    ),
+    "connection/instance-id-missing": CodecRule(
+        "A request without the client instance id that the connection began with",
+        "KIP-1313: after a first request with header 3, all but SaslHandshake have the id, or get INVALID_REQUEST.",
+        source="KIP-1313",
+    ),
+    "connection/instance-id-late": CodecRule(
+        "A client instance id that comes after the first request",
+        "KIP-1313: a broker remembers the id of the first request and compares the others with it. Here it has none.",
+        "warning",
+        source="KIP-1313",
+    ),
+    "connection/telemetry-id": CodecRule(
+        "Telemetry with another client instance id than the connection",
+        "KIP-1313: telemetry has the id of the headers; without one, the id of GetTelemetrySubscriptions, never zero.",
+        source="KIP-1313",
+    ),
+    "connection/software-name": CodecRule(
+        "A client's software name or version with other characters than allowed",
+        "KIP-511: it has letters, digits, dots and hyphens. A broker rejects others with INVALID_REQUEST.",
+        source="KIP-511",
+    ),
+    "connection/fallback-request": CodecRule(
+        "A client that repeats ApiVersions in a version that the broker does not support",
+        "KIP-511: after UNSUPPORTED_VERSION a client uses a version that the answer names, or version 0.",
+        source="KIP-511",
+    ),
+    "connection/versions-missing": CodecRule(
+        "UNSUPPORTED_VERSION without the versions of ApiVersions",
+        "KIP-511: the answer names them, so that clients need not fall back to version 0. Brokers before 2.4 did not.",
+        "warning",
+        source="KIP-511",
+    ),
+    "connection/misrouting-ids": CodecRule(
+        "Only one of ClusterId and NodeId",
+        "KIP-1242: a client sends both or none. A broker answers one of them with INVALID_REQUEST.",
+        source="KIP-1242",
+    ),
+    "connection/rebootstrap": CodecRule(
+        "REBOOTSTRAP_REQUIRED that is missing, or not due",
+        "KIP-1242: it answers a ClusterId or NodeId that is not the broker's, and nothing else.",
+        source="KIP-1242",
+    ),
+    "connection/versions-inverted": CodecRule(
+        "A broker offers an inverted range of versions",
+        "KIP-35: all versions from the lowest to the highest are supported; an inverted range has none.",
+        source="KIP-35",
+    ),
+    "connection/api-key-twice": CodecRule(
+        "A broker offers an API twice", "Clients differ in which of the two they take.", source="KIP-35"
+    ),
+    "connection/api-versions-not-from-0": CodecRule(
+        "A broker does not offer ApiVersions from version 0",
+        "KIP-35: its versions are never removed; version 0 is what a client falls back to.",
+        source="KIP-35",
+    ),
+    "connection/answered-not-offered": CodecRule(
+        "A broker answers a version of ApiVersions that it does not offer",
+        "A client that goes by the offer no longer uses the version that was just answered.",
+        "warning",
+        source="KIP-35",
+    ),
+    "connection/version-not-offered": CodecRule(
+        "A request in a version that the broker did not offer",
+        "KIP-35: a client uses what the broker offered on this connection. A broker closes it on another version.",
+        source="KIP-35",
+    ),
+    "connection/sasl-handshake-version": CodecRule(
+        "A version of SaslHandshake above 1",
+        "KIP-1313: SaslHandshake cannot be bumped, because clients negotiated its version wrongly in the past.",
+        source="KIP-1313",
+    ),
+    "connection/cluster-id": CodecRule(
+        "A malformed cluster id",
+        "KIP-78: a cluster id has letters, digits, underscores and hyphens, as URL-safe base64 has.",
+        source="KIP-78",
+    ),
+    "connection/two-clusters": CodecRule(
+        "One client, or one address, with two clusters",
+        "KIP-78: the cluster id tells clusters apart. A bootstrap list that leads to two of them mixes their data.",
+        "warning",
+        source="KIP-78",
+    ),
 }

@@ -62,7 +62,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
     if not rule.each and not rule.origin:
         parts.append(
-            "It is found in bytes, by `kiplint decode` and `probe`, or in values, by `encode`; nothing switches it off."
+            "`kiplint decode` and `probe` report it, and `encode` if it is about values; nothing switches it off."
         )
         return parts
     parts.append(

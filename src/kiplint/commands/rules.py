@@ -46,19 +46,19 @@ def run(options: Options) -> int:
     return CLEAN
 
 
-OF_BYTES = "codec"
-"""The pack of the rules about bytes, which are code: no configuration changes them."""
+PACKS_OF_BYTES = {"codec": "What is wrong with bytes", "connection": "What is wrong with connections"}
+"""The packs of rules that are code, with their titles. No configuration changes them."""
 
 
 def rules_of_bytes() -> list[Rule]:
-    """The rules of the problems that `decode` and `probe` report in bytes, and `encode` in values."""
+    """The rules of the problems that `decode` and `probe` report, and `encode` in values."""
     from kiplint.codec.problems import RULES
     from kiplint.engine.rule import Rule, RuleSpec
 
     return [
         Rule(
-            pack=OF_BYTES,
-            spec=RuleSpec(id=name.removeprefix(f"{OF_BYTES}/"), title=problem.title, why=problem.why),
+            pack=name.partition("/")[0],
+            spec=RuleSpec(id=name.partition("/")[2], title=problem.title, why=problem.why),
             severity=problem.severity,
             source=problem.source,
             params={},

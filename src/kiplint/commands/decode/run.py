@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kiplint.codec.capture import CaptureSummary, UnreadableCapture, read_capture, summarize
 from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open_catalog
+from kiplint.codec.connection import judge_capture, problems_of
 from kiplint.codec.exchange import Additions, BadInput, complete, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split, with_readings
 from kiplint.codec.problems import RULES, ByteProblem
@@ -103,7 +104,7 @@ def decode(
     findings = tuple(_finding(entry, problem) for entry in entries for problem in entry.frame.problems)
     unread = tuple(catalog.broken)
     return DecodeResult(
-        status="error" if unread else "findings" if rules else "ok",
+        status="error" if unread else "findings" if any(RULES[rule].severity == "error" for rule in rules) else "ok",
         findings=findings,
         files=len({entry.source for entry in entries}),
         messages=len(entries),
@@ -204,12 +205,15 @@ def _capture(how: _How, piece: DecodeInput) -> tuple[list[DecodedFrame], Capture
         raise UsageError(f"{piece.source}: {error}") from None
     spans = how.spans or how.additions.records
     entries = []
-    for captured in capture.frames:
-        frame = captured.decode(how.catalog, spans=how.additions.records or how.every)
-        if spans and not frame.spans and (frame.problems or captured.number == how.number):
-            frame = captured.decode(how.catalog, spans=True)
+    frames = [captured.decode(how.catalog, spans=how.additions.records or how.every) for captured in capture.frames]
+    breaches = judge_capture(zip(capture.frames, frames, strict=True))
+    for captured, fast in zip(capture.frames, frames, strict=True):
+        broken = breaches.get(captured.number, ())
+        again = broken or (spans and not fast.spans and (fast.problems or captured.number == how.number))
+        frame = captured.decode(how.catalog, spans=True) if again else fast
         # A frame that was not captured to its end is not wrong.
-        frame = frame if captured.whole else replace(frame, problems=())
+        problems = (*(frame.problems if captured.whole else ()), *problems_of(broken, frame))
+        frame = replace(frame, problems=problems) if problems != frame.problems else frame
         frame = complete(how.catalog, frame, how.additions)
         entries.append(DecodedFrame(piece.source, 0, captured.stream_offset + 4, captured.data, frame, captured))
     return entries, summarize(how.catalog, capture, [entry.frame for entry in entries])

@@ -11,6 +11,7 @@ import msgspec
 
 from kiplint.codec.capture import ApiTraffic, CaptureSummary, ConnectionTraffic, Latency
 from kiplint.codec.codec import is_error_field
+from kiplint.codec.problems import RULES
 from kiplint.codec.wire import ValueSpan
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
 from kiplint.model.error_codes import error_of
@@ -147,9 +148,10 @@ def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> 
         yield from msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode().splitlines()
     for problem in frame.problems:
         where = f"{problem.path}: " if problem.path else ""
-        label = f"error[{problem.rule}]"
+        severity = RULES[problem.rule].severity
+        label = f"{severity}[{problem.rule}]"
         first, *more = fold(f"{label} at byte {problem.offset}: {where}{problem.message}", width)
-        yield first.replace(label, paint(label, SEVERITY["error"], color), 1)
+        yield first.replace(label, paint(label, SEVERITY[severity], color), 1)
         yield from more
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from kiplint.codec.catalog import Catalog
+from kiplint.codec.connection import CLUSTER_ID, RpcCall, ServerIdentity, identity_of, judge, problems_of
 from kiplint.codec.exchange import problem_objects
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_response
 from kiplint.codec.problems import ByteProblem
@@ -49,8 +51,6 @@ FIRST_REQUEST = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 SOFTWARE = "kiplint"
 INSTANCE = "clientInstanceId"
 NO_NODE = -1
-CLUSTER_ID = re.compile(r"[a-zA-Z0-9_-]+")
-"""KIP-78, "Public Interfaces"."""
 MOST_ROWS = 1_000
 """The number of rows of an array in an answer; brokers offer about a hundred APIs."""
 MOST_TRIED = 5
@@ -271,34 +271,11 @@ def _api(offer: Offered, known: tuple[str, VersionRange], agreed: Agreement) -> 
     )
 
 
-def answer_problems(answer: ApiVersionsAnswer) -> Iterator[ByteProblem]:
-    """Contradictions in an answer to ApiVersions."""
-    known: set[int] = set()
-    rows = (answer.frame.value or {}).get("apiKeys") or []
-    offsets = {span.path: span.offset for span in answer.frame.spans}
-    for number, row in enumerate(rows):
-        if "maxVersion" not in row:
-            continue
-        key, (low, high) = row["apiKey"], _versions(row)
-        if low > high or low < 0:
-            text = f"the versions of API key {key} are {low} to {high}"
-            yield _problem(offsets, "versions-inverted", text, f"apiKeys[{number}].minVersion")
-        if key in known:
-            text = f"API key {key} is offered twice; a client takes one of the two"
-            yield _problem(offsets, "api-key-twice", text, f"apiKeys[{number}].apiKey")
-        known.add(key)
-        if key == API_VERSIONS and low > 0:
-            text = f"the broker offers ApiVersions from version {low} on; a client that falls back sends version 0"
-            yield _problem(offsets, "api-versions-not-from-0", text, f"apiKeys[{number}].minVersion")
-    own = [_versions(row) for row in _rows(answer) if row["apiKey"] == API_VERSIONS]
-    if not own or not own[0][0] <= answer.version <= own[0][1]:
-        offered = f"offers versions {own[0][0]} to {own[0][1]} of it" if own else "does not offer it"
-        text = f"the broker answers ApiVersions {answer.version}, and {offered}"
-        yield _problem(offsets, "answered-not-offered", text, "apiKeys")
-
-
-def _problem(offsets: Mapping[str, int], rule: str, text: str, path: str) -> ByteProblem:
-    return ByteProblem(f"codec/{rule}", offsets.get(path, 0), text, path)
+def answer_problems(answer: ApiVersionsAnswer, sent: dict[str, Any], server: ServerIdentity) -> tuple[ByteProblem, ...]:
+    """What an answer to ApiVersions with these values breaks of the rules about connections."""
+    request = replace(answer.frame, header=None, value=sent)
+    call = RpcCall(API_VERSIONS, answer.version, request, answer.frame)
+    return problems_of((breach for breach in judge((call,), {"": server}) if breach.side == "response"), answer.frame)
 
 
 def _rows(answer: ApiVersionsAnswer) -> Sequence[Mapping[str, Any]]:
@@ -396,6 +373,8 @@ def _answers(
         raise ProbeError(f"ApiVersions {answer.version} is answered with {error_text(value['errorCode'])}")
     apis = apis_of(questions.sets, address, answer, sasl=questions.sasl is not None)
     cluster, problems, complaints = _cluster(client, apis, questions, mechanisms)
+    sent = _api_versions_values(client.message(API_VERSIONS), answer.version, questions.identity)
+    server = identity_of(cluster, address)
     return ProbedBroker(
         address=address,
         api_versions=answer.version,
@@ -408,7 +387,7 @@ def _answers(
         ),
         features=_levels(value.get("supportedFeatures"), "minVersion", "maxVersion"),
         finalized=_levels(value.get("finalizedFeatures"), "minVersionLevel", "maxVersionLevel"),
-        problems=problem_objects((*answer.problems, *answer_problems(answer), *problems)),
+        problems=problem_objects((*answer.problems, *answer_problems(answer, sent, server), *problems)),
         complaints=complaints,
     )
 

@@ -1,0 +1,344 @@
+"""Judgement of connections: what requests and responses say together (KIP-35, 78, 511, 1242 and 1313).
+
+The rules are in `kiplint.codec.problems`. A rule judges only what was captured: a lost frame breaks none.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from kiplint.codec.conversation import Captured
+from kiplint.codec.explain import MOST_PROBLEMS
+from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Direction, Frame
+from kiplint.codec.problems import ByteProblem
+from kiplint.codec.values import ZERO_UUID
+from kiplint.model.error_codes import error_of
+
+SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
+CLUSTER_APIS: Final = (3, 60)
+"""Metadata and DescribeCluster, whose responses have the cluster id."""
+GET_TELEMETRY, PUSH_TELEMETRY = 71, 72
+HIGHEST_HANDSHAKE: Final = 1
+INVALID_REQUEST, REBOOTSTRAP_REQUIRED = 42, 129
+INSTANCE: Final = "clientInstanceId"
+SOFTWARE = re.compile(r"[.\-a-zA-Z0-9]+")
+"""What a client may call its software and version (KIP-511, "Validation")."""
+CLUSTER_ID = re.compile(r"[a-zA-Z0-9_\-]+")
+"""The cluster ids that KIP-78 allows ("Overview")."""
+NO_NODE: Final = -1
+
+
+class RpcCall(NamedTuple):
+    """A request and its response. Each is None where it is missing or its bytes are wrong.
+
+    `sent` and `answered` are in seconds; `opening` marks the first request of a connection that was captured from its
+    beginning; `server` is HOST:PORT.
+    """
+
+    api_key: int
+    version: int
+    request: Frame | None
+    response: Frame | None
+    sent: float = 0.0
+    answered: float = 0.0
+    opening: bool = False
+    server: str = ""
+
+
+class Breach(NamedTuple):
+    """A rule that the request or response of an call breaks. `path` names the field."""
+
+    place: int
+    side: Direction
+    rule: str
+    message: str
+    path: str = ""
+
+
+def problems_of(breaches: Iterable[Breach], frame: Frame) -> tuple[ByteProblem, ...]:
+    """Violations as problems of their frame, which has spans."""
+    offsets = {span.path: span.offset for span in frame.spans}
+    return tuple(
+        ByteProblem(f"connection/{breach.rule}", offsets.get(breach.path, 0), breach.message, breach.path)
+        for breach in breaches
+    )
+
+
+class ServerIdentity(NamedTuple):
+    """The cluster and node ids that a server gave for itself, None where it did not."""
+
+    cluster: str | None = None
+    node: int | None = None
+
+
+UNKNOWN_SERVER = ServerIdentity()
+
+
+def judge(calls: Sequence[RpcCall], servers: Mapping[str, ServerIdentity]) -> Iterator[Breach]:
+    """The breaches on one connection, whose calls are in the order of the requests."""
+    yield from _instance_ids(calls)
+    yield from _telemetry(calls)
+    yield from _versions(calls)
+    for place, call in enumerate(calls):
+        if call.api_key == API_VERSIONS:
+            yield from _asked(place, call)
+            yield from _offered(place, call)
+            yield from _routed(place, call, servers.get(call.server, UNKNOWN_SERVER))
+        if call.api_key == SASL_HANDSHAKE and call.version > HIGHEST_HANDSHAKE:
+            text = f"SaslHandshake {call.version} does not exist; its versions ended with {HIGHEST_HANDSHAKE}"
+            yield Breach(place, "request", "sasl-handshake-version", text, "requestApiVersion")
+        cluster = _values(call.response).get("clusterId")
+        if cluster is not None and call.api_key in CLUSTER_APIS:
+            yield from _cluster_id(place, "response", cluster)
+
+
+def _values(frame: Frame | None) -> Mapping[str, Any]:
+    return (frame.value if frame else None) or {}
+
+
+def _header(call: RpcCall) -> Mapping[str, Any]:
+    return (call.request.header if call.request else None) or {}
+
+
+def _instance_ids(calls: Sequence[RpcCall]) -> Iterator[Breach]:
+    """KIP-1313, "Client Instance ID". A broker that does not know the version of the first request remembers no id."""
+    opening = calls[0] if calls and calls[0].opening and _header(calls[0]) else None
+    accepted = opening is not None and _values(opening.response).get("errorCode", UNSUPPORTED_VERSION)
+    began = opening is not None and INSTANCE in _header(opening) and accepted != UNSUPPORTED_VERSION
+    known, late, sasl = "", False, False
+    for place, call in enumerate(calls):
+        header = _header(call)
+        instance = header.get(INSTANCE)
+        sasl = sasl or call.api_key in (SASL_HANDSHAKE, SASL_AUTHENTICATE)
+        if instance is None:
+            if began and header and call.request and call.api_key != SASL_HANDSHAKE:
+                text = (
+                    f"header {call.request.header_version} has no client instance id, but the connection began "
+                    f"with one: a broker rejects the request with {error_of(INVALID_REQUEST)}; send header 3"
+                )
+                yield Breach(place, "request", "instance-id-missing", text, "requestApiVersion")
+            continue
+        late = late or (opening is not None and INSTANCE not in _header(opening) and not sasl)
+        if instance == ZERO_UUID:
+            text = "the client instance id is zero; send the id that the client made when it started"
+            yield Breach(place, "request", "instance-id-zero", text, INSTANCE)
+        elif known and instance != known:
+            text = f"the client instance id is {instance}; earlier requests of the connection have {known}"
+            yield Breach(place, "request", "instance-id-changed", text, INSTANCE)
+        known = known or (instance if instance != ZERO_UUID else "")
+    if late:
+        text = "the first request has no client instance id, but later requests have one: the broker does not check it"
+        yield Breach(0, "request", "instance-id-late", text, "requestApiVersion")
+
+
+def _telemetry(calls: Sequence[RpcCall]) -> Iterator[Breach]:
+    """KIP-1313, "Alignment of identifiers": version 0 of the telemetry RPCs has the id in its body."""
+    in_headers = (_header(call).get(INSTANCE, ZERO_UUID) for call in calls)
+    known = next((instance for instance in in_headers if instance != ZERO_UUID), "")
+    for place, call in enumerate(calls):
+        own = _values(call.request).get(INSTANCE) if call.api_key in (GET_TELEMETRY, PUSH_TELEMETRY) else None
+        if own == ZERO_UUID and call.api_key == PUSH_TELEMETRY:
+            text = "the client instance id is zero; send the id from GetTelemetrySubscriptions"
+            yield Breach(place, "request", "telemetry-id", text, INSTANCE)
+        elif own is not None and known and own != known:
+            text = f"the client instance id is {own}; the headers of this connection have {known}"
+            yield Breach(place, "request", "telemetry-id", text, INSTANCE)
+
+
+def _asked(place: int, call: RpcCall) -> Iterator[Breach]:
+    """What a request says of its client (KIP-511, "Validation"), and of the broker that it means (KIP-1242)."""
+    values = _values(call.request)
+    for name in ("clientSoftwareName", "clientSoftwareVersion"):
+        text = values.get(name)
+        if text is not None and not SOFTWARE.fullmatch(text):
+            shown = f'{name} is "{text}"; it has letters, digits, dots and hyphens only, and at least one'
+            yield Breach(place, "request", "software-name", shown, name)
+    cluster, node = values.get("clusterId"), values.get("nodeId", NO_NODE)
+    if cluster is not None:
+        yield from _cluster_id(place, "request", cluster)
+    if "nodeId" in values and (cluster is None) != (node == NO_NODE):
+        alone, other = ("NodeId", "ClusterId") if cluster is None else ("ClusterId", "NodeId")
+        text = f"{alone} without {other}: a broker rejects the request with {error_of(INVALID_REQUEST)}; send both"
+        yield Breach(place, "request", "misrouting-ids", text, "nodeId" if cluster is None else "clusterId")
+
+
+def _cluster_id(place: int, side: Direction, cluster: str) -> Iterator[Breach]:
+    if not CLUSTER_ID.fullmatch(cluster):
+        text = f'the cluster id "{cluster}" is malformed: it has letters, digits, _ and - only'
+        yield Breach(place, side, "cluster-id", text, "clusterId")
+
+
+def _routed(place: int, call: RpcCall, server: ServerIdentity) -> Iterator[Breach]:
+    """KIP-1242, "ApiVersions": a broker compares both ids with its own."""
+    values, code = _values(call.request), _values(call.response).get("errorCode")
+    if "nodeId" not in values or code not in (0, REBOOTSTRAP_REQUIRED):
+        return
+    cluster, node = values["clusterId"], values["nodeId"]
+    wrong = [
+        f"{name} is {sent}, not {own}"
+        for name, sent, own in (("ClusterId", cluster, server.cluster), ("NodeId", node, server.node))
+        if own is not None and sent != own
+    ]
+    required = error_of(REBOOTSTRAP_REQUIRED)
+    if cluster is not None and node != NO_NODE and code == 0 and wrong:
+        text = f"the connection is misrouted ({', '.join(wrong)}), but the answer is not {required}"
+        yield Breach(place, "response", "rebootstrap", text, "errorCode")
+    elif code == REBOOTSTRAP_REQUIRED and cluster is None and node == NO_NODE:
+        text = f"{required} answers a request without ClusterId and NodeId, which proceeds as normal"
+        yield Breach(place, "response", "rebootstrap", text, "errorCode")
+    elif code == REBOOTSTRAP_REQUIRED and (cluster, node) == (server.cluster, server.node):
+        yield Breach(place, "response", "rebootstrap", f"{required} answers the ids of this very broker", "errorCode")
+
+
+def _rows(frame: Frame | None) -> list[tuple[int, int, int, int]]:
+    """The offers of an ApiVersionsResponse: their places, API keys, and lowest and highest versions."""
+    rows = _values(frame).get("apiKeys") or []
+    return [
+        (number, row["apiKey"], row["minVersion"], row["maxVersion"])
+        for number, row in enumerate(rows)
+        if "maxVersion" in row
+    ]
+
+
+def _offered(place: int, call: RpcCall) -> Iterator[Breach]:
+    """KIP-35, "Proposed Changes", and KIP-511 for UNSUPPORTED_VERSION: contradictions in an ApiVersionsResponse."""
+    if call.response is None:
+        return
+    rows, code, version = (
+        _rows(call.response),
+        _values(call.response).get("errorCode"),
+        call.response.version,
+    )
+    known: set[int] = set()
+    for number, key, low, high in rows:
+        at = f"apiKeys[{number}].minVersion"
+        if low > high or low < 0:
+            yield Breach(
+                place, "response", "versions-inverted", f"the versions of API key {key} are {low} to {high}", at
+            )
+        if key in known:
+            text = f"API key {key} is offered twice; a client takes one of the two"
+            yield Breach(place, "response", "api-key-twice", text, f"apiKeys[{number}].apiKey")
+        known.add(key)
+        if key == API_VERSIONS and low > 0:
+            text = f"the broker offers ApiVersions from version {low} on; a client that falls back sends version 0"
+            yield Breach(place, "response", "api-versions-not-from-0", text, at)
+        if key == SASL_HANDSHAKE and high > HIGHEST_HANDSHAKE:
+            text = f"SaslHandshake {high} does not exist; its versions ended with {HIGHEST_HANDSHAKE}"
+            yield Breach(place, "response", "sasl-handshake-version", text, f"apiKeys[{number}].maxVersion")
+    own = [(low, high) for _, key, low, high in rows if key == API_VERSIONS]
+    if code == UNSUPPORTED_VERSION and not own:
+        text = f"{error_of(UNSUPPORTED_VERSION)} without the versions of ApiVersions: a client can only try version 0"
+        yield Breach(place, "response", "versions-missing", text, "apiKeys")
+    elif code == 0 and not any(low <= version <= high for low, high in own[:1]):
+        offered = f"offers versions {own[0][0]} to {own[0][1]} of it" if own else "does not offer it"
+        text = f"the broker answers ApiVersions {version}, and {offered}"
+        yield Breach(place, "response", "answered-not-offered", text, "apiKeys")
+
+
+def _versions(calls: Sequence[RpcCall]) -> Iterator[Breach]:
+    """KIP-35 and KIP-511: a client sends versions that the broker offered it on this connection before."""
+    offers: list[tuple[float, dict[int, list[tuple[int, int]]], int | None]] = []
+    for call in calls:
+        code = _values(call.response).get("errorCode") if call.api_key == API_VERSIONS else None
+        if code in (0, UNSUPPORTED_VERSION):
+            ranges: dict[int, list[tuple[int, int]]] = {}
+            for _, key, low, high in _rows(call.response):
+                ranges.setdefault(key, []).append((low, high))
+            offers.append((call.answered, ranges, call.version if code else None))
+    offers.sort(key=lambda offer: offer[0])
+    times = [time for time, _, _ in offers]
+    for place, call in enumerate(calls):
+        key, version, latest = call.api_key, call.version, bisect_left(times, call.sent) - 1
+        if latest < 0 or (key == API_VERSIONS and version == 0):
+            continue
+        _, ranges, refused = offers[latest]
+        own = ranges.get(key, [])
+        if any(low <= version <= high for low, high in own):
+            continue
+        shown = " and ".join(f"{low} to {high}" for low, high in own)
+        if key == API_VERSIONS and refused is not None:
+            named = f"the broker named {shown}" if shown else "the broker named none, so that only 0 is left"
+            text = f"version {version} follows after UNSUPPORTED_VERSION for version {refused}; {named}"
+            yield Breach(place, "request", "fallback-request", text, "requestApiVersion")
+        elif key != API_VERSIONS and refused is None and ranges:
+            text = f"version {version} was not offered; the broker offers {shown or 'no version of this API'}"
+            yield Breach(place, "request", "version-not-offered", text, "requestApiVersion")
+
+
+def _clusters(calls: Iterable[RpcCall]) -> Iterator[tuple[int, str]]:
+    """KIP-78: the places of responses of another cluster than an earlier one to the same client or address, and why."""
+    first: dict[str, str] = {}
+    reported: set[tuple[str, str]] = set()
+    for place, call in enumerate(calls):
+        cluster = _values(call.response).get("clusterId") if call.api_key in CLUSTER_APIS else None
+        if cluster is None:
+            continue
+        instance = _header(call).get(INSTANCE, ZERO_UUID)
+        names = [call.server, *([f"the client {instance}"] if instance != ZERO_UUID else [])]
+        for name in names:
+            if first.setdefault(name, cluster) != cluster and (name, cluster) not in reported:
+                reported.add((name, cluster))
+                yield place, f"the cluster is {cluster}; before, {name} was in cluster {first[name]}"
+
+
+def judge_capture(frames: Iterable[tuple[Captured, Frame]]) -> dict[int, list[Breach]]:
+    """The breaches on all connections of a capture, by the number of the frame: at most `MOST_PROBLEMS` of each."""
+    talks: dict[int, dict[int, list[tuple[Captured, Frame] | None]]] = {}
+    for captured, frame in frames:
+        if captured.exchange >= 0:
+            pair = talks.setdefault(captured.connection, {}).setdefault(captured.exchange, [None, None])
+            pair[captured.direction == "response"] = captured, frame
+    connections = [[pair for _, pair in sorted(talk.items())] for _, talk in sorted(talks.items())]
+    calls = [[_call(*pair) for pair in pairs] for pairs in connections]
+    pairs, every = [*chain(*connections)], [*chain(*calls)]
+    servers = _identities(every)
+    breaches = [(pairs[place], Breach(place, "response", "two-clusters", text, "clusterId"))
+                  for place, text in _clusters(every)]  # fmt: skip
+    for talk, conversation in zip(connections, calls, strict=True):
+        breaches += [(talk[breach.place], breach) for breach in judge(conversation, servers)]
+    found: dict[int, list[Breach]] = {}
+    for pair, breach in breaches:
+        entry = pair[breach.side == "response"]
+        if entry is not None and len(found.setdefault(entry[0].number, [])) < MOST_PROBLEMS:
+            found[entry[0].number].append(breach)
+    return found
+
+
+def _call(request: tuple[Captured, Frame] | None, response: tuple[Captured, Frame] | None) -> RpcCall:
+    captured = (request or response or (None,))[0]
+    assert captured is not None
+    return RpcCall(
+        captured.api_key,
+        captured.api_version,
+        request[1] if request and not request[1].problems and request[0].whole else None,
+        response[1] if response and not response[1].problems and response[0].whole else None,
+        request[0].time if request else 0.0,
+        response[0].time if response else 0.0,
+        request is not None and request[0].opening,
+        f"{captured.server[0]}:{captured.server[1]}",
+    )
+
+
+def _identities(calls: Iterable[RpcCall]) -> dict[str, ServerIdentity]:
+    """What servers say of themselves: the latest."""
+    identities: dict[str, ServerIdentity] = {}
+    for call in calls:
+        if call.api_key in CLUSTER_APIS and call.response:
+            before = identities.get(call.server, UNKNOWN_SERVER)
+            identities[call.server] = identity_of(_values(call.response), call.server, before)
+    return identities
+
+
+def identity_of(values: Mapping[str, Any], address: str, before: ServerIdentity = UNKNOWN_SERVER) -> ServerIdentity:
+    """What Metadata or DescribeCluster says of the server that answers at an address; the rest is as `before`."""
+    nodes = (
+        node.get("nodeId", node.get("brokerId"))
+        for node in values.get("brokers") or []
+        if "port" in node and f"{node['host']}:{node['port']}" == address
+    )
+    return ServerIdentity(values.get("clusterId") or before.cluster, next(nodes, before.node))

@@ -1,0 +1,188 @@
+"""The rules about connections: a conversation that breaks each, and conversations in order that break none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codec.support import catalog
+from codec.test_capture import CLIENT, SERVER
+from conftest import ROOT
+from kiplint.codec.capture import read_capture
+from kiplint.codec.connection import RpcCall, ServerIdentity, judge, judge_capture, problems_of
+from kiplint.codec.conversation import SYN, Segment, connections, conversations, numbered
+from kiplint.codec.exchange import encode_object
+from kiplint.codec.frames import Frame
+from kiplint.codec.problems import RULES
+from kiplint.codec.values import ZERO_UUID
+
+PRODUCE, METADATA, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE, TELEMETRY, PUSH = 0, 3, 17, 18, 36, 71, 72
+OURS, OTHER = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
+SOFTWARE = {"clientSoftwareName": "apache-kafka-java", "clientSoftwareVersion": "4.1.0"}
+OFFER: dict[str, Any] = {"errorCode": 0, "apiKeys": [
+    {"apiKey": key, "minVersion": low, "maxVersion": high}
+    for key, low, high in ((0, 3, 14), (3, 0, 14), (17, 0, 1), (18, 0, 6), (71, 0, 1), (72, 0, 1))
+]}  # fmt: skip
+REFUSAL = {"errorCode": 35, "apiKeys": [{"apiKey": 18, "minVersion": 0, "maxVersion": 4}]}
+Step = tuple[int, int, "str | None", dict[str, Any], "dict[str, Any] | None"]
+
+
+def frame(version: int, header: int, values: dict[str, Any], **head: Any) -> Frame:
+    return Frame("X", version, header, {"correlationId": 1, **head}, values, 0, ())
+
+
+def talk(*steps: Step, opening: bool = True) -> list[RpcCall]:
+    """Calls, each answered before the next; a step is key, version, instance id (for header 3), and both values."""
+    return [
+        RpcCall(
+            key,
+            version,
+            frame(version, 2 if instance is None else 3, asked, **({"clientInstanceId": instance} if instance else {})),
+            None if answer is None else frame(0 if answer is REFUSAL else version, 0, answer),
+            sent=float(place),
+            answered=place + 0.5,
+            opening=opening and not place,
+        )
+        for place, (key, version, instance, asked, answer) in enumerate(steps)
+    ]
+
+
+def asked(version: int = 6, instance: str | None = OURS, answer: dict[str, Any] | None = OFFER, **values: Any) -> Step:
+    ids = {"clusterId": None, "nodeId": -1} if version > 4 else {}
+    return API_VERSIONS, version, instance, {**SOFTWARE, **ids, **values}, answer
+
+
+def offering(*rows: tuple[int, int, int], code: int = 0) -> dict[str, Any]:
+    keys = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, low, high in rows]
+    return {"errorCode": code, "apiKeys": keys}
+
+
+PLAIN: Step = (METADATA, 12, None, {}, {"clusterId": "abc-_1"})
+NEW: Step = (METADATA, 14, OURS, {}, {"clusterId": "abc-_1"})
+SASL_OFFER = {**OFFER, "apiKeys": [*OFFER["apiKeys"], {"apiKey": 36, "minVersion": 0, "maxVersion": 2}]}
+IN_ORDER = {
+    "with ids": talk(asked(), NEW, (PUSH, 1, OURS, {}, {}), (PRODUCE, 14, OURS, {}, None)),
+    "without ids": talk(asked(4, None), PLAIN, (PUSH, 0, None, {"clientInstanceId": OURS}, {})),
+    "an older broker": talk(asked(answer=REFUSAL), asked(4, None, offering((3, 0, 13), (18, 0, 4))), PLAIN),
+    "back to version 0": talk(asked(answer=REFUSAL), asked(0, None, offering((3, 0, 13), (18, 0, 4))), PLAIN),
+    "SASL": talk(asked(0, None, SASL_OFFER), (SASL_HANDSHAKE, 1, None, {}, {}), (SASL_AUTHENTICATE, 2, None, {}, {}), asked(), NEW),
+    "SASL behind the first id": talk(asked(), (SASL_HANDSHAKE, 1, None, {}, {}), NEW),
+    "a new telemetry id": talk(asked(4, None), (TELEMETRY, 0, None, {"clientInstanceId": ZERO_UUID}, {}),
+                               (TELEMETRY, 0, None, {"clientInstanceId": OTHER}, {"clientInstanceId": OURS})),
+    "both ids of the broker": talk(asked(clusterId="abc", nodeId=4)),
+    "misrouted": talk(asked(clusterId="xyz", nodeId=4, answer={"errorCode": 129, "apiKeys": []})),
+    "from the middle": talk(NEW, PLAIN, opening=False),
+}  # fmt: skip
+BROKEN = [
+    ("instance-id-zero", talk(asked(instance=ZERO_UUID)), 0, "request"),
+    ("instance-id-changed", talk(asked(), NEW, (METADATA, 14, OTHER, {}, {})), 2, "request"),
+    ("instance-id-missing", talk(asked(), NEW, PLAIN), 2, "request"),
+    ("instance-id-late", talk(asked(4, None), NEW), 0, "request"),
+    ("telemetry-id", talk(asked(4, None), (PUSH, 0, None, {"clientInstanceId": ZERO_UUID}, {})), 1, "request"),
+    ("telemetry-id", talk(NEW, (TELEMETRY, 0, None, {"clientInstanceId": OTHER}, {}), opening=False), 1, "request"),
+    ("software-name", talk(asked(clientSoftwareName="my client")), 0, "request"),
+    ("software-name", talk(asked(clientSoftwareVersion="")), 0, "request"),
+    ("fallback-request", talk(asked(answer=REFUSAL), asked(5, None)), 1, "request"),
+    ("versions-missing", talk(asked(answer=offering(code=35))), 0, "response"),
+    ("misrouting-ids", talk(asked(clusterId="abc")), 0, "request"),
+    ("misrouting-ids", talk(asked(nodeId=4)), 0, "request"),
+    ("rebootstrap", talk(asked(clusterId="xyz", nodeId=4)), 0, "response"),
+    ("rebootstrap", talk(asked(clusterId="abc", nodeId=5)), 0, "response"),
+    ("rebootstrap", talk(asked(answer={"errorCode": 129, "apiKeys": []})), 0, "response"),
+    ("rebootstrap", talk(asked(clusterId="abc", nodeId=4, answer={"errorCode": 129, "apiKeys": []})), 0, "response"),
+    ("versions-inverted", talk(asked(answer=offering((18, 0, 6), (3, 5, 2)))), 0, "response"),
+    ("api-key-twice", talk(asked(answer=offering((18, 0, 6), (3, 0, 2), (3, 0, 1)))), 0, "response"),
+    ("api-versions-not-from-0", talk(asked(answer=offering((18, 3, 6)))), 0, "response"),
+    ("answered-not-offered", talk(asked(answer=offering((18, 0, 4)))), 0, "response"),
+    ("version-not-offered", talk(asked(), (METADATA, 15, OURS, {}, {})), 1, "request"),
+    ("version-not-offered", talk(asked(), (1, 4, OURS, {}, {})), 1, "request"),
+    ("sasl-handshake-version", talk((SASL_HANDSHAKE, 2, None, {}, {})), 0, "request"),
+    ("sasl-handshake-version", talk(asked(answer=offering((18, 0, 6), (17, 0, 2)))), 0, "response"),
+    ("cluster-id", talk(asked(4, None), (METADATA, 12, None, {}, {"clusterId": "a b"})), 1, "response"),
+    ("cluster-id", talk(asked(clusterId="ä", nodeId=4, answer=None)), 0, "request"),
+]
+US = {"": ServerIdentity("abc", 4)}
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_conversations_in_order(name: str) -> None:
+    assert list(judge(IN_ORDER[name], US)) == []
+
+
+@pytest.mark.parametrize(("rule", "calls", "place", "side"), BROKEN)
+def test_each_rule_is_broken(rule: str, calls: list[RpcCall], place: int, side: str) -> None:
+    breaches = list(judge(calls, US))
+    assert [(breach.rule, breach.place, breach.side) for breach in breaches] == [(rule, place, side)]
+    (problem,) = problems_of(breaches, frame(0, 0, {}))
+    assert RULES[problem.rule].source.startswith("KIP-")
+
+
+def test_every_rule_has_a_conversation() -> None:
+    rules = {rule.partition("/")[2] for rule in RULES if rule.startswith("connection/")}
+    assert rules == {rule for rule, *_ in BROKEN} | {"two-clusters"}
+
+
+def test_what_is_asked_before_the_answer_is_not_judged_by_it() -> None:
+    first, second = talk(asked(answer=offering((18, 0, 6))), (METADATA, 14, OURS, {}, {}))
+    assert list(judge([first, second._replace(sent=0.4)], US)) == []
+    assert [breach.rule for breach in judge([first, second], US)] == ["version-not-offered"]
+
+
+def captured(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment]:
+    """Connections of a client to one server: direction, API key, version and values of each frame."""
+    known = catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
+    segments: list[Segment] = []
+    for number, steps in enumerate(talks):
+        ends = (CLIENT[0], CLIENT[1] + number), SERVER
+        segments += [Segment(10.0 * number, *ends, 0, SYN, b""), Segment(10.0 * number, *ends[::-1], 0, SYN, b"")]
+        places, ids = [1, 1], [0, 0]
+        for step, (direction, key, version, value) in enumerate(steps):
+            side = int(direction == "response")
+            ids[side] += 1
+            head = {"correlationId": ids[side], **({} if side else {"clientId": "me"})}
+            given = {"direction": direction, "api_key": key, "api_version": version, "header": head, "value": value}
+            data = bytes.fromhex(encode_object(known, given).hex or "")
+            data = len(data).to_bytes(4, "big") + data
+            source, target = ends[:: -1 if side else 1]
+            segments.append(Segment(10.0 * number + step + 1, source, target, places[side], 0, data))
+            places[side] += len(data)
+    return segments
+
+
+def judged(segments: list[Segment]) -> list[tuple[int, str, str]]:
+    known = catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
+    frames = [one for said in conversations(known, connections(segments)).spoken for one in said.frames]
+    numbers = list(numbered(sorted(frames, key=lambda one: one.time), 0.0))
+    breaches = judge_capture([(one, one.decode(known)) for one in numbers])
+    return [(number, breach.rule, breach.message) for number, found in breaches.items() for breach in found]
+
+
+HELLO = ("request", 18, 3, {"clientSoftwareName": "me", "clientSoftwareVersion": "1"})
+WELCOME = ("response", 18, 3, offering((18, 0, 4), (3, 0, 12)))
+
+
+def cluster(name: str) -> list[tuple[str, int, int, dict[str, Any]]]:
+    return [HELLO, WELCOME, ("request", 3, 12, {"topics": []}), ("response", 3, 12, {"clusterId": name})]
+
+
+def test_two_clusters_behind_one_address() -> None:
+    assert judged(captured(cluster("a"), cluster("a"))) == []
+    assert judged(captured(cluster("a"), cluster("b"))) == [
+        (8, "two-clusters", "the cluster is b; before, 10.0.0.2:9092 was in cluster a")
+    ]
+
+
+def test_a_capture_is_judged() -> None:
+    talk = [HELLO, WELCOME, ("request", 3, 13, {"topics": []}), ("response", 3, 13, {"clusterId": "a b"})]
+    assert judged(captured(talk)) == [
+        (3, "version-not-offered", "version 13 was not offered; the broker offers 0 to 12"),
+        (4, "cluster-id", 'the cluster id "a b" is malformed: it has letters, digits, _ and - only'),
+    ]
+
+
+def test_an_honest_capture_breaks_no_rule(corpus: Path, shared_bytes: Path) -> None:
+    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    capture = read_capture(known, (shared_bytes / "capture.pcapng").read_bytes())
+    assert judge_capture((captured, captured.decode(known)) for captured in capture.frames) == {}
