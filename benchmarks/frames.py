@@ -43,7 +43,40 @@ def frames(lab: Lab) -> Iterator[Outcome]:
     yield from _beside(known, "encode", "kio's writer", entities, target=1.0)
     yield from _growth(lab, known)
     yield from _one_frame(lab)
+    yield from _table(lab, capture)
     yield from _tshark(lab, capture)
+
+
+COPIES = 27
+"""The capture so many times over has 20,000 frames."""
+
+
+def _table(lab: Lab, capture: Path) -> Iterator[Outcome]:
+    """The frames of a large capture as a table, and chosen by a condition, beside decoding alone."""
+    large = scratch("large.pcap")
+    frames = enlarge(capture, large, COPIES)
+    words = ("decode", "--set", lab.corpus.clients, large)
+    plain = lab.kiplint(*words, "--output-format", "concise")
+    for name, more in (("--list", ("--list",)), ("--where", ("--where", "api == 'Fetch' and latency > 100"))):
+        comparison = compare(lab.kiplint(*words, *more), plain, max(3, lab.plan.pairs // 4))
+        yield pair_row(f"decode {name} / decode, {frames:,} packets", comparison, 1.5)
+
+
+def enlarge(capture: Path, target: Path, copies: int) -> int:
+    """Write a capture of one server several times over, each time with another client; how many packets there are."""
+    import dpkt
+
+    with capture.open("rb") as source, target.open("wb") as out:
+        reader = dpkt.pcap.UniversalReader(source)
+        packets = list(reader)
+        writer = dpkt.pcap.Writer(out, linktype=reader.datalink())
+        for copy in range(copies):
+            for moment, packet in packets:
+                frame = dpkt.ethernet.Ethernet(packet)
+                end = "src" if frame.data.data.dport == PORT else "dst"
+                setattr(frame.data, end, bytes((10, 0, copy // 250, copy % 250 + 1)))
+                writer.writepkt(bytes(frame), ts=float(moment) + copy * 100)
+    return copies * len(packets)
 
 
 def _bodies(lab: Lab, capture: Path) -> Iterator[Body]:

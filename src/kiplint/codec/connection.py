@@ -16,14 +16,13 @@ from kiplint.codec.explain import MOST_PROBLEMS
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Direction, Frame
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.values import ZERO_UUID
-from kiplint.model.error_codes import error_of
+from kiplint.model.error_codes import INVALID_REQUEST, REBOOTSTRAP_REQUIRED, error_of
 
 SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 CLUSTER_APIS: Final = (3, 60)
 """Metadata and DescribeCluster, whose responses have the cluster id."""
 GET_TELEMETRY, PUSH_TELEMETRY = 71, 72
 HIGHEST_HANDSHAKE: Final = 1
-INVALID_REQUEST, REBOOTSTRAP_REQUIRED = 42, 129
 INSTANCE: Final = "clientInstanceId"
 SOFTWARE = re.compile(r"[.\-a-zA-Z0-9]+")
 """What a client may call its software and version (KIP-511, "Validation")."""
@@ -118,7 +117,7 @@ def _instance_ids(calls: Sequence[RpcCall]) -> Iterator[Breach]:
             if began and header and call.request and call.api_key != SASL_HANDSHAKE:
                 text = (
                     f"header {call.request.header_version} has no client instance id, but the connection began "
-                    f"with one: a broker rejects the request with {error_of(INVALID_REQUEST)}; send header 3"
+                    f"with one: a broker rejects the request with {INVALID_REQUEST}; send header 3"
                 )
                 yield Breach(place, "request", "instance-id-missing", text, "requestApiVersion")
             continue
@@ -162,7 +161,7 @@ def _asked(place: int, call: RpcCall) -> Iterator[Breach]:
         yield from _cluster_id(place, "request", cluster)
     if "nodeId" in values and (cluster is None) != (node == NO_NODE):
         alone, other = ("NodeId", "ClusterId") if cluster is None else ("ClusterId", "NodeId")
-        text = f"{alone} without {other}: a broker rejects the request with {error_of(INVALID_REQUEST)}; send both"
+        text = f"{alone} without {other}: a broker rejects the request with {INVALID_REQUEST}; send both"
         yield Breach(place, "request", "misrouting-ids", text, "nodeId" if cluster is None else "clusterId")
 
 
@@ -175,7 +174,7 @@ def _cluster_id(place: int, side: Direction, cluster: str) -> Iterator[Breach]:
 def _routed(place: int, call: RpcCall, server: ServerIdentity) -> Iterator[Breach]:
     """KIP-1242, "ApiVersions": a broker compares both ids with its own."""
     values, code = _values(call.request), _values(call.response).get("errorCode")
-    if "nodeId" not in values or code not in (0, REBOOTSTRAP_REQUIRED):
+    if "nodeId" not in values or code not in (0, REBOOTSTRAP_REQUIRED.code):
         return
     cluster, node = values["clusterId"], values["nodeId"]
     wrong = [
@@ -183,15 +182,16 @@ def _routed(place: int, call: RpcCall, server: ServerIdentity) -> Iterator[Breac
         for name, sent, own in (("ClusterId", cluster, server.cluster), ("NodeId", node, server.node))
         if own is not None and sent != own
     ]
-    required = error_of(REBOOTSTRAP_REQUIRED)
     if cluster is not None and node != NO_NODE and code == 0 and wrong:
-        text = f"the connection is misrouted ({', '.join(wrong)}), but the answer is not {required}"
+        text = f"the connection is misrouted ({', '.join(wrong)}), but the answer is not {REBOOTSTRAP_REQUIRED}"
         yield Breach(place, "response", "rebootstrap", text, "errorCode")
-    elif code == REBOOTSTRAP_REQUIRED and cluster is None and node == NO_NODE:
-        text = f"{required} answers a request without ClusterId and NodeId, which proceeds as normal"
+    elif code == REBOOTSTRAP_REQUIRED.code and cluster is None and node == NO_NODE:
+        text = f"{REBOOTSTRAP_REQUIRED} answers a request without ClusterId and NodeId, which proceeds as normal"
         yield Breach(place, "response", "rebootstrap", text, "errorCode")
-    elif code == REBOOTSTRAP_REQUIRED and (cluster, node) == (server.cluster, server.node):
-        yield Breach(place, "response", "rebootstrap", f"{required} answers the ids of this very broker", "errorCode")
+    elif code == REBOOTSTRAP_REQUIRED.code and (cluster, node) == (server.cluster, server.node):
+        yield Breach(
+            place, "response", "rebootstrap", f"{REBOOTSTRAP_REQUIRED} answers the ids of this very broker", "errorCode"
+        )
 
 
 def _rows(frame: Frame | None) -> list[tuple[int, int, int, int]]:

@@ -73,6 +73,9 @@ ERRORS_JAVA = "clients/src/main/java/org/apache/kafka/common/protocol/Errors.jav
 """The path of the definition in a tree of Kafka."""
 
 
+UNSUPPORTED_VERSION, INVALID_REQUEST, REBOOTSTRAP_REQUIRED = ERRORS[35], ERRORS[42], ERRORS[129]
+
+
 def error_of(code: int, errors: Mapping[int, ErrorCode] = ERRORS) -> ErrorCode:
     """The error with a code; an unknown code is called `UNKNOWN`."""
     return errors.get(code) or ErrorCode(code, "UNKNOWN", None)

@@ -18,6 +18,7 @@ from kiplint.compat.negotiation.result import (
     Telemetry,
 )
 from kiplint.compat.roles import TITLES, Mode
+from kiplint.model.error_codes import UNSUPPORTED_VERSION
 from kiplint.render.table import BOLD, DIM, SEVERITY, fold, paint, paragraph, table, title, width_of, wrapped
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -150,7 +151,7 @@ def _error(exchange: Exchange) -> str:
     if not exchange.error:
         return ""
     named = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
-    return f" with {exchange.error}{named}"
+    return f" with {UNSUPPORTED_VERSION}{named}"
 
 
 def _fields(exchange: Exchange, *, sent: bool) -> str:

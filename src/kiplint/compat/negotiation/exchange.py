@@ -16,6 +16,7 @@ from kiplint.compat.negotiation.sides import (
     knows_instance_id,
     sends_instance_id_tagged,
 )
+from kiplint.model.error_codes import INVALID_REQUEST
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
 from kiplint.versions import VersionRange
@@ -37,10 +38,10 @@ def misrouting_notes(client: Side, broker: Side, version: int) -> Iterator[str]:
     if len(ours) == 1:
         yield (
             f"ApiVersions {version} of the client has {ours[0]} alone: once it is sent, the broker answers with "
-            "INVALID_REQUEST (KIP-1242 asks for both or neither)"
+            f"{INVALID_REQUEST}; KIP-1242 asks for both or neither"
         )
     elif len(theirs) == 1:
-        yield f"ApiVersions {version} of the broker has {theirs[0]} alone, and answers it with INVALID_REQUEST"
+        yield f"ApiVersions {version} of the broker has {theirs[0]} alone, and answers it with {INVALID_REQUEST}"
     elif not ours:
         yield "the broker is older than KIP-1242: it learns no ClusterId, and does not notice a misrouted connection"
     elif not _has_cluster_id(client, broker):

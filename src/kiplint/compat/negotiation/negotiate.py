@@ -36,6 +36,7 @@ from kiplint.compat.negotiation.sides import (
 )
 from kiplint.compat.roles import Mode
 from kiplint.engine.errors import UsageError
+from kiplint.model.error_codes import INVALID_REQUEST
 from kiplint.model.headers import header_of
 from kiplint.model.schemas import SchemaSet
 from kiplint.text.words import did_you_mean
@@ -168,7 +169,7 @@ def _message(
     if status == "refused":
         bad = [agreement for agreement in agreements if agreement.status == status]
         return "; ".join(
-            f"{agreement.broker} answers version {agreement.chosen} with INVALID_REQUEST: it has request header "
+            f"{agreement.broker} answers version {agreement.chosen} with {INVALID_REQUEST}: it has request header "
             f"{agreement.request_header}, and the connection began with header 3"
             for agreement in bad
         )
