@@ -81,7 +81,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 def parameters(options: type[Group]) -> list[Parameter]:
-    """The parameters of a command, with those of its groups, in their order."""
+    """The parameters of a command and of its groups, in their order."""
     params = []
     for name, hint, default in _fields(options):
         if isinstance(hint, type) and issubclass(hint, Group):

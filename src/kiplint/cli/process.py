@@ -94,7 +94,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 CLEAN, FINDINGS, USAGE = 0, 1, 2
 NO_HINTS: Final[Mapping[str, str]] = {}
 _hints: Final[dict[str, str]] = {}
-"""Texts with `{message}` in them, by the kind of the mistake: those of the command that runs."""
+"""By the kind of a mistake: the text of the running command for it, with `{message}` as a placeholder."""
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process that SIGINT or SIGPIPE ended
 

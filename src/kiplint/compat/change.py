@@ -20,7 +20,7 @@ FieldPair = tuple[Field | None, Field | None]
 Footprint = tuple[object, ...]
 MessagePair = tuple[Message | None, Message | None]
 KEYED = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
-"""The message types with API keys. Each set has its own keys; only those of RPCs hold in all sets."""
+"""The message types with API keys. Only the keys of RPCs mean the same in all sets."""
 
 
 class Both(NamedTuple):
@@ -127,7 +127,7 @@ def _has_same_fields(old: Message, new: Message) -> bool:
 
 
 MOST_SHOWN: Final = 200
-"""How many fields a layout may have to be shown whole, those of structs included. Kafka's largest has half as many."""
+"""The most fields, with nested ones, of a layout that is shown whole. Kafka's largest has half as many."""
 
 AROUND: Final = 10
 """Of a larger layout: how many fields are shown before and after the field that matters."""

@@ -135,7 +135,7 @@ class _Locators:
         self.made: dict[str, Locator] = {}
 
     def span(self, spot: Spot) -> Span:
-        """The span of a property; that of the object around it where the property is missing."""
+        """The span of a property, or of the object around it if the property is missing."""
         if spot.file not in self.made:
             self.made[spot.file] = Locator(decode_text(self.sources.get(spot.file, b"")))
         locator = self.made[spot.file]

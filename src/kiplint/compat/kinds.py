@@ -1,4 +1,4 @@
-"""The kinds of changes: those of whole messages first, then those of fields. Each has a rule of its name."""
+"""The kinds of changes, first of messages, then of fields. Each has a rule of the same name."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def is_between_nodes(key: int, name: str) -> bool:
 
 
 def kept_by_brokers(key: int, name: str, versions: VersionRange) -> VersionRange:
-    """The versions, of those of an RPC, that a client must not use."""
+    """The versions of an RPC that a client must not use."""
     known, free = OF_CLIENTS.get(key, ("", NONE))
     return versions - free if name == known else NONE
 

@@ -355,7 +355,7 @@ def rollout(
     rules: RuleSet | None = None,
     releases: Releases | None = None,
 ) -> list[RolloutRow]:
-    """The rows of all RPCs of the head, and of those of the base that were removed, by name.
+    """The rows of all RPCs of the head, and of the RPCs that it lacks from the base, by name.
 
     `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped. A
     version is released when one of the `releases` has it, without releases when the base has it.

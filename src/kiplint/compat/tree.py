@@ -91,7 +91,7 @@ def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, by
 
 
 def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
-    """The sets to compare: those of the same relative directory; where each side has a single set, these two.
+    """The sets to compare: of the same relative directory, or the two single sets.
 
     A set that only one tree has is paired with an empty set.
     """

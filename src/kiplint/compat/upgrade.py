@@ -96,7 +96,9 @@ class UpgradePath(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     direct: Annotated[Direct, Meta(description="The jump from one end to the other.")]
     furthest: Annotated[str, Meta(description="Without a path: the last set that can be reached.")] = ""
-    mode: Annotated[Mode | None, Meta(description="The mode at first; null without a path and when not asked.")] = None
+    mode: Annotated[
+        Mode | None, Meta(description="The mode at first; null without a path, or if no mode was given.")
+    ] = None
     assumed: Annotated[bool, Meta(description="FROM can run in both modes; `mode` is that of the path.")] = False
     clients: Annotated[tuple[LeftBehind, ...], Meta(description="The released clients of --clients.")] = ()
 

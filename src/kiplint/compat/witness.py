@@ -191,7 +191,7 @@ Tried = tuple[tuple[Sample, Witness], ...]
 def witnesses(
     old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
 ) -> tuple[Witness, ...]:
-    """The best witness for each direction that has one, misreadings first; `new_version` is that of the new message.
+    """The best witness for each direction that has one, misreadings first; `new_version` belongs to the new message.
 
     Witnesses about `field`, a path of names from the schema, come first; then those that show another value or a
     failure, then misreadings, then the shortest.

@@ -247,7 +247,7 @@ def _over_base(values: dict[str, Any], base: str, file: str, chain: tuple[str, .
 
 
 def _whole(file: str, chain: tuple[str, ...]) -> dict[str, Any]:
-    """The values of a file over those of the file that it extends."""
+    """The values of a file merged over the values of the file that it extends."""
     values = _read(file)
     base = values.get("extend")
     return _over_base(values, base, file, chain) if base else values
@@ -362,7 +362,7 @@ def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
 
 
 def over(values: Values, base: Values, folder: str, file: str) -> Values:
-    """The values of a file merged over those of its base in `folder`, whose paths become relative to the file."""
+    """The values of a file merged over its base in `folder`; the paths of the base become relative to the file."""
     here = os.path.dirname(os.path.realpath(file))
     moved = _moved(base, folder, here)
     tables = {name for name in (*values, *moved) if isinstance(values.get(name, moved.get(name)), dict)}

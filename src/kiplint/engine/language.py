@@ -93,7 +93,7 @@ def declare(elements: type, name: str) -> None:
 
 
 def words_of(kind: str, rule: str, when: str) -> str:
-    """The class whose facts a rule may use: that of its kind, or the narrower one of the elements it is about.
+    """The class whose facts a rule may use: the class of its kind, or a narrower class if the rule is only about that.
 
     It is about those whose name its `when` begins with: `name == 'new-tag'`, then nothing more or an `and`.
     """
@@ -110,7 +110,7 @@ def properties(class_name: str) -> tuple[str, ...]:
 
 @cache
 def facts(class_name: str) -> dict[str, Fact]:
-    """The facts of a class of elements, by name; those of a version range for `VersionRange`."""
+    """The facts of a class of elements, by name; for `VersionRange` its members."""
     if class_name == "VersionRange":
         return RANGE_FACTS
     return facts_of(CLASSES[class_name]) if class_name in CLASSES else {}

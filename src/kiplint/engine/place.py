@@ -23,7 +23,7 @@ Target = int | None
 
 
 class Ignores:
-    """The ignore comments of one file; `known` are the ids of all rules, `running` those of the rules that run."""
+    """The ignore comments of one file; `known` has the ids of all rules, `running` the ids of the rules that run."""
 
     def __init__(self, comments: Iterable[Suppression], known: Iterable[str], running: Iterable[str]) -> None:
         self._comments = tuple(comments)

@@ -136,7 +136,9 @@ class RuleSpec(_RuleObject):
         str | list[str],
         Meta(description="The `pack/rule`, or several, silent where this one speaks: a special case of it."),
     ] = ""
-    severity: Annotated[Level, Meta(description="How bad it is; off when it must be asked for.")] = "error"
+    severity: Annotated[
+        Level, Meta(description="How serious a finding is; off if the rule runs only when selected.")
+    ] = "error"
     levels: Annotated[
         list[ConditionalSeverity],
         Meta(description="Other severities for special cases; the first that holds.", max_length=MOST_CASES),
@@ -147,7 +149,7 @@ class RuleSpec(_RuleObject):
         str,
         Meta(
             description="The name of a fixer: `instead` writes what the rule says to, `suggestion` does so only when "
-            "asked for what is unsafe; others are made for one rule, and for one kind of element."
+            "selected for unsafe fixes; others are made for one rule, and for one kind of element."
         ),
     ] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}

@@ -316,7 +316,7 @@ class Violation(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, hit: Hit) -> Violation:
-        """The violation of a hit. A configured severity overrides those of the rule's cases."""
+        """The violation of a hit. A configured severity overrides the severities of the rule's cases."""
         running, element, unmet = hit
         rule = running.rule
         description = unmet or running.describe(element, running.params)  # type: ignore[misc]
@@ -379,7 +379,7 @@ class RuleSet:
 
 
 def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]) -> list[Violation]:
-    """The violations without those of general rules that a special case of the rule reports for the same element."""
+    """The violations, without a general rule's where a special case of the rule reports the same element."""
     narrowed = {
         (id(violation.element), general)
         for violation in violations

@@ -21,7 +21,7 @@ def _joined(items: Iterable[object]) -> str:
 
 
 class Function(msgspec.Struct, frozen=True):
-    """A function of the language; `returns` is its type, or `element` for that of the argument's items."""
+    """A function of the language; `returns` is its type, or `element` for the type of the argument's items."""
 
     call: Callable[..., Any]
     returns: str

@@ -81,7 +81,7 @@ def check_together(
 
 
 class Checked(NamedTuple):
-    """The findings of `check_alone` for some files of a set, and those of `check_together` for the set."""
+    """The findings of `check_alone` for some files of a set, and of `check_together` for the set."""
 
     alone: list[Finding]
     together: list[Finding]

@@ -101,7 +101,7 @@ def _is_allowed(finding: Finding, unsafe: bool) -> bool:
 
 
 def _without_collisions(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings whose fixes do not collide with those of findings before them."""
+    """The findings whose fixes do not collide with the fixes of earlier findings."""
     taken: dict[str, list[Edit]] = {}
     chosen: list[Finding] = []
     for finding in findings:

@@ -362,7 +362,7 @@ def default_null(case: FixerCase) -> Fix | None:
 
 
 def default_octal(case: FixerCase) -> Fix | None:
-    """The number without its leading zeros; if asked for, where Java takes it for another one."""
+    """The number without its leading zeros; unsafe where Java reads the digits as an octal number."""
     node = case.node
     field = case.violation.element
     if not isinstance(field, Field) or field.default_mistake != "octal" or node is None or node.key != "default":
@@ -375,7 +375,7 @@ def default_octal(case: FixerCase) -> Fix | None:
 
 
 def written_type(case: FixerCase) -> Fix | None:
-    """An array as Kafka writes it, for one written as in other languages; a misspelt primitive only if asked to."""
+    """An array as Kafka writes it, for the notation of another language; unsafe for a misspelt primitive."""
     node = case.node
     field = case.violation.element
     if not isinstance(field, Field) or node is None or node.key != "type":

@@ -459,7 +459,7 @@ def obstacle(rpc: Rpc) -> str:
 def add_version(
     draft: Draft, version: int, note: str, *, unstable: bool = False, ending: Collection[str] = ()
 ) -> list[str]:
-    """Make `version` the highest valid one, for a request unstable if wanted; gives what a person has to look at.
+    """Make `version` the highest valid one, `unstable` or not; returns what a person has to review.
 
     What ends with the version that was the highest goes on, since the new version has the same body, except for the
     fields that are `ending`.

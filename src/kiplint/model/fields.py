@@ -67,7 +67,7 @@ class Container:
 
     @fact
     def fields(self) -> tuple[Field, ...]:
-        """The fields, in order, without those of nested structs."""
+        """The fields in order, without the fields of nested structs."""
         raise NotImplementedError
 
     @fact
@@ -247,7 +247,7 @@ class Field:
 
     @fact
     def versions(self) -> VersionRange:
-        """The versions in which the field exists; those of its owner when they are invalid."""
+        """The versions in which the field exists; if they are invalid, the versions of its owner."""
         return self._versions.value
 
     @rule_fact
@@ -649,7 +649,7 @@ class Struct(Container):
 
     @fact
     def fields(self) -> tuple[Field, ...]:
-        """The struct's fields, in order, without those of nested structs."""
+        """The struct's fields in order, without the fields of nested structs."""
         return tuple(
             Field(spec, self._message, self, index) for index, spec in enumerate(value_or(self.spec.fields, []))
         )
@@ -677,7 +677,7 @@ class Struct(Container):
 
     @fact
     def versions(self) -> VersionRange:
-        """The versions in which the struct exists: its own, or those of the field that defines it."""
+        """The versions in which the struct exists: its own, or the versions of the field that defines it."""
         return self._versions.value
 
     @rule_fact

@@ -84,7 +84,7 @@ class HeaderRange:
 
     @fact
     def sole(self) -> VersionRange:
-        """The valid versions that it covers before the next entry starts, without those of earlier entries."""
+        """The valid versions that it covers before the next entry starts and that no earlier entry covers."""
         row = self.message.header_ranges
         upto = self.closed if self.index + 1 < len(row) else self.versions
         return (self.live & upto) - self.overlap

@@ -1,4 +1,4 @@
-"""Words that are right: those of Kafka's own definitions, as of 2026-08, of at least five letters.
+"""Correct words: all words of at least five letters in Kafka's own definitions of 2026-08.
 
 Written by scripts/known_words.py.
 """

@@ -45,7 +45,7 @@ RANGE_KIND = "invalid-range"
 
 
 def range_problems(message: Message) -> Iterator[Problem]:
-    """A problem for each range that is invalid in Kafka's notation; those of headerVersions have their own rules."""
+    """A problem for each range that is invalid in Kafka's notation; headerVersions has its own rules."""
     if message.valid_problem:
         yield _range_problem(message.spec.valid_versions, message.valid_problem, "/validVersions")
     if message.flexible_problem:

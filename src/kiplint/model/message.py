@@ -209,7 +209,7 @@ class Message(Container):
 
     @set_rule_fact
     def free_api_key(self) -> int:
-        """The API key to take: that of the other half by name if no other message has it, else the next free key."""
+        """The API key to take: the key of the other half if no other message has it, else the next free key."""
         key = self.schemas.key_of_partner(self)
         taken = key in (None, self.api_key) or (self.type, key) in self.schemas.key_owners
         return self.schemas.next_api_key if key is None or taken else key

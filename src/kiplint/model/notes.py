@@ -329,7 +329,7 @@ class Note(TextElement):
 
     @rule_fact
     def errors(self) -> tuple[str, ...]:
-        """The errors that it names: that of an item of a list, or those that stand beside the word error."""
+        """The errors that it names: the error of a list item, or all names beside the word error."""
         return (self.error,) if self.error else errors_of(self._statement.rest)
 
     @rule_fact

@@ -42,7 +42,7 @@ class ProblemElement:
 
     @set_fact
     def set_words(self) -> int:
-        """How many fields of the set have an entity type that Kafka does not know, as those of forks may."""
+        """How many fields of the set have an entity type that Kafka does not know; forks may have some."""
         return self._message.schemas.own_words if self._message else 0
 
     @fact

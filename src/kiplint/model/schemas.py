@@ -204,7 +204,7 @@ class SchemaSet:
         return {message.name: message for message in _oldest_last(self._messages)}
 
     def _former_of(self, message: Message, names: Container[str]) -> Message | None:
-        """What a message of a later set was: that of its name, else that of its API key if none of `names` has that."""
+        """The earlier state of a message of a later set, found by name, else by API key if none of `names` has it."""
         former = self.by_name.get(message.name)
         if former is None and message.api_key is not None:
             former = self.key_owners.get((message.type, message.api_key))

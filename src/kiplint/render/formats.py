@@ -46,7 +46,7 @@ def shows_fixes(name: str) -> bool:
 
 
 def writer(name: str, result: RunResult) -> Writer:
-    """The function that writes the result in a format: that of the command's room, else that for findings."""
+    """The function that writes the result in a format: from the command's room, else from `render/findings`."""
     module, _, function = result.renderers.get(name, f"{FINDINGS}.{name}:write").partition(":")
     write: Writer = getattr(import_module(module), function)
     return write

@@ -21,7 +21,7 @@ class Places:
         return path in self._sources
 
     def shows(self, path: str, offset: int) -> bool:
-        """Whether an offset in bytes has a line and column of its own; that of a byte order mark has none."""
+        """Whether an offset in bytes has a line and column; the offsets of a byte order mark have none."""
         return offset > 0 or not self._sources[path].startswith(BOM_UTF8)
 
     def position(self, path: str, offset: int) -> tuple[int, int]:

@@ -386,7 +386,7 @@ class TreeEntry(NamedTuple):
 
 
 def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, str]:
-    """The tree that `REV:path` names, and the name of the file in it if the path is that of one.
+    """The tree that `REV:path` names, and the name of the file in it if the path is a file.
 
     Raises SourceError for an unknown revision, a missing path and a place that is not a repository.
     """

@@ -169,7 +169,7 @@ def version_key(tag: str) -> tuple[list[int], bool, list[int], str]:
 
 
 def is_candidate(tag: str) -> bool:
-    """Whether a tag is that of a release candidate, an alpha or a beta."""
+    """Whether a tag names a release candidate, an alpha or a beta."""
     return re.search(r"(?:\b|[0-9._-])(?:rc|alpha|beta)(?![a-z])", tag, re.IGNORECASE) is not None
 
 

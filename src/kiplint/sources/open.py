@@ -112,7 +112,7 @@ def _standard_input() -> bytes:
 
 
 def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
-    """The tree behind a name that is not a plain file or directory, and the file in it if the name is that of one."""
+    """The tree of a name that is not a plain file or directory, and the file in it if the name is a file."""
     archive, _, inner = name.partition(INSIDE)
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
         from kiplint.sources.tree import open_archive

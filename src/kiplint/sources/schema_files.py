@@ -204,7 +204,7 @@ class SchemaFile(msgspec.Struct, frozen=True):
 
 
 class SchemaFiles(msgspec.Struct, frozen=True):
-    """The definition files of one directory; `lone` when one file was asked for and nothing stands beside it.
+    """The definition files of one directory; `lone` if it is a single named file without siblings.
 
     `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
     named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are not definitions.

@@ -63,7 +63,7 @@ class FileTree(msgspec.Struct, frozen=True):
         return with_context(self._shown(""), named, others) if named else None
 
     def below(self, path: str) -> tuple[FileTree, str]:
-        """The tree below a path, and the name of the file if the path is that of one; raises SourceError if neither."""
+        """The tree below a path, and the name of the file if the path is a file; raises SourceError if neither."""
         path = path.strip("/")
         if not path:
             return self, ""
@@ -297,7 +297,7 @@ def _too_many(name: str) -> SourceError:
 
 
 def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
-    """The tree in an archive, below a path in it, and the name of the file if the path is that of one.
+    """The tree in an archive, below a path in it, and the name of the file if the path is a file.
 
     An archive whose definitions all lie in one folder such as `kafka-4.0.0-src` is taken from there on, so that those
     of two releases correspond. Raises SourceError for what is not an archive, damaged, encrypted, too much, or hostile.

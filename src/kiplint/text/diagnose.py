@@ -86,7 +86,7 @@ def _conflict(text: str) -> Problem | None:
 
 
 def _pasted(text: str, first: int) -> Problem | None:
-    """Spaces and quotes of a word processor or web page, where those of a keyboard make a text that can be read."""
+    """Spaces and quotes from a word processor or web page, if plain ones make the text valid."""
     characters = list(_PASTED.finditer(text))
     odd = next((character for character in characters if character.start() >= first), None)
     if odd is None or not any(_is_sound(text.translate(table)) for table in (_SPACES, _SPACES | _QUOTES)):

@@ -38,7 +38,7 @@ _PART: Final = frozenset(("name", "type", "versions"))
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A definition: `text` is that of the document from `start` to `end`, its strings repaired, and as long.
+    """A definition: `text` is the document from `start` to `end`, of the same length, with its strings repaired.
 
     One that is not `closed` lacks a brace; where it ends is a guess.
     """

@@ -77,7 +77,7 @@ class NotEditable(ValueError):  # noqa: N818
 
 
 class Document:
-    """The text of one file. Offsets are those of its characters; `edit` turns them into those of its bytes."""
+    """The text of one file. Offsets count characters; `edit` turns them into offsets in bytes."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -137,7 +137,7 @@ class Document:
         return start + self.text.startswith(BOM) if start == 0 else start
 
     def next_line(self, offset: int) -> int:
-        """Where the line after that of an offset begins; the end of the text when there is none."""
+        """The start of the next line after an offset, or the end of the text."""
         number = self.lines.line_of(offset)
         return self.lines.starts[number] if number < len(self.lines) else len(self.text)
 

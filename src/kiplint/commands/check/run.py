@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MISSING: Final = frozenset({"rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing"})
 """The rules about a missing half."""
 OTHER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
-"""The word at the end of a message's name, and that of its other half."""
+"""The ends of the names of an RPC's two halves, each with the other."""
 
 
 class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -138,7 +138,7 @@ def _proof(witness: Witness) -> ProofObject:
 
 
 def as_finding(change: Judged) -> Finding:
-    """A change as a finding, for the formats of findings; the message is on one line, as that of `check` is."""
+    """A change as a finding, for the formats of findings; its message is on one line."""
     identity = "\0".join((change.rule, change.message_name, change.field, change.versions, change.kind))
     return Finding(
         rule=change.rule,

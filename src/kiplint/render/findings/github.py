@@ -142,7 +142,7 @@ def step_outputs(report: Report) -> str:
 
 
 SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
-"""The variables that name the file of the job summary and that of the step's outputs."""
+"""The environment variables with the paths of the job summary and of the step's outputs."""
 
 
 def record(report: Report) -> None:
