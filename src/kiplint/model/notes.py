@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
 
 from kiplint.model.element import fact, rule_fact, set_fact
@@ -335,8 +336,8 @@ class Note(TextElement):
     @rule_fact
     def gives_source(self) -> bool:
         """Whether it, or another note about the same versions, names a KIP or an issue of Kafka."""
-        alike = (note for note in self._message.notes if note.versions == self.versions)
-        return any(re.search(_SOURCE, note.text) for note in alike)
+        alike = (note for note in self._message.notes if note is not self and note.versions == self.versions)
+        return any(re.search(_SOURCE, note._statement.text) for note in chain((self,), alike))
 
     @rule_fact
     def sourced_neighbours(self) -> int:

@@ -93,7 +93,7 @@ class Votes:
 
 
 _SIGNED = ("int8", "int16", "int32", "int64")
-UNSIGNED = ("uint16", "uint32")
+_UNSIGNED = ("uint16", "uint32")
 
 
 def last_word(name: str) -> str:
@@ -103,15 +103,15 @@ def last_word(name: str) -> str:
 
 def signed_names(messages: Iterable[Message]) -> dict[str, Counter[str]]:
     """By last word of the live fields' names: how many signed integers each name has; without words of two unsigned."""
-    signed: dict[str, Counter[str]] = {}
+    fields = [spec for message in messages if message.valid for spec in specs(message.spec)]
     unsigned: dict[str, set[str]] = {}
-    for message in messages:
-        for spec in specs(message.spec) if message.valid else ():
-            if spec.type in _SIGNED:
-                signed.setdefault(last_word(spec.name), Counter())[spec.name] += 1
-            elif spec.type in UNSIGNED:
-                unsigned.setdefault(last_word(spec.name), set()).add(spec.name)
-    return {word: signed[word] for word, names in unsigned.items() if len(names) == 1 and word in signed}
+    for name in {spec.name for spec in fields if spec.type in _UNSIGNED}:
+        unsigned.setdefault(last_word(name), set()).add(name)
+    signed = {word: Counter[str]() for word, names in unsigned.items() if len(names) == 1}
+    for spec in fields:
+        if spec.type in _SIGNED and spec.name.endswith(tuple(signed)) and (word := last_word(spec.name)) in signed:
+            signed[word][spec.name] += 1
+    return signed
 
 
 def primitive(spec: FieldSpec) -> str | None:
