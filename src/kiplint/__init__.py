@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from kiplint.commands.negotiate.run import negotiate_all as negotiate_all
     from kiplint.commands.negotiate.run import negotiate_clients as negotiate_clients
     from kiplint.commands.new.result import NewResult as NewResult
+    from kiplint.commands.new.run import new_coordinator as new_coordinator
+    from kiplint.commands.new.run import new_from_kip as new_from_kip
+    from kiplint.commands.new.run import new_record as new_record
     from kiplint.commands.new.run import new_rpc as new_rpc
     from kiplint.commands.probe.connection import Sasl as Sasl
     from kiplint.commands.probe.connection import Tls as Tls
@@ -79,7 +82,7 @@ _MODULES = {
     "commands.negotiate.result": ("ClientListResult", "ClientsResult", "MatrixResult", "NegotiationResult"),
     "commands.negotiate.run": ("known_clients", "negotiate", "negotiate_all", "negotiate_clients"),
     "commands.new.result": ("NewResult",),
-    "commands.new.run": ("new_rpc",),
+    "commands.new.run": ("new_coordinator", "new_from_kip", "new_record", "new_rpc"),
     "commands.probe.connection": ("Sasl", "Tls"),
     "commands.probe.result": ("ProbeResult",),
     "commands.probe.run": ("probe",),

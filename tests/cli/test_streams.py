@@ -53,6 +53,9 @@ COMMANDS = {
     "bump-patch": ["migrate", "bump", "X", "--schemas", "old", "--diff"],
     "release": ["migrate", "release", "X", "--schemas", "old", "--dry-run"],
     "new-rpc": ["new", "rpc", "Y", "--schemas", "old", "--dry-run"],
+    "new-record": ["new", "record", "Y", "--schemas", "nowhere", "--dry-run"],
+    "new-coordinator": ["new", "coordinator", "Y", "--schemas", "nowhere", "--dry-run"],
+    "new-from-kip": ["new", "from-kip", "kip.md", "--schemas", "nowhere", "--dry-run"],
     "decode": ["decode", "--set", "old", "--body", "XRequest@0", "00000001"],
     "decode-stdin": ["decode", "--set", "old", "--body", "XRequest@0", "--input-format", "hex", "-"],
     "encode": ["encode", "XRequest@0", "--set", "old"],
@@ -85,6 +88,9 @@ SILENT = {
     "encode-lines",
     "decode-stdin",
     "bump-patch",
+    "new-record",
+    "new-coordinator",
+    "new-from-kip",
 }
 NEEDS_STDOUT = set(COMMANDS) - SILENT
 """The commands that have something to say on standard output."""

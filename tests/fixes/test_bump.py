@@ -14,7 +14,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.bump import bump, release
 from kiplint.fixes.kip_1313 import migrate
-from kiplint.fixes.new_rpc import BadName, new_rpc
+from kiplint.fixes.new_message import BadName, new_rpc
 from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
 from kiplint.model.schemas import Rpc
 from tools import check, definition, field

@@ -68,7 +68,8 @@ def read(words: Sequence[str]) -> Call | None:
 
 def _command(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
     group = import_module(COMMANDS)
-    for at, word in enumerate(words):
+    for at, written in enumerate(words):
+        word = getattr(group, "ALIASES", {}).get(written, written)
         if word not in names(group):
             break
         group = room(group, word)

@@ -30,10 +30,8 @@ def run(options: Options) -> int:
 
     Licence, line ends and header versions are those of the other definitions in the directory.
     """
-    from kiplint.cli.output import finish, present, write_bytes
-    from kiplint.cli.process import warn
+    from kiplint.commands.new.output import show
     from kiplint.commands.new.run import new_rpc
-    from kiplint.text.show import printable
 
     result = new_rpc(
         options.name,
@@ -45,10 +43,4 @@ def run(options: Options) -> int:
         response=options.response,
         dry_run=options.dry_run,
     )
-    if options.output_format == "json":
-        return present(result, "json", "never")
-    for path, data in result.files.items():
-        write_bytes(data if options.dry_run else f"{printable(path)}\n".encode())
-    for note in result.notes:
-        warn(note)
-    return finish(result)
+    return show(result, options.output_format, dry_run=options.dry_run)

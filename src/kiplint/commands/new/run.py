@@ -1,26 +1,34 @@
-"""New RPCs: the definitions of their first version."""
+"""New messages: the definitions of their first version."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Final
 
+from kiplint.commands.kip.drafts import read_kip
 from kiplint.commands.new.result import NewResult
-from kiplint.engine.config import Path, configure
+from kiplint.engine.config import Configuration, Path, configure
 from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Severity
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes import new_rpc as first_version
-from kiplint.fixes.new_version import BadField, parse_fields
-from kiplint.fixes.sets import CheckedFiles, Files, all_rules, client_rpcs, load_set, regressions, rule_parameter
+from kiplint.fixes import new_message
+from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
+from kiplint.fixes.sets import CheckedFiles, Files, all_rules, load_set, regressions, rule_parameter
 from kiplint.fixes.write import create_files, refuse_unwritable
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
-from kiplint.text.words import did_you_mean
+from kiplint.text.words import did_you_mean, listed
 
 LISTENERS: Final = "rpc/listeners-unknown"
 """The rule whose parameter `known` lists the listeners."""
+
+INFO: Final[tuple[Severity, ...]] = ("info",)
+
+Make = Callable[[SchemaSet], Mapping[str, bytes]]
+"""Makes definitions for a set, by the names of their files."""
 
 
 def new_rpc(
@@ -44,49 +52,149 @@ def new_rpc(
     Raises UsageError when several directories have RPCs, for a name or key that is in use, for an unknown listener, and
     for a file that exists already; SourceError for what cannot be opened.
     """
-    path = os.fspath(schemas)
-    refuse_unwritable([path])
-    configuration = configure(path)
-    try:
-        sets = [(files, load_set(files)[0]) for files in open_sets([path], configuration.keeps)]
-    except NothingThereError:
-        if not os.path.isdir(path):
-            raise
-        sets = [(SchemaFiles(path, ()), SchemaSet((), path))]  # the first definitions of a set
-    candidates = [(files, schema_set) for files, schema_set in sets if client_rpcs(schema_set)] or sets
-    if len(candidates) > 1:
-        names = ", ".join(files.directory or "." for files, _ in candidates)
-        raise UsageError(f"several directories have requests ({names}): name the directory for the new RPC")
-    schema_files, schema_set = candidates[0]
-    directory = schema_files.directory
-    if schema_set.messages and not any(message.is_rpc for message in schema_set.messages):
-        raise UsageError(f"{directory or '.'} has definitions, but no requests: name the directory for the new RPC")
-    known = {*rule_parameter(path, LISTENERS, "known"), *(("zkBroker",) if schema_set.has_zookeeper else ())}
-    if unknown := next((listener for listener in listeners if listener not in known), None):
-        raise UsageError(f"there is no listener {unknown}{did_you_mean(unknown, known)}")
-    try:
-        definitions = first_version.new_rpc(
+
+    def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
+        usual = rule_parameter(os.fspath(schemas), LISTENERS, "known")
+        known = {*usual, *(("zkBroker",) if schema_set.has_zookeeper else ())}
+        if unknown := next((listener for listener in listeners if listener not in known), None):
+            raise UsageError(f"there is no listener {unknown}{did_you_mean(unknown, known)}")
+        return new_message.new_rpc(
             name,
             schema_set,
             api_key=api_key,
             listeners=listeners,
             unstable=unstable,
-            request=parse_fields(request) if request else (),
-            response=parse_fields(response) if response else (),
+            request=_fields(request),
+            response=_fields(response),
         )
-    except (BadField, first_version.BadName) as error:
+
+    return _written(schemas, ("request", "response"), "requests", make, dry_run=dry_run)
+
+
+def new_record(
+    name: str, schemas: Path = ".", *, api_key: int | None = None, fields: str = "", dry_run: bool = False
+) -> NewResult:
+    """Make a new metadata record with these fields, and write it unless `dry_run`.
+
+    Notation, notes and errors are as for `new_rpc`.
+    """
+    make = partial(_named, new_message.new_record, name, api_key, fields=fields)
+    return _written(schemas, ("metadata",), "metadata records", make, dry_run=dry_run)
+
+
+def new_coordinator(
+    name: str,
+    schemas: Path = ".",
+    *,
+    api_key: int | None = None,
+    key: str = "",
+    value: str = "",
+    dry_run: bool = False,
+) -> NewResult:
+    """Make the `key` and the `value` of a new record of a coordinator, and write them unless `dry_run`.
+
+    Notation, notes and errors are as for `new_rpc`.
+    """
+    make = partial(_named, new_message.new_coordinator, name, api_key, key=key, value=value)
+    return _written(schemas, ("coordinator-key", "coordinator-value"), "coordinator records", make, dry_run=dry_run)
+
+
+def new_from_kip(file: Path, schemas: Path = ".", *, dry_run: bool = False) -> NewResult:
+    """Write the definitions in the text of a KIP that the set lacks to files, with its licence, unless `dry_run`.
+
+    Those of messages that are there are named in the notes, as are warnings about what the KIP says. Raises UsageError
+    and SourceError as `new_rpc` and `kip` do, and UsageError where there is no definition, or none that can be read.
+    """
+    definitions = read_kip(os.fspath(file)).current
+    if unread := next((definition for definition in definitions if definition.source.message is None), None):
+        line = unread.span.line
+        raise UsageError(f"the definition in line {line} of {os.fspath(file)} cannot be read; see `kiplint kip`")
+    messages = {definition.name: definition for definition in definitions}
+    if not messages:
+        raise UsageError(f"no message definition in {os.fspath(file)}")
+    kinds = {message.type for definition in definitions if (message := definition.source.message)}
+    known: list[str] = []
+
+    def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
+        known.extend(name for name in messages if name in schema_set.by_name)
+        texts = {name: messages[name].block.text for name in messages if name not in schema_set.by_name}
+        return new_message.in_manner({name: new_message.indented(text) for name, text in texts.items()}, schema_set)
+
+    result = _written(
+        schemas, tuple(kinds), "messages of these types", make, dry_run=dry_run, harmless=("info", "warning")
+    )
+    if not known:
+        return result
+    verb = "is" if len(known) == 1 else "are"
+    note = f"{listed(known)} {verb} there already, and not changed; `kiplint kip --base` shows what the KIP changes"
+    return NewResult(files=result.files, status=result.status, notes=(*result.notes, note))
+
+
+def _fields(text: str) -> tuple[FieldToAdd, ...]:
+    return parse_fields(text) if text else ()
+
+
+def _named(
+    make: Callable[..., Mapping[str, bytes]], name: str, api_key: int | None, schema_set: SchemaSet, **fields: str
+) -> Mapping[str, bytes]:
+    return make(name, schema_set, api_key=api_key, **{half: _fields(text) for half, text in fields.items()})
+
+
+def _written(
+    schemas: Path,
+    kinds: Sequence[str],
+    noun: str,
+    make: Make,
+    *,
+    dry_run: bool,
+    harmless: Collection[Severity] = INFO,
+) -> NewResult:
+    """Make definitions for the set that has messages of these types, prove them, and write them unless `dry_run`.
+
+    Findings that are `harmless` are only noted.
+    """
+    path = os.fspath(schemas)
+    refuse_unwritable([path])
+    configuration = configure(path)
+    files, schema_set = _home(path, configuration, kinds, noun)
+    try:
+        definitions = make(schema_set)
+    except (BadField, new_message.BadName) as error:
         raise UsageError(str(error)) from None
-    files = {os.path.join(directory, file): data for file, data in definitions.items()}
+    fresh = {os.path.join(files.directory, file): data for file, data in definitions.items()}
     rules = all_rules(configuration)
 
     def checked(data: Files) -> CheckedFiles:
         inputs = (Input(name, text) for name, text in data.items())
-        return CheckedFiles(data, check_set(inputs, rules, directory=directory).findings)
+        return CheckedFiles(data, check_set(inputs, rules, directory=files.directory).findings)
 
-    before = {file.path: file.data for file in schema_files.files}
-    worse = tuple(f"{item.path}: {item}" for item in regressions(checked(before), checked(before | files)))
-    if worse:
-        return NewResult(status="findings", notes=(*worse, "nothing was written"))
+    before = {file.path: file.data for file in files.files}
+    worse = list(regressions(checked(before), checked(before | fresh)))
+    notes = tuple(f"{item.path}: {item.severity}: {item}" for item in worse)
+    if any(item.severity not in harmless for item in worse):
+        return NewResult(status="findings", notes=(*notes, "nothing was written"))
     if not dry_run:
-        create_files(files)
-    return NewResult(files=files)
+        create_files(fresh)
+    return NewResult(files=fresh, notes=notes)
+
+
+def _home(path: str, configuration: Configuration, kinds: Sequence[str], noun: str) -> tuple[SchemaFiles, SchemaSet]:
+    """The set below a path that has messages of these types; an empty one for a directory without definitions."""
+    try:
+        sets = [(files, load_set(files)[0]) for files in open_sets([path], configuration.keeps)]
+    except NothingThereError:
+        if not os.path.isdir(path):
+            raise
+        return SchemaFiles(path, ()), SchemaSet((), path)  # the first definitions of a set
+    having = [
+        (files, schema_set) for files, schema_set in sets if any(item.type in kinds for item in schema_set.messages)
+    ]
+    candidates = having or sets
+    if len(candidates) > 1:
+        names = ", ".join(files.directory or "." for files, _ in candidates)
+        raise UsageError(f"several directories have {noun} ({names}): name the directory for the new definitions")
+    files, schema_set = candidates[0]
+    if schema_set.messages and not having:
+        where = files.directory or "."
+        raise UsageError(f"{where} has definitions, but no {noun}: name the directory for the new definitions")
+    return files, schema_set
