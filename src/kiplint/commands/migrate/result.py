@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from kiplint.compat.rollout import RolloutRow
 from kiplint.engine.finding import FileEdit
 from kiplint.fixes.sets import FileEdits, MigrationRow
 from kiplint.fixes.write import FileChanges
@@ -52,6 +53,8 @@ class MigrationResult(RunResult, frozen=True):
     """The RPCs, and what changed in each."""
     is_written: bool = True
     """Whether the files were written; else only the result was made."""
+    rollouts: Mapping[str, tuple[RolloutRow, ...]] = {}
+    """By directory: the rollout of KIP-1313's request header from the files before to those after."""
 
     command = "migrate"
     renderers: ClassVar[Mapping[str, str]] = {

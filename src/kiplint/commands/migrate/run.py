@@ -10,10 +10,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from kiplint.commands.migrate.result import MigrationResult
+from kiplint.compat.rollout import RolloutRow, rollout
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump, release
-from kiplint.fixes.kip_1313 import migrate, unmet
+from kiplint.fixes.kip_1313 import TELEMETRY, migrate, unmet
 from kiplint.fixes.new_version import BadField, FieldToAdd
 from kiplint.fixes.sets import (
     FileEdits,
@@ -42,20 +43,29 @@ Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
 
 
 def migrate_kip_1313(
-    *sets: Path, only: Sequence[str] = (), only_declare: bool = False, tagged: bool = False, dry_run: bool = False
+    *sets: Path,
+    only: Sequence[str] = (),
+    except_telemetry: bool = False,
+    only_declare: bool = False,
+    tagged: bool = False,
+    dry_run: bool = False,
 ) -> MigrationResult:
     """Migrate the sets that have RPCs to KIP-1313, and write the files unless `dry_run`.
 
     `sets` are directories, or files together with their siblings. `only` names the RPCs to change; without it, all of a
-    directory and those of which a file is named. `only_declare` declares the headers that versions have and adds no
+    directory and those of which a file is named; `except_telemetry` leaves the two that carry a client instance id of
+    their own. `only_declare` declares the headers that versions have and adds no
     version; `tagged` makes the client instance id in the header a tagged field. The status is `findings` while a person
     has to change something. Raises UsageError for an unknown RPC and for files that cannot be written, and SourceError
     for what cannot be opened.
     """
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        names = {rpc.name for rpc in rpcs}
-        return migrate(schemas, only=names, only_declare=only_declare, tagged=tagged) if names else Migration()
+        left = {_base(name) for name in TELEMETRY} if except_telemetry else set()
+        names = {rpc.name for rpc in rpcs} - left
+        whole = len(names) == len(client_rpcs(schemas))
+        chosen = () if whole else names
+        return migrate(schemas, only=chosen, only_declare=only_declare, tagged=tagged) if names else Migration()
 
     return _migrate(sets, only, change, None if only_declare else unmet, dry_run=dry_run)
 
@@ -149,6 +159,7 @@ def _migrate(
     rows: list[MigrationRow] = []
     broken: list[str] = []
     known: set[str] = set()
+    rollouts: dict[str, tuple[RolloutRow, ...]] = {}
     rules = all_rules(configuration)
     for schema_files in open_sets(paths, configuration.keeps):
         schemas, unread = load_set(schema_files)
@@ -159,6 +170,11 @@ def _migrate(
         if migration.rows:
             migration = proved(schema_files, migration, rules, goal)
         files += migration.files
+        after = {file.path: file.after for file in migration.files}
+        if goal and migration.rows:
+            made = (replace(file, data=after.get(file.path, file.data)) for file in schema_files.files)
+            now = load_set(replace(schema_files, files=tuple(made)))[0]
+            rollouts[encodable(schema_files.directory or ".")] = tuple(rollout(now, schemas))
         rows += [replace(row, directory=encodable(schema_files.directory or ".")) for row in migration.rows]
     for name in names:
         if not {name, _base(name)} & known:
@@ -167,7 +183,12 @@ def _migrate(
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "error" if broken else "findings" if any(row.state == "left" for row in rows) else "ok"
     result = MigrationResult(
-        files=tuple(files), rows=tuple(rows), broken=tuple(broken), status=status, is_written=not dry_run
+        files=tuple(files),
+        rows=tuple(rows),
+        broken=tuple(broken),
+        status=status,
+        is_written=not dry_run,
+        rollouts=rollouts,
     )
     if not dry_run:
         result.change.write(paths)

@@ -8,6 +8,8 @@ from itertools import groupby
 from typing import Final, TextIO, get_args
 
 from kiplint.commands.migrate.result import MigrationResult
+from kiplint.commands.rollout.text import write_markdown_rows
+from kiplint.fixes.kip_1313 import HEADER
 from kiplint.fixes.sets import MigrationRow, State
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of
@@ -46,6 +48,15 @@ def write_markdown(result: MigrationResult, out: TextIO, *, color: bool) -> None
     for row in result.rows:
         cells = (_name(row, several), row.state, row.base_versions, row.versions, _headers(row), "; ".join(row.done))
         write_row((inline(cell) or " " for cell in (*cells, "; ".join(row.look))), out)
+
+
+def write_rollout(result: MigrationResult, out: TextIO) -> None:
+    """Write the rollout of the request header of each directory as Markdown, for the text of a pull request."""
+    for number, (directory, rows) in enumerate(result.rollouts.items()):
+        out.write("\n" if number else "")
+        if len(result.rollouts) > 1:
+            out.write(f"## {inline(directory)}\n\n")
+        write_markdown_rows(rows, HEADER, out)
 
 
 def _summary(result: MigrationResult) -> str:

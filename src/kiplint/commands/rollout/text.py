@@ -30,10 +30,15 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
 
 def write_markdown(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write how many RPCs there are of each status, and the table."""
-    out.write(f"### {closing(result.rows, result.header)}\n\n")
+    write_markdown_rows(result.rows, result.header, out)
+
+
+def write_markdown_rows(rows: Sequence[RolloutRow], header: int, out: TextIO) -> None:
+    """Write the same for the rows of a rollout to a request header."""
+    out.write(f"### {closing(rows, header)}\n\n")
     write_row((*COLUMNS, "what"), out)
     write_row(["---"] * (len(COLUMNS) + 1), out)
-    for cells in _rows(result.rows):
+    for cells in _rows(rows):
         write_row((inline(cell) or " " for cell in cells), out)
 
 
