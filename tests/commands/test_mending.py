@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 from fixes.support import folder, said
 from kiplint.commands.migrate.run import migrate_kip_1313
 from sources.support import make_repository, write
-from tools import kiplint
+from tools import definition, field, kiplint
 
 SLIPS = (
     b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0-1", "flexibleVersions": "0+",\r\n'
@@ -313,7 +313,7 @@ def test_a_new_rpc_where_none_is(tmp_path: Path, repo: Path) -> None:
     (tmp_path / "records").mkdir()
     shutil.copy(repo / "fixtures/sets/broker/metadata/TopicRecord.json", tmp_path / "records")
     ran = kiplint("new", "rpc", "Foo", "--schemas", "records", cwd=tmp_path)
-    said_of_it = "error: records has definitions, but no requests: name the directory for the new RPC\n"
+    said_of_it = "error: records has definitions, but no requests: name the directory for the new definitions\n"
     assert (ran.code, ran.err) == (2, said_of_it)
 
 
@@ -413,3 +413,97 @@ def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Pa
             (inner / "XData.json").write_bytes(before)
             subprocess.run(tool, cwd=here, input=patch.encode(), check=True)
             assert (inner / "XData.json").read_bytes() == MENDED
+
+
+def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "XData.json"
+    before = b'{ "name": "XData", "type": "data", "validVersions": "0",\n  "fields": [] }\n'
+    path.write_bytes(before)
+    document = json.loads(kiplint("check", "--output-format", "json", cwd=tmp_path).out)
+    (found,) = (one for one in document["findings"] if one["rule"] == "versions/flexible-missing")
+    assert [fix["edits"][0]["text"] for fix in found["fixes"]] == [
+        ', "flexibleVersions": "0+"', ', "flexibleVersions": "none"',
+    ]  # fmt: skip
+    assert found["fix"] == found["fixes"][0]
+    Draft202012Validator(json.loads(kiplint("schema", "check", cwd=tmp_path).out)).validate(document)
+    for number, versions in (("1", b'"0+"'), ("2", b'"none"'), ("3", b"")):
+        path.write_bytes(before)
+        ran = kiplint("check", "--fix", "--choose", f"versions/flexible-missing={number}", cwd=tmp_path)
+        assert ran.code == (0 if versions else 1)
+        assert versions in path.read_bytes()
+        assert versions or path.read_bytes() == before
+    for words, said_of_it in (
+        (("--fix", "--choose", "x"), "--choose takes RULE=N, such as versions/flexible-missing=2, not x"),
+        (("--choose", "tags/gap=1"), "--choose goes with --fix or --diff"),
+        (("--fix", "--choose", "tags/gapp=1"), "no rule matches tags/gapp; did you mean tags/gap?"),
+    ):
+        ran = kiplint("check", *words, cwd=tmp_path)
+        assert (ran.code, ran.err) == (2, f"error: {said_of_it}\n")
+
+
+def test_new_records_follow_the_set(tmp_path: Path, repo: Path) -> None:
+    shutil.copytree(repo / "fixtures/sets/broker", tmp_path / "broker")
+    words = ("new", "record", "Rack", "--fields", "Name:string, Hosts:[]{Id:int32, Port:int32?}", "--schemas")
+    ran = kiplint(*words, "broker/metadata", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "broker/metadata/RackRecord.json\n")
+    ran = kiplint(*words, "broker", cwd=tmp_path)
+    assert (ran.code, ran.err) == (2, "error: there is RackRecord already\n")
+    ran = kiplint("new", "record", "Rack", "--schemas", "broker/clients", cwd=tmp_path)
+    assert ran.err.endswith("has definitions, but no metadata records: name the directory for the new definitions\n")
+    (tmp_path / "leases").mkdir()
+    fields = ("--key", "Group:string", "--value", "Epoch:int32")
+    ran = kiplint("new", "coordinator", "Lease", *fields, "--schemas", "leases", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "leases/LeaseKey.json\nleases/LeaseValue.json\n")
+    ran = kiplint("check", ".", "--fail-on", "warning", cwd=tmp_path)
+    assert ran.code == 0, ran.out
+
+
+def test_new_coordinator_records_have_the_case_of_the_set(tmp_path: Path) -> None:
+    for end in ("Key", "Value"):
+        of_key = {"validVersions": "0", "flexibleVersions": "none"} if end == "Key" else {}
+        text = definition(
+            field("group", "string", about="It."), name=f"X{end}", type=f"coordinator-{end.lower()}", **of_key
+        )
+        (tmp_path / f"X{end}.json").write_bytes(text)
+    ran = kiplint("new", "coordinator", "Y", "--key", "Topic:string", "--dry-run", cwd=tmp_path)
+    assert '{ "name": "topic", "type": "string", "versions": "0",' in ran.out
+    assert ran.code == 0
+
+
+def test_the_definitions_of_a_kip_become_files(tmp_path: Path, repo: Path) -> None:
+    shutil.copytree(repo / "fixtures/sets/broker/clients", tmp_path / "clients")
+    text = definition(field("Reason", "string", about="Why."), name="PauseRequest", apiKey=76, listeners=["broker"])
+    response = definition(name="PauseResponse", type="response", apiKey=76)
+    there = definition(field(about="It."), name="MetadataRequest", apiKey=3)
+    flat = "\n".join(line.strip() for line in text.decode().splitlines())
+    (tmp_path / "kip.txt").write_text(f"New:\n\n{flat}\n\n{response.decode()}\n\nOld:\n\n{there.decode()}\n")
+    for words in (("from-kip",), ("--from-kip",)):
+        ran = kiplint("new", *words, "kip.txt", "--schemas", "clients", "--dry-run", cwd=tmp_path)
+        assert ran.code == 0, ran.err
+        assert text.decode() in ran.out  # indented again, below the licence
+        assert ran.err.endswith(
+            "MetadataRequest is there already, and not changed; `kiplint kip --base` shows what the KIP changes\n"
+        )
+    ran = kiplint("new", "from-kip", "kip.txt", "--schemas", "clients", cwd=tmp_path)
+    assert ran.out.splitlines() == ["clients/PauseRequest.json", "clients/PauseResponse.json"]
+    assert kiplint("check", "clients", cwd=tmp_path).code == 0
+    (tmp_path / "empty.txt").write_text("Nothing.\n")
+    ran = kiplint("new", "from-kip", "empty.txt", "--schemas", "clients", cwd=tmp_path)
+    assert (ran.code, ran.err) == (2, "error: no message definition in empty.txt\n")
+
+
+def test_a_migration_in_steps_ends_where_a_whole_one_does(broker: Path) -> None:
+    original = contents(broker / "clients")
+    kiplint("migrate", "kip-1313", "clients", cwd=broker)
+    whole = contents(broker / "clients")
+    for name, data in original.items():
+        (broker / "clients" / name).write_bytes(data)
+    for step, told in (
+        (("--only", "OffsetDelete"), "1 done, 8 missing, 1 exempt and 1 dead"),
+        (("--except-telemetry",), "7 done, 2 missing, 1 exempt and 1 dead"),
+        ((), "9 done, 1 exempt and 1 dead"),
+    ):
+        ran = kiplint("migrate", "kip-1313", "clients", *step, "--summary", "markdown", cwd=broker)
+        assert (ran.code, ran.out.splitlines()[0]) == (0, f"### Request header 3: {told}.")
+        assert "| OffsetDelete | 47 | done | " in ran.out
+    assert contents(broker / "clients") == whole

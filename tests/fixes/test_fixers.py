@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 
-from fixes.support import Files, is_within, said
+from fixes.support import Files, is_within, parsed, said
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.language import FIXERS as KINDS
@@ -29,8 +32,35 @@ FIXTURES = HERE.parent.parent / "fixtures"
 BY_AGE = ("rpc/api-key-duplicate", "tags/duplicate")
 """The rules whose fix goes to the newer of two; nothing in their example says which that is."""
 FIXABLE = {rule.id: rule for rule in shipped_rules() if rule.spec.fix and rule.id not in BY_AGE}
-ABOUT_COMMENTS = ("style/unused-ignore", "syntax/block-comment")
+ABOUT_COMMENTS = (
+    "style/unused-ignore",
+    "syntax/block-comment",
+    "notes/note-same",
+    "notes/heading",
+    "notes/misspelt",
+    "notes/doubled-word",
+    "style/licence-header",
+)
 """The rules whose fixes are about comments; they are never made unasked."""
+ABOUT_BYTES = ("conventions/type-by-peers", "conventions/flag-not-bool")
+"""The rules whose fixes change bytes; they are made in versions that the base does not have."""
+LICENCE = b"// Licensed to all readers.\n\n"
+ABOUTS = {"XRequest.json": [("A", "The a."), ("B", "The a.")], "YRequest.json": [("B", "The b.")]}
+EXAMPLES: dict[str, Files] = {
+    "syntax/invalid-json": {
+        "XData.json": definition(field(about="It."), name="XData", type="data", apiKey=None).rstrip(b"\n}] ") + b"\n"
+    },
+    "style/file-name": {"XRequest.json": definition(field(about="It."), name="YRequest")},
+    "style/licence-header": {
+        f"{name}.json": (b"" if name == "X" else LICENCE) + definition(name=name, type="data", apiKey=None)
+        for name in "XYZ"
+    },
+    "style/about-duplicate": {
+        name: definition(*(field(part, about=about) for part, about in fields), name=name[:-5], apiKey=ord(name[0]))
+        for name, fields in ABOUTS.items()
+    },
+}
+"""Examples for the fixers that are for some of a rule's findings only."""
 fixable = pytest.mark.parametrize("rule", FIXABLE.values(), ids=FIXABLE)
 
 
@@ -44,7 +74,9 @@ class Mends(OneFileEach):
 
 def bad(rule: Rule) -> Files:
     folder = FIXTURES / rule.id / "bad"
-    return {one.relative_to(folder).as_posix(): one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file()}
+    return EXAMPLES.get(rule.id) or {
+        one.relative_to(folder).as_posix(): one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file()
+    }
 
 
 def checker(rule: Rule) -> Check:
@@ -55,7 +87,7 @@ def checker(rule: Rule) -> Check:
 
 
 def mended(rule: Rule, files: Files) -> FixedSet:
-    return fix_set(files, checker(rule), unsafe=True)
+    return fix_set(files, checker(rule), unsafe=True, base={} if rule.id in ABOUT_BYTES else None)
 
 
 def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]:
@@ -98,6 +130,35 @@ def test_each_fix_is_what_the_rule_says_and_keeps_comments(rule: Rule) -> None:
             if one.instead and not one.instead.startswith("{"):
                 *_, value = one.instead.partition(": ") if one.instead.count('"') > 2 else ("", "", one.instead)
                 assert "".join(value.split()) in "".join(after.decode().split())
+
+
+VARIANTS: dict[str, Callable[[bytes], bytes]] = {
+    "CRLF": lambda data: data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+    "tabs": lambda data: re.sub(rb"(?m)^ +", lambda blanks: b"\t" * (len(blanks[0]) // 2), data),
+    "mark": lambda data: b"\xef\xbb\xbf" + data,
+    "comments": lambda data: re.sub(rb"(?m)([\[,])$", rb'\1 // odd: "{ [ , // "', data),
+    "blocks": lambda data: re.sub(rb'(?m)^( *"[a-zA-Z]+":) (?=["{\[])', rb"\1 /* odd: ]} */ ", data),
+    "minified": lambda data: json.dumps(parsed(data), separators=(",", ":")).encode(),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@fixable
+def test_a_fix_does_the_same_however_the_file_is_written(rule: Rule, variant: str) -> None:
+    files = bad(rule)
+    if rule.id.startswith(("syntax/", "style/unused-ignore")) or (
+        variant in ("minified", "blocks") and rule.id in ABOUT_COMMENTS
+    ):
+        pytest.skip("the rule is about how the file is written")
+    written = {name: VARIANTS[variant](data) for name, data in files.items()}
+    assert rule.id in {one.rule for one in checker(rule)(written)}
+    plain, result = mended(rule, files), mended(rule, written)
+    assert rule.id not in {one.rule for one in result.remaining}
+    for name, data in written.items():
+        after = result.after.get(name, data)
+        assert parsed(after.removeprefix(b"\xef\xbb\xbf")) == parsed(plain.after.get(name, files[name]))
+        assert rule.id in ABOUT_COMMENTS or is_within(said(data), said(after))
+        assert variant != "CRLF" or after.count(b"\n") == after.count(b"\r\n")
 
 
 def test_every_fixer_is_named_by_a_rule_and_known_to_the_language() -> None:

@@ -37,10 +37,11 @@ class FileEdit(msgspec.Struct, frozen=True):
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """The edits that resolve a finding; `unsafe` if they are a guess."""
+    """The edits that resolve a finding; `unsafe` if they are a guess. `others` resolve it too, the likeliest first."""
 
     applicability: Literal["safe", "unsafe"]
     edits: tuple[FileEdit, ...]
+    others: tuple[Fix, ...] = ()
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -77,6 +78,11 @@ class Finding(msgspec.Struct, frozen=True):
     def fixable(self) -> bool:
         """Whether there is a fix; False if the run computed no fixes."""
         return self.fix is not None
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """All fixes that resolve the finding, the likeliest first; each does so alone."""
+        return (msgspec.structs.replace(self.fix, others=()), *self.fix.others) if self.fix else ()
 
     @property
     def summary(self) -> str:

@@ -40,11 +40,13 @@ _SPECS = {
 FIXERS: Mapping[str, str] = {
     "instead": "",
     "suggestion": "",
+    "drop": "",
     "json5": "problem",
     "trailing-comma": "problem",
     "byte-order-mark": "problem",
     "block-comment": "problem",
     "unused-ignore": "problem",
+    "closing-bracket": "problem",
     "coerced-value": "problem",
     "misspelt-property": "problem",
     "default-null": "field",
@@ -58,8 +60,19 @@ FIXERS: Mapping[str, str] = {
     "frozen": "message",
     "header-zero": "message",
     "next-api-key": "message",
+    "flexible-versions": "message",
+    "file-name": "message",
+    "usual-heading": "message",
+    "unused-struct": "struct",
+    "acronym": "field",
+    "flag": "field",
+    "usual-about": "field",
+    "header-gap": "header_range",
+    "version-before": "note",
+    "misspelt-word": "word",
+    "doubled-word": "word",
 }
-"""The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
+"""The fixers that a rule may name, and the kind of element that each is for; the first three are for all."""
 
 RANGE_FACTS = {
     "lowest": Fact("lowest", "int", "The lowest version, -1 when the range is empty."),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
 from kiplint.compat.released import Releases
 from kiplint.engine.finding import Finding, Fix
-from kiplint.fixes.sets import Check, CheckedFiles, Files, Regression, regressions
+from kiplint.fixes.sets import Check, CheckedFiles, Files, Regression, regressions, unreadable
 from kiplint.text.edit import Edit, apply_edits, collide
 
 MOST_ROUNDS = 40
@@ -33,11 +33,13 @@ def fix_set(
     check: Check,
     *,
     unsafe: bool = False,
+    chosen: Collection[str] = (),
     others: Check = lambda files: (),
     base: Files | None = None,
     releases: Releases | None = None,
 ) -> FixedSet:
-    """Apply all fixes of the findings of `check` that are allowed; `unsafe` allows those that a person has to review.
+    """Apply all fixes of the findings of `check` that are allowed: `unsafe` ones, which a person has to review, where
+    that is set, and for the rules whose fix was `chosen`.
 
     Fixes that collide are applied in separate rounds. A fix that makes anything worse (see `regressions`) is not
     applied; `others` gives the findings of the rules that `check` does not run, `base` the files of a revision,
@@ -47,14 +49,14 @@ def fix_set(
     def checked(files: Files, findings: Sequence[Finding]) -> CheckedFiles:
         return CheckedFiles(files, (*findings, *others(files)))
 
-    def step(chosen: Sequence[Finding]) -> tuple[dict[str, bytes], list[Finding], list[Regression] | None]:
+    def step(batch: Sequence[Finding]) -> tuple[dict[str, bytes], list[Finding], list[Regression] | None]:
         """The files with the fixes applied, their findings, and what is worse; None where the fixes fix nothing."""
-        changed = _changed(now, chosen)
+        changed = _changed(now, batch)
         after = list(check(changed))
         still = {(item.identity, item.message) for item in after}
-        if all((item.identity, item.message) in still for item in chosen):
+        if all((item.identity, item.message) in still for item in batch):
             return changed, after, None
-        likely = any(item.fix and item.fix.applicability == "unsafe" for item in chosen)
+        likely = any(item.fix and item.fix.applicability == "unsafe" for item in batch)
         before, now_after = checked(now, findings), checked(changed, after)
         return changed, after, list(regressions(before, now_after, likely=likely, base=base, releases=releases))
 
@@ -62,22 +64,27 @@ def fix_set(
     first = findings = list(check(now))
     refused: dict[str, tuple[Finding, Regression | None]] = {}
     for _ in range(MOST_ROUNDS):
-        candidates = [item for item in findings if _is_allowed(item, unsafe) and item.identity not in refused]
-        chosen = _without_collisions(candidates)
-        if not chosen:
+        candidates = [
+            item
+            for item in findings
+            if _is_allowed(item, unsafe or item.rule in chosen) and item.identity not in refused
+        ]
+        batch = _without_collisions(candidates)
+        if not batch:
             break
-        changed, after, worse = step(chosen)
+        changed, after, worse = step(batch)
         if worse == []:
             now, findings = changed, after
             refused.clear()  # what made things worse before may be right now
             continue
         paths = {regression.path for regression in worse or ()}
-        suspects = [item for item in chosen if any(path in paths for path, _ in _edits(item.fix))] or chosen
+        suspects = [item for item in batch if any(path in paths for path, _ in _edits(item.fix))] or batch
         reasons = [worse] if len(suspects) == 1 else [step([item])[2] for item in suspects]
         bad = [(item, why) for item, why in zip(suspects, reasons, strict=True) if why != []]
         bad = bad or [(item, worse) for item in suspects[1:]]
         refused |= {item.identity: (item, next(iter(why or ()), None)) for item, why in bad}
-    if not _counts(findings) < _counts(first):
+    hidden = unreadable(first) - unreadable(findings)
+    if not _counts([item for item in findings if item.path not in hidden]) < _counts(first):
         now, findings = dict(files), first
     before = {path: files[path] for path in files if files[path] != now[path]}
     refusals = tuple((item, why) for item, why in refused.values() if why is not None)

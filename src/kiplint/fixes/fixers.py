@@ -1,25 +1,26 @@
-"""The fixers: each turns the violation of a rule into edits. Edits of comments are never safe."""
+"""The fixers of definitions: each turns the violation of a rule into edits; and the list of all fixers."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
-from typing import Final, Literal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final
 
 import msgspec
 
-from kiplint.engine.finding import FileEdit, Fix
+from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
+from kiplint.fixes import texts
+from kiplint.fixes.case import Fixer, FixerCase, as_json, fix, ranked
 from kiplint.fixes.draft import FIELD, MESSAGE
 from kiplint.fixes.new_version import map_text, note_edit
-from kiplint.model.fields import Field
+from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
-from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.types import PRIMITIVES, REFUSED, coerced
@@ -30,6 +31,7 @@ from kiplint.text.edit import (
     child_of,
     delete_item,
     delete_items,
+    insert_item,
     insert_property,
     rename_key,
     replace_value,
@@ -37,119 +39,7 @@ from kiplint.text.edit import (
 from kiplint.text.tokens import is_identifier, read_string
 from kiplint.text.tree import Node
 from kiplint.text.words import nearest
-from kiplint.versions import NONE, VersionRange
-
-Applicability = Literal["safe", "unsafe"]
-
-
-class FixerCase:
-    """A violation for a fixer, with the pointer of its finding and the files of its set."""
-
-    def __init__(self, violation: Violation, pointer: str, documents: Mapping[str, Document]) -> None:
-        self.violation = violation
-        self.pointer = pointer
-        self._documents = documents
-
-    @property
-    def file(self) -> str:
-        """The path of the file that the finding is in."""
-        return self.violation.anchor.file
-
-    @cached_property
-    def document(self) -> Document:
-        """That file."""
-        return self._documents[self.file]
-
-    def document_of(self, message: Message) -> Document | None:
-        """The file of a message of the set, None when it is not among those that may be changed."""
-        return self._documents.get(message.file)
-
-    @property
-    def node(self) -> Node | None:
-        """The value at the pointer of the finding; None when there is none."""
-        return self.document.find(self.pointer)
-
-    @property
-    def problem(self) -> ProblemElement:
-        """The problem of the reader, for rules about problems."""
-        element = self.violation.element
-        assert isinstance(element, ProblemElement)
-        return element
-
-    def safe(self, edits: Iterable[Edit]) -> Fix | None:
-        """A fix of the file that certainly does what is meant."""
-        return self._fix("safe", edits)
-
-    def unsafe(self, edits: Iterable[Edit]) -> Fix | None:
-        """A fix of the file that most likely does what is meant; a person has to review it."""
-        return self._fix("unsafe", edits)
-
-    def _fix(self, applicability: Applicability, edits: Iterable[Edit]) -> Fix | None:
-        return fix(applicability, ((self.file, edit) for edit in edits))
-
-
-Fixer = Callable[[FixerCase], Fix | None]
-
-
-def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fix | None:
-    """A fix from pairs of path and edit; None without edits."""
-    file_edits = tuple(FileEdit(path, edit.start, edit.end, edit.text) for path, edit in edits)
-    return Fix(applicability, file_edits) if file_edits else None
-
-
-def as_json(value: object) -> str:
-    """A value as JSON for a definition."""
-    return msgspec.json.encode(value).decode()
-
-
-_LINE_END: Final = re.compile(r"\r\n?|\n")
-_STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
-
-
-def byte_order_mark(case: FixerCase) -> Fix | None:
-    """Take the mark out; whoever put it there may have an editor that wants it."""
-    noted = case.problem.noted
-    return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
-
-
-def block_comment(case: FixerCase) -> Fix | None:
-    """Say the same in lines that begin with `//`, where the comment has its lines for itself."""
-    document, noted = case.document, case.problem.noted
-    written = document.text[noted.start : noted.end]
-    whole = noted.kind == "block-comment" and len(written) > 3 and written.endswith("*/")
-    if not whole or not document.begins_line(noted.start) or not _ends_line(document, noted.end):
-        return None
-    indent = document.indent(noted.start)
-    lines = [f"// {line}".rstrip() for line in _comment_lines(written[2:-2])]
-    return case.unsafe([document.edit(noted.start, noted.end, f"\n{indent}".join(lines))])
-
-
-def unused_ignore(case: FixerCase) -> Fix | None:
-    """Take an ignore comment out when there is nothing to ignore, unless its rule may only be misspelt."""
-    document, noted = case.document, case.problem.noted
-    if not noted.removable:
-        return None
-    start, end = noted.start, noted.end
-    if document.begins_line(start):
-        return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
-    return case.unsafe([document.edit(len(document.text[:start].rstrip(" \t")), end, "")])
-
-
-def _comment_lines(body: str) -> list[str]:
-    """The lines of a block comment without its frame: the stars that lines begin with, or their common indentation."""
-    first, *others = _LINE_END.split(body)
-    if all(_STAR.match(line) for line in others if line.strip()):
-        others = [_STAR.sub("", line, count=1) for line in others]
-    else:
-        others = textwrap.dedent("\n".join(others)).split("\n")
-    lines = [first.strip("* \t"), *(line.rstrip("* \t") for line in others)]
-    while len(lines) > 1 and not lines[-1]:
-        lines.pop()
-    return lines[1:] if len(lines) > 1 and not lines[0] else lines
-
-
-def _ends_line(document: Document, offset: int) -> bool:
-    return not document.text[offset : document.next_line(max(offset - 1, 0))].strip(" \t\r\n")
+from kiplint.versions import ALL, NONE, VersionRange
 
 
 def header_map(case: FixerCase) -> Fix | None:
@@ -166,6 +56,39 @@ def header_start(case: FixerCase) -> Fix | None:
     if not isinstance(entry, HeaderRange) or node is None or node.key is None or len(entry.versions.parts) != 1:
         return None
     return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
+
+
+def header_gap(case: FixerCase) -> Fix | None:
+    """Give the versions of the gap the headers that they have by flexibleVersions.
+
+    If these do not fit between the headers around the gap, either of the ranges beside it may be wider.
+    """
+    entry = case.violation.element
+    before = entry.furthest if isinstance(entry, HeaderRange) else None
+    if before is None or not entry.gap or min(before.header, entry.header) < 0:
+        return None
+    document, nodes = case.document, [case.document.find(side.pointer) for side in (before, entry)]
+    container = document.find("/headerVersions")
+    if container is None or None in nodes or any(len(side.versions.parts) != 1 for side in (before, entry)):
+        return None
+    earlier, later = (node for node in nodes if node)
+    longer = rename_key(document, earlier, str(VersionRange.of(before.versions.lowest, entry.gap.highest)))
+    sooner = rename_key(document, later, str(VersionRange.of(entry.gap.lowest, entry.versions.highest)))
+    pieces = [(versions & entry.gap, header) for versions, header in derived_map(entry.message)]
+    pieces = [(versions, header) for versions, header in pieces if versions]
+    if any(not before.header <= header <= entry.header for _, header in pieces):
+        return ranked([case.unsafe([longer]), case.unsafe([sooner])])
+    edits: list[Edit] = []
+    if pieces[0][1] == before.header:
+        first = VersionRange.of(before.versions.lowest, pieces.pop(0)[0].highest)
+        edits.append(rename_key(document, earlier, str(first)))
+    if pieces and pieces[-1][1] == entry.header:
+        last = VersionRange.of(pieces.pop()[0].lowest, entry.versions.highest)
+        edits.append(rename_key(document, later, str(last)))
+    for versions, header in pieces:
+        item = f'"{versions}"{document.colon(container)}"{header}"'
+        edits += insert_item(document, container, item, earlier)
+    return case.unsafe(edits)
 
 
 def header_overlap(case: FixerCase) -> Fix | None:
@@ -269,6 +192,110 @@ def next_api_key(case: FixerCase) -> Fix | None:
     halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
     keys = [other.api_key for other in message.schemas.messages if other.type in halves and other.api_key is not None]
     return case.unsafe([replace_value(case.document, node, str(max(keys) + 1))])
+
+
+def flexible_versions(case: FixerCase) -> Fix | None:
+    """The versions from the first tagged one on, or those of the other half of the RPC; else all, or none.
+
+    A message of a single version is most likely new, and new messages are flexible.
+    """
+    message = case.violation.element
+    if not isinstance(message, Message) or message.declares_flexible:
+        return None
+    tagged = [field.tagged.lowest for field in message.all_fields if field.tagged]
+    name = message.name.removesuffix("Request").removesuffix("Response")
+    partner = message.schemas.by_name.get(f"{name}{'Response' if message.type == 'request' else 'Request'}")
+    if tagged:
+        likely = [VersionRange.of(min(tagged))]
+    elif message.is_rpc and partner and partner.declares_flexible and not partner.flexible_problem:
+        likely = [partner.flexible]
+    else:
+        likely = [NONE, ALL] if message.valid.highest else [ALL, NONE]
+    document = case.document
+    return ranked(
+        case.unsafe(insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE))
+        for versions in likely
+    )
+
+
+def unused_struct(case: FixerCase) -> Fix | None:
+    """Let the field that misspells the struct's name use it; or take the struct out."""
+    struct = case.violation.element
+    if not isinstance(struct, Struct) or not struct.is_common:
+        return None
+    document, message = case.document, struct.message
+    strays = [
+        field
+        for field in message.all_fields
+        if field.is_struct
+        and field.element_type not in message.structs_by_name
+        and nearest(field.element_type, [struct.name])
+    ]
+    edits = [
+        replace_value(document, node, as_json(field.type.replace(field.element_type, struct.name)))
+        for field in strays
+        if (node := document.find(f"{field.pointer}/type")) is not None
+    ]
+    way = document.way(struct.pointer)
+    if len(way) < 3:
+        return case.unsafe(edits)
+    root, structs, node = way
+    alone = len(structs.children) == 1
+    without = delete_item(document, root, structs) if alone else delete_item(document, structs, node)
+    return ranked([case.unsafe(edits), case.unsafe(without)])
+
+
+def drop(case: FixerCase) -> Fix | None:
+    """Take the property that the rule points to out."""
+    way = case.document.way(case.pointer)
+    return case.unsafe(delete_item(case.document, way[-2], way[-1])) if len(way) > 1 and way[-1].key else None
+
+
+_ENDS: Final = ("Request", "Response", "Header", "Record", "Data", "Key", "Value")
+
+
+def file_name(case: FixerCase) -> Fix | None:
+    """The name of the file, for the message, unless the file's lacks the usual end, such as Data."""
+    message, node = case.violation.element, case.node
+    if not isinstance(message, Message) or node is None or node.key != "name":
+        return None
+    if any(message.name.endswith(end) and not message.file_stem.endswith(end) for end in _ENDS):
+        return None
+    return case.unsafe([replace_value(case.document, node, as_json(message.file_stem))])
+
+
+def acronym(case: FixerCase) -> Fix | None:
+    """The acronym as a word, with a single capital letter."""
+    field, node = case.violation.element, case.node
+    if not isinstance(field, Field) or node is None or node.key != "name" or not field.acronym:
+        return None
+    name = field.name.replace(field.acronym, field.acronym.capitalize(), 1)
+    return case.unsafe([replace_value(case.document, node, as_json(name))])
+
+
+def flag(case: FixerCase) -> Fix | None:
+    """A bool, where the default is not a third state such as -1."""
+    field, node = case.violation.element, case.node
+    if not isinstance(field, Field) or node is None or node.key != "type":
+        return None
+    edits = [replace_value(case.document, node, '"bool"')]
+    default = case.document.find(f"{field.pointer}/default")
+    if default is not None:
+        if field.default not in ("0", "1"):
+            return None
+        edits.append(replace_value(case.document, default, '"true"' if field.default == "1" else '"false"'))
+    return case.unsafe(edits)
+
+
+def usual_about(case: FixerCase) -> Fix | None:
+    """The descriptions that fields of the name and type have in other messages, the most usual first."""
+    field, node = case.violation.element, case.node
+    if not isinstance(field, Field) or node is None or node.key != "about":
+        return None
+    taken = {other.about for other in field.owner.fields}
+    abouts = Counter(peer.about for peer in field.peers if peer.element_type == field.element_type and peer.about)
+    likely = [about for about, _ in abouts.most_common() if about not in taken][:3]
+    return ranked(case.unsafe([replace_value(case.document, node, as_json(about))]) for about in likely)
 
 
 _HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")
@@ -464,9 +491,22 @@ FIXERS: Final[Mapping[str, Fixer]] = {
     "suggestion": suggestion,
     "json5": json5,
     "trailing-comma": trailing_comma,
-    "byte-order-mark": byte_order_mark,
-    "block-comment": block_comment,
-    "unused-ignore": unused_ignore,
+    "byte-order-mark": texts.byte_order_mark,
+    "block-comment": texts.block_comment,
+    "unused-ignore": texts.unused_ignore,
+    "misspelt-word": texts.misspelt_word,
+    "doubled-word": texts.doubled_word,
+    "usual-heading": texts.usual_heading,
+    "version-before": texts.version_before,
+    "closing-bracket": texts.closing_bracket,
+    "drop": drop,
+    "acronym": acronym,
+    "flag": flag,
+    "usual-about": usual_about,
+    "file-name": file_name,
+    "flexible-versions": flexible_versions,
+    "unused-struct": unused_struct,
+    "header-gap": header_gap,
     "coerced-value": coerced_value,
     "default-null": default_null,
     "default-octal": default_octal,

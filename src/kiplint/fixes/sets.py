@@ -159,7 +159,7 @@ def regressions(
 
     Every stable version of `before` may be released. A change that is only `likely` right may break what no byte shows,
     and anything in a file with errors, which Kafka refuses; or, with a `base`, in versions that the base does not have,
-    or that none of the `releases` has.
+    or that none of the `releases` has. What a file that could not be read has beside is not new.
     """
     (old, findings), (new, found) = before, after
     if likely and base is not None:
@@ -169,7 +169,14 @@ def regressions(
         refused = {item.path for item in findings if likely and item.severity == "error" and not _is_elsewhere(item)}
         broken = breaks_between(old, new, LIKELY if likely else HARMLESS)
         yield from (worse for worse in broken if worse.path not in refused)
-    yield from new_findings(findings, found, {path for path in new if old.get(path) != new[path]})
+    hidden = unreadable(findings) - unreadable(found)
+    shown = [item for item in found if item.path not in hidden]
+    yield from new_findings(findings, shown, {path for path in new if old.get(path) != new[path]})
+
+
+def unreadable(findings: Iterable[Finding]) -> set[str]:
+    """The files of which nothing but a mistake in the JSON is known: it hides all other findings."""
+    return {finding.path for finding in findings if finding.rule == "syntax/invalid-json"}
 
 
 def _is_elsewhere(finding: Finding) -> bool:

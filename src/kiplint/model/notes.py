@@ -130,7 +130,7 @@ _CODES: Final = rf"{_CODE}(?:(?:,|,?\s+(?:and|or|&))\s+{_CODE})*"
 _CALLED: Final = (
     rf"\berrors?(?:\s+codes?)?[,:]?\s+({_CODES})|(?<![\w.])({_CODES})\s+(?:as\s+an?\s+(?:possible\s+)?)?errors?\b"
 )
-_SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
+SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
 _ADDS: Final = r"\b(?:add(?:s|ed|ing)?|introduc(?:es|ed|ing)|new\s+fields?)\b"
 _REMOVES: Final = r"\b(?:remov(?:es|ed|ing)|drops|dropped|deprecat(?:es|ed|ing))\b"
 _SOURCE: Final = r"\bK(?:IP|AFKA)[-_ ]?\d"
@@ -198,7 +198,7 @@ def verb_of(rest: str) -> str:
 
 def like_of(rest: str) -> int:
     """The version that a sentence calls the same as its own, or -1."""
-    same = re.search(_SAME, rest) if "same" in rest or "identical" in rest else None
+    same = re.search(SAME, rest) if "same" in rest or "identical" in rest else None
     return int(same[1]) if same else -1
 
 

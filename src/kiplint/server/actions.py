@@ -31,16 +31,18 @@ def quick_fixes(
     """The fixes of the findings that a range touches; those that are certain are preferred."""
     for finding in findings:
         shown = diagnostic(finding, buffer)
-        if finding.fix is None or not _touch(shown.range, selection):
+        if not _touch(shown.range, selection):
             continue
-        safe = finding.fix.applicability == "safe"
-        yield types.CodeAction(
-            title=_title(finding) if safe else f"{_title(finding)} (have a look)",
-            kind=types.CodeActionKind.QuickFix,
-            diagnostics=[shown],
-            is_preferred=safe or None,
-            edit=edit_of(workspace, finding.fix.edits, uri),
-        )
+        for number, fix in enumerate(finding.fixes, 1):
+            safe = fix.applicability == "safe"
+            title = _title(finding) if number == 1 else f"Fix {finding.rule}, choice {number}"
+            yield types.CodeAction(
+                title=title if safe else f"{title} (have a look)",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=[shown],
+                is_preferred=(safe and number == 1) or None,
+                edit=edit_of(workspace, fix.edits, uri),
+            )
 
 
 def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> types.CodeAction | None:

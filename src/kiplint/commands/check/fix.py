@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from kiplint.compat.released import Releases
 from kiplint.compat.since import BaseState, brought_about
-from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.finding import Finding, Fix
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 MOST_REASONS: Final = 10
+NO_CHOICE: Final[Mapping[str, int]] = {}
 
 
 class KeptFindings:
@@ -109,10 +110,11 @@ def fix_sets(
     unsafe: bool,
     kept: KeptFindings | None = None,
     others: RuleSet | None = None,
+    choose: Mapping[str, int] = NO_CHOICE,
 ) -> Fixes:
     """Fix the files of the sets in memory, but not those that are only context. `kept` findings lose their fix.
 
-    `others` are the rules that do not run, and that no fix may break either.
+    `others` are the rules that do not run, and that no fix may break either; `choose` is as in `check`.
     """
     from kiplint.fixes.write import FileChanges
 
@@ -123,7 +125,7 @@ def fix_sets(
     refused: list[tuple[Finding, Regression]] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
-        check = _Check(schemas, rules, fixer, kept)
+        check = _Check(schemas, rules, _chosen(fixer, choose), kept)
         if not any(finding.fix for finding in check(files)):
             results.append(check.last(files))
             continue
@@ -132,7 +134,13 @@ def fix_sets(
         silent = _Check(schemas, others, None, None) if others and others.rules else lambda files: ()
         base = kept.base_files(files) if kept else None
         outcome = fix_set(
-            files, check, unsafe=unsafe, others=silent, base=base, releases=kept.releases if kept else None
+            files,
+            check,
+            unsafe=unsafe,
+            chosen=choose,
+            others=silent,
+            base=base,
+            releases=kept.releases if kept else None,
         )
         refused += outcome.refused
         before |= outcome.before
@@ -140,6 +148,19 @@ def fix_sets(
         fixed += outcome.fixed
         results.append(check.last({**files, **outcome.after}))
     return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refused))
+
+
+def _chosen(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
+    """The fixer, but with the fix of the chosen number; none where there are not so many."""
+
+    def fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
+        made = fixer(violation, pointer, files)
+        number = choose.get(violation.rule.id, 0)
+        if made is None or not number:
+            return made
+        return next(iter((made, *made.others)[number - 1 : number]), None)
+
+    return fix if choose else fixer
 
 
 class _Check:

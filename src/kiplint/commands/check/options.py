@@ -60,6 +60,14 @@ class Options(Group, frozen=True):
     )
     diff: Annotated[bool, Option("Change nothing: print the changes of --fix as a patch.")] = False
     fix_baselined: Annotated[bool, Option("With --fix or --diff: fix findings in the baseline too.")] = False
+    choose: Annotated[
+        tuple[str, ...],
+        Option(
+            "With --fix or --diff: apply the Nth of several fixes, safe or not (`fixes` in JSON). Repeatable.",
+            "RULE=N",
+            complete=completion.rule_ids,
+        ),
+    ] = ()
     baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
     update_baseline: Annotated[bool, Option("Remove findings that no longer occur from the baseline.")] = False
     allow_new: Annotated[bool, Option("With --update-baseline: record new findings too.")] = False
@@ -99,7 +107,11 @@ def run(options: Options) -> int:
     from kiplint.cli.output import report, report_patch
     from kiplint.engine.errors import UsageError
 
-    for flag, name in ((options.unsafe_fixes, "--unsafe-fixes"), (options.fix_baselined, "--fix-baselined")):
+    for flag, name in (
+        (options.unsafe_fixes, "--unsafe-fixes"),
+        (options.fix_baselined, "--fix-baselined"),
+        (options.choose, "--choose"),
+    ):
         if flag and not (options.fix or options.diff):
             raise UsageError(f"{name} goes with --fix or --diff")
     if options.released and not (options.changed_since or options.as_hook):
@@ -122,6 +134,7 @@ def _checked(options: Options) -> "CheckResult":
         "baseline": options.baseline or "",
         "mending": "diff" if options.diff else "fix" if options.fix else None,
         "fixes": any(shows_fixes(output.format) for output in open_outputs(options.reporting)),
+        "choose": dict(map(_choice, options.choose)),
         "repository": options.repo,
         "stdin_filename": options.stdin_filename or "",
     }
@@ -129,6 +142,16 @@ def _checked(options: Options) -> "CheckResult":
     return replace(
         run_check(options.sets, of_check, **chosen(options.choosing, options.configuring)), whole=options.all
     )
+
+
+def _choice(text: str) -> tuple[str, int]:
+    """The rule and the number of `RULE=N`."""
+    from kiplint.engine.errors import UsageError
+
+    rule, _, number = text.partition("=")
+    if not (number.isascii() and number.isdigit() and 0 < int(number) < 100):
+        raise UsageError(f"--choose takes RULE=N, such as versions/flexible-missing=2, not {text}")
+    return rule, int(number)
 
 
 def _unfixed(options: Options) -> "CheckResult":
@@ -139,5 +162,5 @@ def _unfixed(options: Options) -> "CheckResult":
 
     if "-" in options.sets:
         raise UsageError("standard input can be read only once; for a patch and a report, name the file")
-    nothing = dict.fromkeys(("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new"), False)
-    return _checked(replace(options, **nothing))
+    flags = ("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new")
+    return _checked(replace(options, choose=(), **dict.fromkeys(flags, False)))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.ruleset import RuleSet, Violation, check_selector
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
@@ -48,6 +48,7 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     mending: Literal["fix", "diff"] | None = None
     unsafe_fixes: bool = False
     fix_baselined: bool = False
+    choose: Mapping[str, int] = {}
     fixes: bool = True
     readers: bool = False
     repository: str | None = None
@@ -86,6 +87,7 @@ def check(
     mending: Literal["fix", "diff"] | None = None,
     unsafe_fixes: bool = False,
     fix_baselined: bool = False,
+    choose: Mapping[str, int] = {},
     fixes: bool = True,
     readers: bool = False,
     repository: Path | None = None,
@@ -104,7 +106,8 @@ def check(
     the rules about other readers of the definitions run too.
 
     `mending` selects how to fix: `fix` writes the fixes to the files, `diff` only to the result's `patch`. Safe fixes
-    are applied, with `unsafe_fixes` likely fixes too; the findings of the result are those that remain. Findings in
+    are applied, with `unsafe_fixes` likely fixes too; `choose` says by rule which fix of several is applied (2 for the
+    second), whether it is safe or not. The findings of the result are those that remain. Findings in
     the baseline are fixed only with `fix_baselined`, findings older than the change never. Without `fixes` findings
     carry no fix. Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that
     cannot be written, and SourceError for files that cannot be opened.
@@ -122,6 +125,7 @@ def check(
         mending=mending,
         unsafe_fixes=unsafe_fixes,
         fix_baselined=fix_baselined,
+        choose=choose,
         fixes=fixes,
         readers=readers,
         repository=os.fspath(repository) if repository else None,
@@ -313,10 +317,19 @@ class _Run:
 
         base, recorded = self.base, self._recorded()
         kept = KeptFindings(base, recorded) if base or recorded else None
+        for rule_id in self.options.choose:
+            check_selector(rule_id, self.rules.known)
         running, every = {rule.id for rule in self.rules.rules}, all_rules(self.configuration)
         others = RuleSet([rule for rule in every.rules if rule.id not in running], every.known, every.ignores)
-        unsafe = self.options.unsafe_fixes
-        fixes = fix_sets(self._read(), self.rules, _fix, unsafe=unsafe, kept=kept, others=others)
+        fixes = fix_sets(
+            self._read(),
+            self.rules,
+            _fix,
+            unsafe=self.options.unsafe_fixes,
+            kept=kept,
+            others=others,
+            choose=self.options.choose,
+        )
         return fixes.results, fixes
 
     def _recorded(self) -> Mapping[str, int]:

@@ -53,6 +53,10 @@ class FindingObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     fixable: Annotated[bool, Meta(description="Whether kiplint can fix it: there is a `fix`.")]
     url: Annotated[str, Meta(description="Where the rule is documented; left out for a user's own rules.")] = ""
     fix: Annotated[FixObject | None, Meta(description="The fix; left out where there is none.")] = None
+    fixes: Annotated[
+        tuple[FixObject, ...],
+        Meta(description="All fixes, the likeliest first, where several compete; `--choose RULE=N` applies the Nth."),
+    ] = ()
     instead: Annotated[
         str,
         Meta(
@@ -80,6 +84,7 @@ def finding_object(finding: Finding, rule: RuleInfo | None = None) -> FindingObj
         fixable=finding.fixable,
         url=rule.url if rule else "",
         fix=_fix(finding.fix) if finding.fix else None,
+        fixes=tuple(map(_fix, finding.fixes)) if finding.fix and finding.fix.others else (),
         instead=finding.instead,
     )
 

@@ -34,24 +34,23 @@ def _diagnostic(finding: Finding, report: Report, places: Places) -> dict[str, A
     span = finding.span
     start = {"line": span.line, "column": places.byte_column(finding.path, span.line, span.column)}
     end = {"line": span.end_line, "column": places.byte_column(finding.path, span.end_line, span.end_column)}
-    suggestion = _suggestion(finding, places) if finding.fix else None
+    suggestions = [shown for fix in finding.fixes if (shown := _suggestion(finding, fix, places))]
     rule = report.rules.get(finding.rule)
     return {
         "message": printable(finding.summary),
         "location": {"path": printable(report.in_repository(finding.path)), "range": {"start": start, "end": end}},
         "severity": SEVERITIES[finding.severity],
         "code": {"value": finding.rule, **({"url": rule.url} if rule and rule.url else {})},
-        **({"suggestions": [suggestion]} if suggestion else {}),
+        **({"suggestions": suggestions} if suggestions else {}),
     }
 
 
-def _suggestion(finding: Finding, places: Places) -> dict[str, Any] | None:
+def _suggestion(finding: Finding, fix: Fix, places: Places) -> dict[str, Any] | None:
     """All edits of a fix as one change, with the text between them.
 
     None when the fix changes other files, or a place without a column.
     """
-    fix: Fix | None = finding.fix
-    if fix is None or not places.knows(finding.path) or any(edit.path != finding.path for edit in fix.edits):
+    if not places.knows(finding.path) or any(edit.path != finding.path for edit in fix.edits):
         return None
     edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
     if not places.shows(finding.path, edits[0].start):

@@ -158,8 +158,8 @@ def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) ->
 
 
 def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
-    found = fixes(finding.fix, places, lambda path: uri(report.in_repository(path))) if finding.fix else []
-    return {"fixes": found} if found else {}
+    shown = [item for fix in finding.fixes for item in fixes(fix, places, lambda path: uri(report.in_repository(path)))]
+    return {"fixes": shown} if shown else {}
 
 
 def _related(report: Report, path: str, span: Span) -> dict[str, Any]:

@@ -1,0 +1,85 @@
+"""What fixers get and make: a violation with the files of its set, and fixes, of which several may compete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from kiplint.engine.finding import FileEdit, Fix
+from kiplint.engine.ruleset import Violation
+from kiplint.model.message import Message
+from kiplint.model.problem import ProblemElement
+from kiplint.text.edit import Document, Edit
+from kiplint.text.tree import Node
+
+Applicability = Literal["safe", "unsafe"]
+
+
+class FixerCase:
+    """A violation for a fixer, with the pointer of its finding and the files of its set."""
+
+    def __init__(self, violation: Violation, pointer: str, documents: Mapping[str, Document]) -> None:
+        self.violation = violation
+        self.pointer = pointer
+        self._documents = documents
+
+    @property
+    def file(self) -> str:
+        """The path of the file that the finding is in."""
+        return self.violation.anchor.file
+
+    @cached_property
+    def document(self) -> Document:
+        """That file."""
+        return self._documents[self.file]
+
+    def document_of(self, message: Message) -> Document | None:
+        """The file of a message of the set, None when it is not among those that may be changed."""
+        return self._documents.get(message.file)
+
+    @property
+    def node(self) -> Node | None:
+        """The value at the pointer of the finding; None when there is none."""
+        return self.document.find(self.pointer)
+
+    @property
+    def problem(self) -> ProblemElement:
+        """The problem of the reader, for rules about problems."""
+        element = self.violation.element
+        assert isinstance(element, ProblemElement)
+        return element
+
+    def safe(self, edits: Iterable[Edit]) -> Fix | None:
+        """A fix of the file that certainly does what is meant."""
+        return self._fix("safe", edits)
+
+    def unsafe(self, edits: Iterable[Edit]) -> Fix | None:
+        """A fix of the file that most likely does what is meant; a person has to review it."""
+        return self._fix("unsafe", edits)
+
+    def _fix(self, applicability: Applicability, edits: Iterable[Edit]) -> Fix | None:
+        return fix(applicability, ((self.file, edit) for edit in edits))
+
+
+Fixer = Callable[[FixerCase], Fix | None]
+
+
+def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fix | None:
+    """A fix from pairs of path and edit; None without edits."""
+    file_edits = tuple(FileEdit(path, edit.start, edit.end, edit.text) for path, edit in edits)
+    return Fix(applicability, file_edits) if file_edits else None
+
+
+def ranked(fixes: Iterable[Fix | None]) -> Fix | None:
+    """The first of several fixes that compete, with the others in their order; None without any."""
+    first, *others = [*filter(None, fixes), None]
+    return replace(first, others=tuple(filter(None, others))) if first and any(others) else first
+
+
+def as_json(value: object) -> str:
+    """A value as JSON for a definition."""
+    return msgspec.json.encode(value).decode()

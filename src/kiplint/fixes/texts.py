@@ -1,0 +1,164 @@
+"""The fixers of texts: of comments, words and the heading. None is safe, as all of them change what people wrote."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Final
+
+from kiplint.engine.finding import Fix
+from kiplint.fixes.case import FixerCase, ranked
+from kiplint.model.message import Message
+from kiplint.model.notes import SAME, Note
+from kiplint.model.words import Word
+from kiplint.text.edit import Document, Edit
+from kiplint.text.lines import BOM
+
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+_STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
+
+
+def byte_order_mark(case: FixerCase) -> Fix | None:
+    """Take the mark out; whoever put it there may have an editor that wants it."""
+    noted = case.problem.noted
+    return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
+
+
+def block_comment(case: FixerCase) -> Fix | None:
+    """Say the same in lines that begin with `//`, where the comment has its lines for itself."""
+    document, noted = case.document, case.problem.noted
+    written = document.text[noted.start : noted.end]
+    whole = noted.kind == "block-comment" and len(written) > 3 and written.endswith("*/")
+    if not whole or not document.begins_line(noted.start) or not _ends_line(document, noted.end):
+        return None
+    indent = document.indent(noted.start)
+    lines = [f"// {line}".rstrip() for line in _comment_lines(written[2:-2])]
+    return case.unsafe([document.edit(noted.start, noted.end, f"\n{indent}".join(lines))])
+
+
+def unused_ignore(case: FixerCase) -> Fix | None:
+    """Take an ignore comment out when there is nothing to ignore, unless its rule may only be misspelt."""
+    document, noted = case.document, case.problem.noted
+    if not noted.removable:
+        return None
+    start, end = noted.start, noted.end
+    if document.begins_line(start):
+        return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
+    return case.unsafe([document.edit(len(document.text[:start].rstrip(" \t")), end, "")])
+
+
+def _comment_lines(body: str) -> list[str]:
+    """The lines of a block comment without its frame: the stars that lines begin with, or their common indentation."""
+    first, *others = _LINE_END.split(body)
+    if all(_STAR.match(line) for line in others if line.strip()):
+        others = [_STAR.sub("", line, count=1) for line in others]
+    else:
+        others = textwrap.dedent("\n".join(others)).split("\n")
+    lines = [first.strip("* \t"), *(line.rstrip("* \t") for line in others)]
+    while len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    return lines[1:] if len(lines) > 1 and not lines[0] else lines
+
+
+def _ends_line(document: Document, offset: int) -> bool:
+    return not document.text[offset : document.next_line(max(offset - 1, 0))].strip(" \t\r\n")
+
+
+def misspelt_word(case: FixerCase) -> Fix | None:
+    """The correction that the rule means, in the case of the word; of several the likeliest first."""
+    word = case.violation.element
+    if not isinstance(word, Word):
+        return None
+    known = word.correction if case.violation.rule.params.get("dictionary") else ""
+    start, end = word.place_in_file
+    capital = case.document.data[start : start + 1].isupper()
+    corrections = (correction.strip() for correction in (known or word.meant_word).split(","))
+    return ranked(
+        case.unsafe([Edit(start, end, correction.capitalize() if capital else correction)])
+        for correction in corrections
+        if correction
+    )
+
+
+def doubled_word(case: FixerCase) -> Fix | None:
+    """Take the second of the two words out, with the blanks on one side."""
+    word = case.violation.element
+    if not isinstance(word, Word) or not word.is_doubled:
+        return None
+    data = case.document.data
+    start, end = word.place_in_file
+    before = len(data[:start].rstrip(b" \t"))
+    if data[:before].endswith((b"/", b"\n")):  # the word begins its line
+        after = end + len(data[end:]) - len(data[end:].lstrip(b" \t"))
+        return case.unsafe([Edit(start, after, "")]) if after > end else None
+    return case.unsafe([Edit(before, end, "")])
+
+
+def usual_heading(case: FixerCase) -> Fix | None:
+    """The heading that most files of the set have, in the place of the file's own."""
+    message = case.violation.element
+    usual = message.usual_heading if isinstance(message, Message) else ""
+    if not isinstance(message, Message) or not usual or message.has_usual_heading:
+        return None
+    document = case.document
+    heading = "\n".join(usual.splitlines())
+    start = document.text.find(message.heading) if message.heading else -1
+    if start >= 0:
+        return case.unsafe([document.edit(start, start + len(message.heading), heading)])
+    start = len(BOM) if document.text.startswith(BOM) else 0
+    return case.unsafe([document.edit(start, start, f"{heading}\n\n")])
+
+
+def version_before(case: FixerCase) -> Fix | None:
+    """The version before those of a note, for a note that says that they are the same as themselves or later ones."""
+    note = case.violation.element
+    if not isinstance(note, Note) or not note.versions or note.versions.lowest < 1 or note.like < 0:
+        return None
+    document = case.document
+    start, _ = note.place_in_file
+    first = len(document.data[:start].decode())
+    same = re.compile(SAME.replace(r"\s", r"[\s/]")).search(document.text, first)
+    if same is None or int(same[1]) != note.like:
+        return None
+    return case.unsafe([document.edit(same.start(1), same.end(1), str(note.versions.lowest - 1))])
+
+
+_CODE: Final = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/|[{}\[\]]|[^\s"{}\[\]/]+|/', re.DOTALL)
+_CLOSERS: Final = {"{": "}", "[": "]"}
+_UNCLOSED: Final = re.compile(r"expected '[}\]]' to close the ")
+
+
+def closing_bracket(case: FixerCase) -> Fix | None:
+    """Close what is open where the file ends, or where a bracket closes what is around it."""
+    if not _UNCLOSED.match(case.problem.noted.detail):
+        return None
+    document = case.document
+    opened: list[int] = []
+    code_end = 0
+    for match in _CODE.finditer(document.text):
+        token = match[0]
+        if token[:2] in ("//", "/*"):
+            continue
+        if token in _CLOSERS:
+            opened.append(match.start())
+        elif token in ("}", "]"):
+            wrong = [place for place in opened if _CLOSERS[document.text[place]] == token]
+            if not wrong:
+                return None
+            inner = [place for place in opened if place > wrong[-1]]
+            if inner:
+                return case.unsafe([_closers(document, inner, code_end)])
+            opened.pop()
+        code_end = match.end()
+    return case.unsafe([_closers(document, opened, code_end)]) if opened else None
+
+
+def _closers(document: Document, opened: list[int], end: int) -> Edit:
+    """The brackets that close the open ones after the code that ends there, laid out as the opening ones are."""
+    written = ""
+    for place in reversed(opened):
+        closer = _CLOSERS[document.text[place]]
+        inline = not _ends_line(document, place + 1) or document.same_line(place, end)
+        gap = " " if inline and document.text[place + 1 : place + 2] == " " else ""
+        written += gap + closer if inline else f"\n{document.indent(place)}{closer}"
+    return document.edit(end, end, written)
