@@ -103,7 +103,8 @@ def _no_fixer(rule: Rule) -> str:
     kind = FIXERS[spec.fix]
     if kind not in ("", rule.each):
         return f"{spec.fix} puts right what rules about a {kind} find, and this one is about a {rule.each}"
-    if spec.fix in ("instead", "suggestion") and not (spec.instead or spec.fields or any(case.instead for case in spec.says)):
+    writes = spec.instead or spec.fields or any(case.instead for case in spec.says)
+    if spec.fix in ("instead", "suggestion") and not writes:
         return f"{spec.fix} writes what the rule says to, so the rule needs an `instead`"
     return ""
 
