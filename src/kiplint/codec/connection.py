@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Final, NamedTuple
 
 from kiplint.codec.conversation import Captured
@@ -270,8 +270,8 @@ def _versions(calls: Sequence[RpcCall]) -> Iterator[Breach]:
             yield Breach(place, "request", "version-not-offered", text, "requestApiVersion")
 
 
-def _clusters(calls: Iterable[RpcCall]) -> Iterator[tuple[int, str]]:
-    """KIP-78: the places of responses of another cluster than an earlier one to the same client or address, and why."""
+def _clusters(calls: Iterable[RpcCall]) -> Iterator[Breach]:
+    """KIP-78: responses of another cluster than an earlier one to the same client, or from the same address."""
     first: dict[str, str] = {}
     reported: set[tuple[str, str]] = set()
     for place, call in enumerate(calls):
@@ -283,7 +283,8 @@ def _clusters(calls: Iterable[RpcCall]) -> Iterator[tuple[int, str]]:
         for name in names:
             if first.setdefault(name, cluster) != cluster and (name, cluster) not in reported:
                 reported.add((name, cluster))
-                yield place, f"the cluster is {cluster}; before, {name} was in cluster {first[name]}"
+                text = f"the cluster is {cluster}; before, {name} was in cluster {first[name]}"
+                yield Breach(place, "response", "two-clusters", text, "clusterId")
 
 
 def judge_capture(frames: Iterable[tuple[Captured, Frame]]) -> dict[int, list[Breach]]:
@@ -297,13 +298,15 @@ def judge_capture(frames: Iterable[tuple[Captured, Frame]]) -> dict[int, list[Br
     calls = [[_call(*pair) for pair in pairs] for pairs in connections]
     pairs, every = [*chain(*connections)], [*chain(*calls)]
     servers = _identities(every)
-    breaches = [(pairs[place], Breach(place, "response", "two-clusters", text, "clusterId"))
-                  for place, text in _clusters(every)]  # fmt: skip
-    for talk, conversation in zip(connections, calls, strict=True):
-        breaches += [(talk[breach.place], breach) for breach in judge(conversation, servers)]
+    starts = accumulate(map(len, calls), initial=0)
+    judged = (
+        breach._replace(place=start + breach.place)
+        for start, conversation in zip(starts, calls, strict=False)
+        for breach in judge(conversation, servers)
+    )
     found: dict[int, list[Breach]] = {}
-    for pair, breach in breaches:
-        entry = pair[breach.side == "response"]
+    for breach in chain(_clusters(every), judged):
+        entry = pairs[breach.place][breach.side == "response"]
         if entry is not None and len(found.setdefault(entry[0].number, [])) < MOST_PROBLEMS:
             found[entry[0].number].append(breach)
     return found

@@ -114,8 +114,9 @@ def _list_lines(result: DecodeResult, color: bool) -> Iterator[str]:
 
 
 def _cells(row: FrameRow, entry: DecodedFrame) -> tuple[str, ...]:
-    errors = dict.fromkeys(map(str, entry.frame.errors))
-    notes = [*errors, row.problem, "" if row.answered else "not answered"]
+    errors = [*dict.fromkeys(map(str, entry.frame.errors))]
+    more = f"and {len(errors) - MOST_NAMED} more errors" if len(errors) > MOST_NAMED else ""
+    notes = [*errors[:MOST_NAMED], more, row.problem, "" if row.answered else "not answered"]
     return (
         str(row.number), f"{row.time:.6f}", str(row.connection), row.direction, row.api, str(row.version),
         row.client_id, str(row.correlation_id), str(row.size), f"{row.latency:.3f}" if row.latency >= 0 else "",
