@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from conftest import ROOT
 from kiplint import migrate_kip_1313
 from kiplint.cli.app import make_app
+from kiplint.commands.rules import rules_of_bytes
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
@@ -29,7 +30,8 @@ from kiplint.text.decode import blank_comments
 KIPS = json.loads((ROOT / "docs/kips.json").read_text("utf-8"))
 ROWS = [(name, row) for name, kip in KIPS.items() for row in kip["rows"]]
 RULES = {rule.id: rule for rule in shipped_rules()}
-HELD = [(name, row) for name, row in ROWS if "rule" in row]
+HELD = [(name, row) for name, row in ROWS if "break" in row]
+OF_BYTES = {rule.id for rule in rules_of_bytes()}
 Messages = dict[str, dict[str, Any]]
 
 
@@ -113,23 +115,30 @@ def test_the_rule_reports_what_breaks_the_sentence(kip: str, row: dict[str, Any]
     assert reported(rule, messages, edited(messages, row["break"]))
 
 
-@pytest.mark.parametrize("row", [row for _, row in ROWS if "command" in row], ids=title)
-def test_a_command_shows_it_in_a_test(row: dict[str, Any]) -> None:
+@pytest.mark.parametrize("row", [row for _, row in ROWS if "test" in row], ids=title)
+def test_a_command_or_a_rule_about_connections_has_a_test(row: dict[str, Any]) -> None:
     file, _, name = row["test"].partition("::")
-    assert re.search(rf"^def {name}\(", (ROOT / file).read_text("utf-8"), re.MULTILINE)
-    command = typer.main.get_command(make_app())
-    for word in row["command"].split():
-        command = command.commands[word]  # type: ignore[attr-defined]
+    text = (ROOT / file).read_text("utf-8")
+    assert re.search(rf"^def {name}\(", text, re.MULTILINE)
+    if "rule" in row:
+        assert row["rule"] in OF_BYTES
+        assert f'"{row["rule"].partition("/")[2]}"' in text
+    else:
+        command = typer.main.get_command(make_app())
+        for word in row["command"].split():
+            command = command.commands[word]  # type: ignore[attr-defined]
 
 
 def test_every_row_is_held_in_one_way() -> None:
-    kinds = [{"section", "says", *kind} for kind in (("rule", "break"), ("command", "test"), ("unseen",))]
+    kinds = [
+        {"section", "says", *kind} for kind in (("rule", "break"), ("rule", "test"), ("command", "test"), ("unseen",))
+    ]
     assert [row["says"] for _, row in ROWS if set(row) not in kinds or not all(row.values())] == []
 
 
 def test_every_rule_of_a_kip_holds_a_sentence() -> None:
-    named = {row["rule"] for _, row in HELD}
-    assert {rule for rule in RULES if rule.startswith("kip-")} - named == set()
+    named = {row["rule"] for _, row in ROWS if "rule" in row}
+    assert {rule for rule in (*RULES, *OF_BYTES) if rule.startswith(("kip-", "connection/"))} - named == set()
 
 
 @pytest.mark.parametrize("kip", KIPS)

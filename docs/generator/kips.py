@@ -13,8 +13,8 @@ DATA = Path(__file__).resolve().parent.parent / "kips.json"
 INTRODUCTION = """\
 What the five KIPs that kiplint knows say, sentence by sentence in our words, with the section of the KIP, and what
 holds the sentence: a rule, with an edit of a small schema set that breaks the sentence and is reported by the rule; a
-command that shows it; or the reason why a schema cannot show it. Of {count} sentences {rules} have a rule and
-{commands} a command. A test tries every row.
+rule about captured connections; a command that shows it; or the reason why a schema cannot show it. Of {count}
+sentences {rules} have a rule and {commands} a command. A test tries every row.
 
 In an edit, a value is what the property becomes, `null` means that it is removed, and `at` is the new place of a field.
 """
@@ -41,7 +41,8 @@ def _row(row: dict[str, Any]) -> list[str]:
 
 def _holder(row: dict[str, Any]) -> str:
     if "rule" in row:
-        return f"[{row['rule']}](rules.md#{anchor(row['rule'])})"
+        heading = row["rule"] if "break" in row else row["rule"].partition("/")[0]
+        return f"[{row['rule']}](rules.md#{anchor(heading)})"
     if "command" in row:
         heading = f"kiplint {row['command'].partition(' ')[0]}"
         return f"[{code('kiplint ' + row['command'])}](cli.md#{anchor(heading)})"
