@@ -122,12 +122,19 @@ class RolloutRoom:
 class ChangesRoom:
     """`kiplint pipeline changes`."""
 
-    EPILOG = "Example:  kiplint pipeline changes lake --since 2026-01-31"
+    EPILOG = (
+        "Examples:  kiplint pipeline changes lake --since 2026-01-31   |   "
+        "kiplint pipeline changes lake 3.5.0..3.8.0   |   kiplint pipeline changes lake kafka:3.8.0..fork:next"
+    )
 
     class Options(Group, frozen=True):
         """The options of `kiplint pipeline changes`."""
 
         lake: LakeArgument
+        span: Annotated[
+            str | None,
+            Argument("Two revisions: each a release, a commit, or `next`, also as SOURCE:RELEASE.", "A..B"),
+        ] = None
         since: Annotated[
             str | None, Option("Tell what revisions from this time on brought.", "DATE", usual="the last seven days")
         ] = None
@@ -137,14 +144,23 @@ class ChangesRoom:
 
     @staticmethod
     def run(options: "ChangesRoom.Options") -> int:
-        """Show what came in, what went and what broke since a date, on every line of history.
+        """Show what came in, what went and what broke since a date, or what changed between any two revisions.
 
         The date is that of revisions: when they were committed. Findings have all severities, changes are
-        those that break something.
+        those that break something. Between A and B the changes are those that `kiplint diff` reports; `next` is the
+        newest revision of a source's branches.
         """
         from kiplint.commands.pipeline.lake import open_lake, present_answer
+        from kiplint.engine.errors import UsageError
 
+        if options.span and options.since:
+            raise UsageError(f"changes takes two revisions or --since, not {options.span} and --since {options.since}")
         reader = open_lake(options.lake, options.as_of or "")
+        if options.span:
+            from kiplint.cli.output import present
+            from kiplint.commands.pipeline.result import lake_diff
+
+            return present(lake_diff(reader, options.span), options.output_format, options.color)
         from kiplint.pipeline.answers.history import changes
 
         return present_answer(changes(reader, options.since), options.output_format, options.color)

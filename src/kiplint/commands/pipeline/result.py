@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
+from kiplint.commands.diff.result import DiffDocument
+from kiplint.commands.diff.run import DiffResult, compare
+from kiplint.engine.config import configure
 from kiplint.pipeline.answers.documents import (
     AdoptionDocument,
     BlameDocument,
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS = {
     "pipeline-blame": BlameDocument,
-    "pipeline-changes": RecentDocument,
+    "pipeline-changes": (RecentDocument, DiffDocument),
     "pipeline-matrix": (PairsDocument, CellsDocument),
     "pipeline-query": QueryDocument,
     "pipeline-report": ReportDocument,
@@ -68,3 +72,13 @@ def lake_report(reader: Reader, severity: str = "error") -> LakeReport:
     document = report(reader)
     findings, files, sources = newest(reader)
     return LakeReport(findings=findings, files=files, sources=sources, document=document, severity=severity)
+
+
+def lake_diff(reader: Reader, span: str) -> DiffResult:
+    """The changes between the two revisions of `A..B`, by the rules of the lake's last run. Raises UsageError."""
+    from kiplint.pipeline.answers.points import points, tree_at
+
+    trees = [tree_at(reader, revision) for revision in points(reader, span)]
+    rules = configure(config=reader.snapshot.request.get("config") or {}).rules()
+    result = compare([tree.name for tree in trees], trees, rules)
+    return replace(result, status="ok", notes=() if result.changes else (result.closing,))

@@ -36,6 +36,12 @@ class Reader:
         self.lake = lake
         self.snapshot: Snapshot = lake.snapshot(as_of)
 
+    @property
+    def upstream(self) -> str:
+        """The source that the others are held against; empty where no run has written the lake."""
+        request = self.snapshot.request
+        return request.get("upstream") or next((name.partition("=")[0] for name in request.get("sources", ())), "")
+
     @cached_property
     def duck(self) -> Duck:
         """The tables for queries in SQL."""
