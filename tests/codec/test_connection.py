@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import dpkt
 import pytest
 
 from codec.support import catalog
@@ -17,6 +20,8 @@ from kiplint.codec.exchange import encode_object
 from kiplint.codec.frames import Frame
 from kiplint.codec.problems import RULES
 from kiplint.codec.values import ZERO_UUID
+from kiplint.commands.decode.run import decode
+from kiplint.commands.decode.text import write
 
 PRODUCE, METADATA, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE, TELEMETRY, PUSH = 0, 3, 17, 18, 36, 71, 72
 OURS, OTHER = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
@@ -186,3 +191,40 @@ def test_an_honest_capture_breaks_no_rule(corpus: Path, shared_bytes: Path) -> N
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     capture = read_capture(known, (shared_bytes / "capture.pcapng").read_bytes())
     assert judge_capture((captured, captured.decode(known)) for captured in capture.frames) == {}
+
+
+def written(segments: list[Segment], file: Path) -> str:
+    """A capture of the segments."""
+    with file.open("wb") as out:
+        writer = dpkt.pcap.Writer(out, linktype=dpkt.pcap.DLT_RAW)
+        for segment in segments:
+            (source, sport), (target, dport) = segment.source, segment.target
+            tcp = dpkt.tcp.TCP(sport=sport, dport=dport, seq=segment.sequence, flags=segment.flags, data=segment.data)
+            ends = {"src": socket.inet_aton(source), "dst": socket.inet_aton(target)}
+            packet = dpkt.ip.IP(**ends, p=dpkt.ip.IP_PROTO_TCP, data=tcp)
+            packet.len = len(packet)
+            writer.writepkt(bytes(packet), ts=segment.time)
+    return str(file)
+
+
+def test_breaches_are_problems_of_their_frames(tmp_path: Path) -> None:
+    talk = [HELLO, WELCOME, ("request", 3, 13, {"topics": []})]
+    result = decode(written(captured(talk), tmp_path / "talk.pcap"), sets=[ROOT / "fixtures/sets/broker/clients"])
+    assert result.status == "findings"
+    assert [(finding.rule, finding.severity) for finding in result.findings] == [
+        ("connection/version-not-offered", "error")
+    ]
+    (problem,) = result.entries[2].frame.problems
+    assert (problem.offset, problem.path) == (2, "requestApiVersion")
+    assert result.capture is not None
+    assert [broken.number for broken in result.capture.problems] == [3]
+
+
+def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
+    file = written(captured(cluster("a"), cluster("b")), tmp_path / "talk.pcap")
+    result = decode(file, sets=[ROOT / "fixtures/sets/broker/clients"])
+    assert [(finding.rule, finding.severity) for finding in result.findings] == [("connection/two-clusters", "warning")]
+    assert result.status == "ok"
+    out = StringIO()
+    write(result, out, color=False)
+    assert "\nwarning[connection/two-clusters] at byte " in out.getvalue()
