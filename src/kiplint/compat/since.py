@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from kiplint.compat.released import Releases
@@ -13,11 +14,11 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
-from kiplint.model.schemas import SchemaSet
+from kiplint.model.schemas import SchemaSet, Surroundings
+from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn
-from kiplint.sources.open import open_sets
+from kiplint.sources.open import declares_headers, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.sources.tree import home_of
 from kiplint.text.lines import decode_text
 
 Keeps = Callable[[str], bool]
@@ -70,7 +71,9 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet,
             for files in open_sets([name], lambda path: True):
                 kept = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
                 inputs = [Input(file.path, file.data) for file in kept]
-                result = check_set(inputs, rules, partial=files.lone)
+                look = partial(declares_headers, files.directory, (), lambda path: True)
+                around = Surroundings(partial(text_of_tree, files.directory), look)
+                result = check_set(inputs, rules, partial=files.lone, around=around)
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)
                 for file in kept:

@@ -62,7 +62,10 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     ] = []
     generator: Annotated[
         Generator,
-        Meta(description="The edition of Kafka's generator; 4.4 requires headerVersions once a set declares some."),
+        Meta(
+            description="The edition of Kafka's generator; 4.4 requires headerVersions once a set of the repository "
+            "declares some (KAFKA PR 23511)."
+        ),
     ] = "4.4"
     per_file_ignores: Annotated[
         dict[str, Annotated[list[str], Meta(max_length=MOST)]],

@@ -14,7 +14,7 @@ from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, entity_problems, load, range_problems
 from kiplint.model.message import Message
 from kiplint.model.problem import ProblemElement
-from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.model.schemas import Rpc, SchemaSet, Surroundings
 
 if TYPE_CHECKING:
     from kiplint.engine.place import FixFunction
@@ -52,12 +52,13 @@ def check_set(
     fixer: FixFunction | None = None,
     free: bool = True,
     base: SchemaSet | None = None,
+    around: Surroundings | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial`: the rest of the set is unknown, so a missing half of an RPC is not a violation. With a `fixer` the
-    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds. `free`: free the
-    memory of the elements at once; the last set of a process need not.
+    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds; `around` is the rest
+    of the repository. `free`: free the memory of the elements at once; the last set of a process need not.
     """
     definitions: list[Definition] = []
     reported: set[str] = set()
@@ -67,7 +68,7 @@ def check_set(
             reported.add(path)
     messages = tuple(definition.message for definition in definitions if definition.message)
     unread = unread_names(definitions)
-    schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported), base)
+    schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported), base, around)
     violations = [*file_violations(definitions, reported, rules), *set_violations(schemas, rules, reported)]
     if rules.readings:
         violations += rules.violations("reading", rules.readings(definitions))

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from kiplint.model import spec
+
 
 class ErrorCode(msgspec.Struct, frozen=True):
     """An error code, its name, and whether a client may try again; None where that is not known."""
@@ -68,9 +70,7 @@ ERRORS: Mapping[int, ErrorCode] = {
 }
 FORMER_NAMES = {"NOT_LEADER_FOR_PARTITION": 6}
 """Names that Kafka changed."""
-
-ERRORS_JAVA = "clients/src/main/java/org/apache/kafka/common/protocol/Errors.java"
-"""The path of the definition in a tree of Kafka."""
+ERRORS_JAVA = spec.ERRORS_JAVA
 
 
 UNSUPPORTED_VERSION, INVALID_REQUEST, REBOOTSTRAP_REQUIRED = ERRORS[35], ERRORS[42], ERRORS[129]

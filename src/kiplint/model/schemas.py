@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kiplint.model import usage
 from kiplint.model.element import fact, rule_fact, to_blame
-from kiplint.model.spec import ENTITY_TYPES
+from kiplint.model.spec import ENTITY_TYPES, ERRORS_JAVA
 from kiplint.model.words import Vocabulary
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -152,6 +152,15 @@ _PARTNERS = {
 _SUFFIXES = tuple(suffix for _, suffix in _PARTNERS.values())
 
 
+class Surroundings(NamedTuple):
+    """What lies around a set in its repository, looked at when a rule needs it; nothing where that is not known."""
+
+    text: Callable[[str], str] = lambda path: ""
+    """The text of another file of the tree, by its path from the top; empty where there is none."""
+    declares_headers: Callable[[], bool] = lambda: False
+    """Whether another set of the repository has `headerVersions`."""
+
+
 class SchemaSet:
     """The messages of one directory, as Kafka's generator takes them.
 
@@ -171,8 +180,10 @@ class SchemaSet:
         unread: frozenset[str] = frozenset(),
         selected: frozenset[str] | None = None,
         base: SchemaSet | None = None,
+        around: Surroundings | None = None,
     ) -> None:
         self._messages = messages
+        self.around = around or Surroundings()
         self.directory = directory
         self.partial = partial
         self.unread = unread
@@ -321,6 +332,27 @@ class SchemaSet:
     def declares_headers(self) -> bool:
         """Whether any message of the set has `headerVersions` (KIP-1313)."""
         return any(message.declares_headers for message in self._messages)
+
+    @rule_fact
+    def requires_headers(self) -> bool:
+        """Whether a message of the set, or of another set of the repository, has `headerVersions` (KAFKA PR 23511)."""
+        return self.declares_headers or self.around.declares_headers()
+
+    @rule_fact
+    def errors(self) -> frozenset[str]:
+        """The names of the errors in the branch's own `Errors.java`; empty where the tree has none."""
+        java = self.around.text(ERRORS_JAVA)
+        if not java:
+            return frozenset()
+        from kiplint.model.error_codes import FORMER_NAMES, read_errors  # few trees have the file
+
+        names = {error.name for error in read_errors(java).values()}
+        return frozenset(names | FORMER_NAMES.keys()) if names else frozenset()
+
+    @rule_fact
+    def request_versions(self) -> int:
+        """How many versions its live requests have had, retired ones included: grows from release to release."""
+        return sum(message.valid.highest + 1 for message in self._messages if message.type == "request")
 
     @rule_fact
     def header_users(self) -> dict[tuple[str, int], int]:

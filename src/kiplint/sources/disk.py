@@ -71,6 +71,16 @@ def read(path: str, *, listed: bool = False) -> bytes:
         raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
 
 
+def home_of(directory: str) -> str:
+    """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
+    here = os.path.abspath(directory)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        here, below = os.path.dirname(here), here
+        if here == below:
+            return ""
+    return os.path.join(here, "")
+
+
 def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
     waiting = [top]
     while waiting:

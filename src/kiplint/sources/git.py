@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from kiplint.sources.cleanup import at_end, forget
+from kiplint.sources.disk import home_of
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of, nearest
-from kiplint.sources.tree import FileTree, home_of
+from kiplint.sources.tree import FileTree
 from kiplint.text.files import read_file
 
 _LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}

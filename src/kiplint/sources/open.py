@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from kiplint.sources import disk
-from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, NothingThereError, SchemaFiles, SourceError
+from kiplint.sources.schema_files import (
+    LARGEST_ENTRY,
+    MOST_LOOKED_AT,
+    Keep,
+    NothingThereError,
+    SchemaFiles,
+    SourceError,
+    is_walked,
+)
 from kiplint.text.files import read_file
 
 TYPE_CHECKING = False
@@ -17,6 +27,12 @@ if TYPE_CHECKING:
 STDIN = "-"
 ARCHIVES = (".jar", ".zip", ".tar", ".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
 INSIDE = "!/"
+_MAIN = "clients/src/main/resources/common/message"
+"""Kafka's own set of RPCs: no other set of its repository has any, so none is looked for from there."""
+_ENDINGS = ("Request.json", "Response.json")
+
+_Files = Mapping[str, Callable[[], bytes]]
+"""The files of requests and responses, by path from the top of a repository, as functions that read them."""
 
 
 def open_sets(
@@ -92,6 +108,20 @@ def text_of_tree(name: str, path: str, repository: str | None = None) -> str:
         return ""
 
 
+def declares_headers(directory: str, names: Sequence[str], keep: Keep, repository: str | None = None) -> bool:
+    """Whether another set of the repository has `headerVersions`; `directory` is a path as `SchemaFiles` has it.
+
+    Other sets are those of the same git repository or revision, and those below the directories in `names`. A
+    repository that defines a request or response twice holds several protocols, whose sets are not compared.
+    """
+    try:
+        own, files = _located(directory or os.curdir, names, keep, repository)
+    except (OSError, SourceError):
+        return False
+    others = (read for path, read in files.items() if path.rpartition("/")[0] != own)
+    return any(b'"headerVersions"' in read() for read in others) and _is_protocol(files)
+
+
 def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:
     """The sets of one name; without definitions its error is added to `empty`, unless that is None."""
     try:
@@ -130,3 +160,80 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
 def _refuse_bundle(name: str) -> None:
     if name.endswith(".bundle") and os.path.isfile(name):
         raise SourceError(f"{name} is a git bundle: name a revision (REV:path), and the bundle as its repository")
+
+
+def _located(directory: str, names: Sequence[str], keep: Keep, repository: str | None) -> tuple[str, _Files]:
+    """The directory of the set from the top of its repository, and the files there."""
+    if not os.path.lexists(directory):
+        revision, _, inner = directory.partition(":")
+        return inner.strip("/"), _of_revision(f"{revision}:", repository)
+    top = disk.home_of(directory)
+    own = _inner(directory, top)
+    if own == _MAIN:
+        return own, {}
+    paths = _walked(names, top) | ({path: os.path.join(top, path) for path in _indexed(top)} if top else {})
+    return own, {path: partial(_bytes_of, full) for path, full in paths.items() if keep(full)}
+
+
+def _of_revision(revision: str, repository: str | None) -> _Files:
+    from kiplint.sources.git import open_revision
+
+    tree, _ = open_revision(revision, repository)
+    return {
+        f"{folder}/{name}".lstrip("/"): partial(lambda blob: tree.read([blob])[0], blob)
+        for folder, names in tree.folders.items()
+        for name, blob in names.items()
+        if name.endswith(_ENDINGS)
+    }
+
+
+def _indexed(top: str) -> Iterable[str]:
+    """The files that git has of a work tree, out of its index; all that are there before the first is added.
+
+    The index is read here, because a git process takes longer than the check of a set.
+    """
+    folder = os.path.join(top, ".git")
+    if os.path.isfile(folder):
+        folder = os.path.join(top, os.fsdecode(_bytes_of(folder)).removeprefix("gitdir:").strip())
+    place = os.path.join(folder, "index")
+    if not os.path.isfile(place):
+        return _walked([top], top)
+    index = read_file(place, MOST_LOOKED_AT, cut=True)
+    if index[4:8] == b"\0\0\0\4":  # this format has parts of paths
+        return _of_revision("HEAD:", top)
+    entries = re.findall(rb"\0([\s\S])([^\0]+(?:Request|Response)\.json)\0", index)
+    return [os.fsdecode(path) for length, path in entries if length[0] == len(path)]
+
+
+def _walked(names: Iterable[str], top: str) -> dict[str, str]:
+    """The files below directories, by path from the top."""
+    known: dict[str, str] = {}
+    for name in names:
+        for folder, folders, files in os.walk(name):
+            folders[:] = filter(is_walked, folders)
+            inner = _inner(folder, top)
+            chosen = (file for file in files if file.endswith(_ENDINGS))
+            known |= {f"{inner}/{file}".lstrip("/"): os.path.join(folder, file) for file in chosen}
+    return known
+
+
+def _inner(folder: str, top: str) -> str:
+    """The path of a folder from the top of its repository, by default the working directory, with slashes."""
+    inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top or os.curdir)).replace(os.sep, "/")
+    return "" if inner == "." else inner
+
+
+def _is_protocol(files: _Files) -> bool:
+    """Whether no request or response has two definitions; copies, as a build makes them, do not count."""
+    known: dict[str, list[Callable[[], bytes]]] = {}
+    for path, read in files.items():
+        known.setdefault(path.rpartition("/")[2], []).append(read)
+    return all(len({read() for read in reads}) == 1 for reads in known.values() if len(reads) > 1)
+
+
+def _bytes_of(path: str) -> bytes:
+    """The bytes of a file, none where it is gone."""
+    try:
+        return read_file(path, LARGEST_ENTRY, cut=True, listed=True)
+    except OSError:
+        return b""

@@ -11,7 +11,7 @@ from typing import IO, Any, BinaryIO
 
 import msgspec
 
-from kiplint.sources.disk import UNNAMED, shown
+from kiplint.sources.disk import UNNAMED, home_of, shown
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     Keep,
@@ -104,16 +104,6 @@ def by_folder(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if not folder or all(map(is_walked, folder.split("/"))):
             folders.setdefault(folder, {})[name] = file
     return folders
-
-
-def home_of(directory: str) -> str:
-    """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
-    here = os.path.abspath(directory)
-    while not os.path.lexists(os.path.join(here, ".git")):
-        here, below = os.path.dirname(here), here
-        if here == below:
-            return ""
-    return os.path.join(here, "")
 
 
 def _is_in(folder: str, path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -14,6 +14,7 @@ from kiplint.compat.since import BaseState, brought_about
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
+from kiplint.model.schemas import Surroundings
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
@@ -107,6 +108,7 @@ def fix_sets(
     rules: RuleSet,
     fixer: FixFunction,
     *,
+    around: Callable[[str], Surroundings],
     unsafe: bool,
     kept: KeptFindings | None = None,
     others: RuleSet | None = None,
@@ -114,7 +116,8 @@ def fix_sets(
 ) -> Fixes:
     """Fix the files of the sets in memory, but not those that are only context. `kept` findings lose their fix.
 
-    `others` are the rules that do not run, and that no fix may break either; `choose` is as in `check`.
+    `around` gives the rest of the repository by the directory of a set; `others` are the rules that do not run, and
+    that no fix may break either; `choose` is as in `check`.
     """
     from kiplint.fixes.write import FileChanges
 
@@ -125,13 +128,14 @@ def fix_sets(
     refused: list[tuple[Finding, Regression]] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
-        check = _Check(schemas, rules, _chosen(fixer, choose), kept)
+        surroundings = around(schemas.directory)
+        check = _Check(schemas, surroundings, rules, _chosen(fixer, choose), kept)
         if not any(finding.fix for finding in check(files)):
             results.append(check.last(files))
             continue
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
-        silent = _Check(schemas, others, None, None) if others and others.rules else lambda files: ()
+        silent = _Check(schemas, surroundings, others, None, None) if others and others.rules else lambda files: ()
         base = kept.base_files(files) if kept else None
         outcome = fix_set(
             files,
@@ -167,9 +171,15 @@ class _Check:
     """Checks a set in one state after the other, and remembers the results."""
 
     def __init__(
-        self, schemas: SchemaFiles, rules: RuleSet, fixer: FixFunction | None, kept: KeptFindings | None
+        self,
+        schemas: SchemaFiles,
+        around: Surroundings,
+        rules: RuleSet,
+        fixer: FixFunction | None,
+        kept: KeptFindings | None,
     ) -> None:
         self._set = schemas
+        self._around = around
         self._rules = rules
         self._fixer = fixer
         self._kept = kept
@@ -185,8 +195,15 @@ class _Check:
             if known == files:
                 return result
         inputs = (Input(file.path, files[file.path], file.reported) for file in self._set.files)
-        directory, lone = self._set.directory, self._set.lone
-        result = check_set(inputs, self._rules, directory=directory, partial=lone, fixer=self._fixer, base=self._base)
+        result = check_set(
+            inputs,
+            self._rules,
+            directory=self._set.directory,
+            partial=self._set.lone,
+            fixer=self._fixer,
+            base=self._base,
+            around=self._around,
+        )
         if self._kept is not None:
             chosen = {id(finding) for finding in self._kept.chosen(result.findings, result.sources)}
             result.findings = [

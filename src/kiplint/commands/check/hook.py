@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kiplint.sources.disk import read
+from kiplint.sources.disk import home_of, read
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, kind_of
-from kiplint.sources.tree import home_of
 
 if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckOptions

@@ -15,8 +15,9 @@ from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import RuleSet, Violation, check_selector
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
+from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
-from kiplint.sources.open import STDIN, open_sets
+from kiplint.sources.open import STDIN, declares_headers, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.show import printable
 
@@ -305,8 +306,17 @@ class _Run:
                 fixer=fixer,
                 free=later is not None,
                 base=base.at(schemas.directory) if base else None,
+                around=self._around(schemas.directory),
             )
             schemas = later
+
+    def _around(self, directory: str) -> Surroundings:
+        """The rest of the repository around a set."""
+        repository, keeps = self.options.repository, self.configuration.keeps
+        return Surroundings(
+            lambda path: text_of_tree(directory or os.curdir, path, repository),
+            lambda: declares_headers(directory, self.names, keeps, repository),
+        )
 
     def _results(self) -> tuple[Sequence[Checked], Fixes | None]:
         """The results of the sets as they are, or with their fixes."""
@@ -325,6 +335,7 @@ class _Run:
             self._read(),
             self.rules,
             _fix,
+            around=self._around,
             unsafe=self.options.unsafe_fixes,
             kept=kept,
             others=others,

@@ -17,9 +17,9 @@ from kiplint.model.load import Definition, load
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.outcome import PACK, outcomes, readings_of
 from kiplint.render.report import IGNORE, at_least, rule_infos
+from kiplint.sources.disk import home_of
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
-from kiplint.sources.tree import home_of
 from kiplint.text.show import printable
 
 

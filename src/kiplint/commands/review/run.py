@@ -28,10 +28,10 @@ from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.report import IGNORE, at_least, rule_infos
+from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.history import version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.sources.tree import home_of
 
 When = Literal["auto", "always", "never"]
 NONE: Final = "none"
