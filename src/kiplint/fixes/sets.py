@@ -253,12 +253,19 @@ Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], It
 """Takes a set before and after a migration, and the findings of both; returns the RPCs that miss the goal, and why."""
 
 
-def proved(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal | None = None) -> Migration:
+def proved(
+    files: SchemaFiles,
+    migration: Migration,
+    rules: RuleSet,
+    goal: Goal | None = None,
+    schemas: SchemaSet | None = None,
+) -> Migration:
     """The migration without the RPCs that it would make worse, or that would miss its goal: these are left, with why.
 
-    The rows of the others have the versions and headers of the migrated files, and new infos to look at.
+    `schemas` is the set that was migrated, by default that of the files. The rows of the others have the versions and
+    headers of the migrated files, and new infos to look at.
     """
-    schemas = load_set(files)[0]
+    schemas = schemas or load_set(files)[0]
     owners = rpc_names(schemas)
     states = {row.name: row.state for row in migration.rows}
     left: dict[str, list[str]] = {row.name: [] for row in migration.rows if row.state == "left"}
@@ -269,7 +276,7 @@ def proved(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal 
 
     before = checked({file.path: file.data for file in files.files})
     while True:
-        kept = tuple(file for file in migration.files if owners.get(file.path) not in left)
+        kept = tuple(file for file in migration.files if owners.get(file.path, "") not in left)
         after = checked({**before.files, **{file.path: file.after for file in kept}}) if kept else before
         now = make_tree("", [("", after.files.items())]).sets[""]
         worse = list(regressions(before, after)) if kept else []

@@ -32,6 +32,9 @@ def make() -> Session:
 def _listen(server: Session) -> None:
     @server.feature(types.INITIALIZED)
     def initialized(params: types.InitializedParams) -> None:
+        text = server.client_capabilities.text_document
+        item = text and text.completion and text.completion.completion_item
+        server.known.snippets = bool(item and item.snippet_support)
         edits = server.client_capabilities.workspace and server.client_capabilities.workspace.workspace_edit
         server.known.versioned = bool(edits and edits.document_changes)
         watch = server.client_capabilities.workspace and server.client_capabilities.workspace.did_change_watched_files
@@ -117,9 +120,10 @@ def _change(server: Session) -> None:
         buffer = server.text(params.text_document.uri)
         if buffer is None:
             return types.CompletionList(False, [])
-        neighbours = server.neighbours(buffer)
+        neighbours, rules = server.neighbours(buffer), server.rules(buffer.path)
         offset = buffer.offset(params.position)
-        return types.CompletionList(False, completion(buffer, offset, neighbours, server.rules(buffer.path)))
+        items = completion(buffer, offset, neighbours, rules, snippets=server.known.snippets)
+        return types.CompletionList(False, items)
 
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, actions.FIX_ALL]
 

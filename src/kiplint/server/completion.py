@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import takewhile
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 from lsprotocol import types
+from msgspec.structs import replace
 
 from kiplint.engine.rule import Rule
 from kiplint.fixes.draft import FIELD, MESSAGE, STRUCT
@@ -58,7 +60,16 @@ class _Open:
 
 
 def typing_at(text: str, offset: int) -> Typing | None:
-    """What can be typed at an offset; None outside of all objects and in comments."""
+    """What can be typed at an offset; None outside of all objects and in comments.
+
+    A quote that was typed ahead of `, "versions"` makes a string of the comma; that string ends at the offset.
+    """
+    quote = _swallowing(text, offset)
+    place = _typing_at(f"{text[:offset]}{quote}{text[offset:]}", offset)
+    return replace(place, end=offset) if place and quote else place
+
+
+def _typing_at(text: str, offset: int) -> Typing | None:
     if any(comment.start < offset <= comment.end - comment.block for comment in comments(text)):
         return None
     stack: list[_Open] = []
@@ -79,6 +90,20 @@ def typing_at(text: str, offset: int) -> Typing | None:
     key = around.key if around.is_object else around.name
     keys = frozenset(around.keys | _keys(behind)) if around.is_object else frozenset[str]()
     return Typing(role, start, end, way, key if role == "value" else "", keys)
+
+
+_BETWEEN: Final = re.compile(r"\s*[,}\]][\s,}\]]*")
+
+
+def _swallowing(text: str, offset: int) -> str:
+    """The quote that has to close the string at an offset, where what follows in it is what separates values."""
+    for token in tokens(text):
+        if token.kind in STRINGS and token.start < offset < token.end:
+            between = _BETWEEN.fullmatch(text, offset, token.end - 1)
+            return token.text[0] if between else ""
+        if token.start >= offset:
+            break
+    return ""
 
 
 def _is_at(token: Token, offset: int) -> bool:
@@ -131,64 +156,87 @@ def _word(token: Token) -> str:
 Kind = types.CompletionItemKind
 _RANGES: Final = ("versions", "nullableVersions", "taggedVersions", "flexibleVersions")
 _FLAGS: Final = ("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable")
-_OPENERS: Final = {"fields": "[]", "commonStructs": "[]", "listeners": "[]", "headerVersions": "{}"}
-_PLAIN: Final = ("apiKey", "tag", *_FLAGS)
+_OPENERS: Final = {
+    "fields": "[\n  { $1 }\n]",
+    "commonStructs": "[\n  { $1 }\n]",
+    "listeners": '["$1"]',
+    "headerVersions": '{ "$1": "$2" }',
+    **dict.fromkeys(("apiKey", "tag", *_FLAGS), "$1"),
+}
+"""What the value of a property begins with, the cursor at `$1`; of others a string."""
+_COMPUTED: Final = ("apiKey", "tag", "validVersions", *_RANGES, *_FLAGS)
+"""The properties whose likely value stands there at once, selected."""
 _SHAPES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "": ("MessageSpec", MESSAGE),
     "fields": ("FieldSpec", FIELD),
     "commonStructs": ("StructSpec", STRUCT),
 }
+_ELEMENTS: Final = tuple(filter(None, _SHAPES))
 
 
 class Choice(NamedTuple):
-    """One thing that may be written: the text with its quotes, what it is, and a word on it."""
+    """One thing that may be written: the text with its quotes, what it is, a word on it, and its label if not the text.
+
+    `$1` in the text of a key is where the cursor goes.
+    """
 
     text: str
     kind: types.CompletionItemKind
     detail: str = ""
+    label: str = ""
 
 
 def completion(
-    buffer: Buffer, offset: int, neighbours: Neighbours, rules: Iterable[Rule]
+    buffer: Buffer, offset: int, neighbours: Neighbours, rules: Iterable[Rule], *, snippets: bool = False
 ) -> list[types.CompletionItem]:
-    """What may be written at an offset, the likely first; it takes the place of the word that is there."""
+    """What may be written at an offset, the likely first; it takes the place of the word that is there.
+
+    With `snippets` a key comes with its value, and the cursor in it.
+    """
     place = typing_at(buffer.text, offset) if buffer.fits else None
     if place is None:
         return []
+    message, known = neighbours.message(buffer.path), {rule.id: rule for rule in rules}
     if place.role == "key":
-        choices = list(_key_items(place, buffer.text[place.end :]))
+        choices = list(_key_items(place, buffer.text[place.end :], lambda at: _values(at, message, neighbours, known)))
     else:
-        choices = list(_values(place, neighbours.message(buffer.path), neighbours, {rule.id: rule for rule in rules}))
+        choices = list(_values(place, message, neighbours, known))
     there = buffer.range(place.start, place.end)
+    snippet = snippets and place.role == "key"
     return [
         types.CompletionItem(
-            label=_label(choice.text, place),
+            label=choice.label or choice.text.strip('"') or choice.text,
             kind=choice.kind,
             detail=choice.detail or None,
             sort_text=f"{number:04}",
-            filter_text=choice.text.partition(":")[0] if place.role == "key" else choice.text,
-            text_edit=types.TextEdit(there, choice.text),
+            filter_text=f'"{choice.label}"' if choice.label else choice.text,
+            insert_text_format=types.InsertTextFormat.Snippet if snippet else None,
+            text_edit=types.TextEdit(there, choice.text if snippet else _HOLE.sub(r"\1", choice.text)),
         )
         for number, choice in enumerate(choices)
     ]
 
 
-def _label(text: str, place: Typing) -> str:
-    """The label of a choice: a key or value without its quotes."""
-    return text.partition(":")[0].strip('"') if place.role == "key" else text.strip('"') or text
+_HOLE: Final = re.compile(r"\$\d|\$\{\d:([^}]*)\}")
+_ALONE: Final = re.compile(r"\s*:")
+_NEXT: Final = re.compile(r'\s*"')
 
 
-def _key_items(place: Typing, behind: str) -> Iterator[Choice]:
+def _key_items(place: Typing, behind: str, values: Callable[[Typing], Iterable[Choice]]) -> Iterator[Choice]:
+    """The properties that an object lacks, in their usual order; with the values that are likely, if none is there."""
     container = place.tokens[-2] if len(place.tokens) > 1 else ""
-    if place.tokens and container not in ("fields", "commonStructs"):
+    if place.tokens and container not in _ELEMENTS:
         return
     shape, order = _SHAPES[container]
-    has_value = behind.lstrip().startswith(":")
     for key in order:
         if key not in place.keys:
-            opened = "" if key in _PLAIN else _OPENERS.get(key, '""')
-            value = "" if has_value else f": {opened}"
-            yield Choice(f'"{key}"{value}', Kind.Property, _descriptions()[shape].get(key, ""))
+            opened = _OPENERS.get(key, '"$1"')
+            if key in _COMPUTED:
+                first = next(iter(values(replace(place, role="value", key=key))), None)
+                word = first.text.strip('"') if first else ""
+                opened = opened.replace("$1", f"${{1:{word}}}") if word else opened
+            value = "" if _ALONE.match(behind) else f": {opened}{',' * bool(_NEXT.match(behind))}"
+            yield Choice(f'"{key}"{value}', Kind.Property, _descriptions()[shape].get(key, ""), key)
 
 
 @cache
@@ -217,9 +265,9 @@ def _values(
     elif key in _FLAGS:
         yield from (Choice(word, Kind.Keyword) for word in ("true", "false"))
     elif key == "apiKey" and message:
-        yield Choice(str(message.free_api_key), Kind.Value, "free, or that of the other half")
+        yield from _api_keys(message)
     elif key == "tag" and message:
-        yield Choice(str(_next_tag(_owner(place, message))), Kind.Value, "the next free tag")
+        yield Choice(str(_next_tag(place, message)), Kind.Value, "the next free tag")
     elif key == "validVersions" and message:
         yield from (_quoted(*choice) for choice in _valid(message, neighbours))
     elif key in _RANGES and message:
@@ -250,9 +298,18 @@ def _owner(place: Typing, message: Message) -> Message | Struct:
     return next((struct for struct in message.structs if struct.pointer == pointer), message)
 
 
-def _next_tag(owner: Message | Struct) -> int:
-    taken = [field.tag for field in owner.fields if field.tag is not None and field.tag >= 0]
-    return max(taken, default=-1) + 1
+def _api_keys(message: Message) -> Iterator[Choice]:
+    """The API key of the other half by name, if no other message has it, and the next free key."""
+    key = message.schemas.key_of_partner(message)
+    if key is not None and message.schemas.key_owners.get((message.type, key), message) is message:
+        yield Choice(str(key), Kind.Value, "the key of the other half")
+    if key != message.schemas.next_api_key:
+        yield Choice(str(message.schemas.next_api_key), Kind.Value, "the next free key")
+
+
+def _next_tag(place: Typing, message: Message) -> int:
+    others = (field for field in _owner(place, message).fields if field.pointer != place.pointer)
+    return max((field.tag for field in others if field.tag is not None and field.tag >= 0), default=-1) + 1
 
 
 def _ranges(place: Typing, message: Message) -> Iterator[tuple[str, types.CompletionItemKind, str]]:

@@ -17,14 +17,20 @@ from kiplint.fixes.sets import Goal, Migration, all_rules, proved
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
+from kiplint.model.spec import DECODER, ENCODER, MessageSpec
 from kiplint.server.buffer import Buffer, Encoding
+from kiplint.server.salvage import salvage
 from kiplint.sources.disk import read
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError, definitions, kind_of
+from kiplint.text.decode import decode
 from kiplint.text.lines import decode_text
 
 
 class Neighbours(msgspec.Struct, frozen=True):
-    """One directory at one moment: the bytes of its definitions by path, and the set that they make."""
+    """One directory at one moment: the bytes of its definitions by path, and the set that they make.
+
+    A text that cannot be read as it is has a message as far as it can be salvaged.
+    """
 
     directory: str
     files: Mapping[str, bytes]
@@ -38,13 +44,16 @@ class Neighbours(msgspec.Struct, frozen=True):
 class Workspace:
     """All that the editor has open, and what stands beside it. Paths are absolute.
 
-    `versioned` says whether the editor takes edits that are for one state of a text and no other.
+    `versioned` says whether the editor takes edits that are for one state of a text and no other, `snippets` whether it
+    takes completions that say where the cursor goes.
     """
 
     def __init__(self) -> None:
         self.buffers: dict[str, Buffer] = {}
         self.encoding: Encoding = "utf-16"
         self.versioned = False
+        self.snippets = False
+        self._readable: dict[str, MessageSpec] = {}
         self._disk: dict[str, tuple[tuple[int, int], bytes]] = {}
         self._neighbours: dict[str, Neighbours] = {}
         self._configured: dict[str, tuple[Configuration, RuleSet] | UsageError] = {}
@@ -52,11 +61,14 @@ class Workspace:
     def put(self, buffer: Buffer) -> None:
         """A text that is new or has changed."""
         self.buffers[buffer.path] = buffer
+        if spec := decode(buffer.data, DECODER, ENCODER):
+            self._readable[buffer.path] = spec
         self._outdate(os.path.dirname(buffer.path))
 
     def drop(self, path: str) -> None:
         """The editor has closed a text: the file on disk counts again."""
         self.buffers.pop(path, None)
+        self._readable.pop(path, None)
         self._outdate(os.path.dirname(path))
 
     def forget(self) -> None:
@@ -82,8 +94,8 @@ class Workspace:
         known = self._neighbours.get(directory)
         if known is None:
             files = self._files(directory)
-            messages = tuple(message for path, data in files.items() if (message := load(path, data).message))
-            known = Neighbours(directory, files, SchemaSet(messages, directory))
+            loaded = (load(path, data).message or self._salvaged(path) for path, data in files.items())
+            known = Neighbours(directory, files, SchemaSet(tuple(filter(None, loaded)), directory))
             self._neighbours[directory] = known
         return known
 
@@ -98,11 +110,16 @@ class Workspace:
         """What of a migration makes nothing worse; raises UsageError where the configuration cannot be read."""
         files = tuple(SchemaFile(path, data) for path, data in neighbours.files.items())
         rules = all_rules(self._configuration(neighbours.directory)[0])
-        return proved(SchemaFiles(neighbours.directory, files, lone=len(files) == 1), migration, rules, goal)
+        schema_files = SchemaFiles(neighbours.directory, files, lone=len(files) == 1)
+        return proved(schema_files, migration, rules, goal, neighbours.schemas)
 
     def rules(self, directory: str) -> list[Rule]:
         """The rules that run for a directory; raises UsageError where its configuration cannot be read."""
         return list(self._configuration(directory)[1].rules)
+
+    def _salvaged(self, path: str) -> Message | None:
+        buffer = self.buffers.get(path)
+        return salvage(buffer, self._readable.get(path)) if buffer and buffer.fits else None
 
     def _outdate(self, directory: str) -> None:
         known = self._neighbours.pop(directory, None)

@@ -1,0 +1,162 @@
+"""Help while a text does not parse: the message is what can be read of it, and the rest as it last was."""
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from kiplint.server import actions, hover
+from kiplint.server.buffer import Buffer
+from kiplint.server.completion import completion
+from kiplint.server.workspace import Neighbours, Workspace
+
+REQUEST = """{
+  "apiKey": 7,
+  "type": "request",
+  "listeners": ["broker"],
+  "name": "ReadRackRequest",
+  // Version 1 adds Racks.
+  "validVersions": "0-1",
+  "flexibleVersions": "1+",
+  "fields": [
+    { "name": "Limit", "type": "int32", "versions": "0+", "about": "How many." },
+    { "name": "Racks", "type": "[]Rack", "versions": "1+", "about": "The racks." },
+    { "name": "Depth", "type": "int8", "versions": "1+", "taggedVersions": "1+", "tag": 0, "about": "How deep." }
+  ],
+  "commonStructs": [
+    { "name": "Rack", "versions": "1+", "fields": [
+      { "name": "Name", "type": "string", "versions": "1+", "about": "The name of the rack." },
+      { "name": "Rows", "type": "[]Row", "versions": "1+", "about": "The rows.", "fields": [
+        { "name": "Size", "type": "int8", "versions": "1+", "about": "The size." }
+      ]}
+    ]}
+  ]
+}
+"""
+RESPONSE = """{
+  "apiKey": 7,
+  "type": "response",
+  "name": "ReadRackResponse",
+  // Version 1 is flexible.
+  "validVersions": "0-1",
+  "flexibleVersions": "1+",
+  "fields": []
+}
+"""
+RACKS = '    { "name": "Racks"'
+
+
+class Typed:
+    """A request that was whole, and in which something is being typed at `|`; its response is on disk."""
+
+    def __init__(self, folder: Path, old: str, new: str) -> None:
+        assert REQUEST.count(old) == 1
+        (folder / "ReadRackResponse.json").write_text(RESPONSE, encoding="utf-8")
+        path, text = str(folder / "ReadRackRequest.json"), REQUEST.replace(old, new)
+        self.workspace = Workspace()
+        self.workspace.put(Buffer(path, REQUEST, 1, "utf-16"))
+        self.offset = text.find("|")
+        self.buffer = Buffer(path, text.replace("|", ""), 2, "utf-16")
+        self.workspace.put(self.buffer)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The two definitions."""
+        return self.workspace.neighbours(str(Path(self.buffer.path).parent))
+
+    def items(self, *, snippets: bool = False) -> list[types.CompletionItem]:
+        """What is offered at the mark."""
+        return completion(self.buffer, self.offset, self.neighbours, [], snippets=snippets)
+
+    def written(self, item: types.CompletionItem) -> str:
+        """The line of the cursor after an item has been taken."""
+        edit = item.text_edit
+        assert isinstance(edit, types.TextEdit)
+        start, end = self.buffer.offset(edit.range.start), self.buffer.offset(edit.range.end)
+        text = self.buffer.text[:start] + edit.new_text + self.buffer.text[end:]
+        return text[: text.index("\n", start)].rpartition("\n")[2].strip()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('"about": "How many."', '"tag": |', ["1"]),
+        ('"about": "How many."', '"tag": |, "about": "How many."', ["1"]),
+        ('"about": "How many." },', '"tag": |', ["1"]),
+        ('"tag": 0', '"tag": |', ["0"]),
+        ('"apiKey": 7,', '"apiKey": |', ["7", "8"]),
+        ('"type": "int32", "versions": "0+"', '"type": "|, "versions": "0+"', ["Rack", "Row", "[]Rack", "[]Row"]),
+        ('"type": "int32"', '"type": "|', ["Rack", "Row", "[]Rack", "[]Row"]),
+        (RACKS, '    { "name": "New", "type": "|\n' + RACKS, ["Rack", "Row", "[]Rack", "[]Row"]),
+        (RACKS, '    { "name": "New", "versions": "|\n' + RACKS, ["1+", "0+"]),
+        (RACKS, '    { "name": "New", "type": "[]Box", "fields": [ { "versions": "|\n' + RACKS, ["1+", "0+"]),
+        ('"validVersions": "0-1",', '"validVersions": "|', ["0-1", "0-2", "0"]),
+    ],
+)
+def test_values_while_the_text_is_broken(tmp_path: Path, old: str, new: str, expected: list[str]) -> None:
+    items = Typed(tmp_path, old, new).items()
+    labels = [item.label for item in items if item.kind != types.CompletionItemKind.TypeParameter]
+    assert labels == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "line"),
+    [
+        ('"about": "How many."', '"|', "tag", '{ "name": "Limit", "type": "int32", "versions": "0+", "tag": ${1:1} },'),
+        (
+            '"about": "How many."', '|"about": "How many."', "taggedVersions",
+            '{ "name": "Limit", "type": "int32", "versions": "0+", "taggedVersions": "${1:0+}","about": "How many." },',
+        ),
+        (RACKS, '    { "name": "New", "|\n' + RACKS, "type", '{ "name": "New", "type": "$1"'),
+        (RACKS, '    { "name": "New", "|\n' + RACKS, "versions", '{ "name": "New", "versions": "${1:1+}"'),
+        (RACKS, '    { "name": "New", ig|: tr\n' + RACKS, "ignorable", '{ "name": "New", "ignorable": tr'),
+    ],
+)  # fmt: skip
+def test_keys_bring_their_values(tmp_path: Path, old: str, new: str, key: str, line: str) -> None:
+    typed = Typed(tmp_path, old, new)
+    item = next(item for item in typed.items(snippets=True) if item.label == key)
+    assert (typed.written(item), item.insert_text_format) == (line, types.InsertTextFormat.Snippet)
+    plain = next(item for item in typed.items() if item.label == key)
+    assert "$" not in typed.written(plain)
+
+
+BROKEN = [
+    ('"type": "int32", ', '"type": ", '),
+    ('"about": "How many." },', '"about": "How many." '),
+    ('"validVersions": "0-1",', '"validVersions": '),
+    (RACKS, '    { "\n' + RACKS),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), BROKEN)
+def test_hover_and_hints_stay(tmp_path: Path, old: str, new: str) -> None:
+    typed = Typed(tmp_path, old, new)
+    text = typed.buffer.text
+    answer = hover.hover(typed.buffer, text.index('"Racks"'), typed.neighbours, [], [])
+    assert answer is not None
+    assert isinstance(answer.contents, types.MarkupContent)
+    assert answer.contents.value.startswith("**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.")
+    hints = [*hover.hints(typed.buffer, typed.buffer.whole(), typed.neighbours)]
+    racks = typed.buffer.position(text.index('"1+"', text.index('"Racks"')) + 4)
+    assert [hint.label for hint in hints if hint.position == racks] == ["1"]
+
+
+def test_refactorings_stay(tmp_path: Path) -> None:
+    typed = Typed(tmp_path, '"about": "How many." },', '"about": "How many." ')
+    offered = actions.refactorings(typed.workspace, typed.buffer, 4, typed.neighbours, str)
+    assert [action.title for action in offered][:1] == ["New version of ReadRack, request and response"]
+
+
+def test_a_new_text_that_was_never_whole(tmp_path: Path) -> None:
+    path = tmp_path / "ReadRackRequest.json"
+    text = '{ "apiKey": 7, "fields": [ { "name": "Racks", "type": "[]Rack", "versions": "0+", "fields": [ {} ] }, { "type": "'
+    buffer, workspace = Buffer(str(path), text, 1, "utf-16"), Workspace()
+    workspace.put(buffer)
+    items = completion(buffer, len(text), workspace.neighbours(str(tmp_path)), [])
+    assert "[]Rack" in [item.label for item in items]
+
+
+def test_a_text_without_an_object_has_no_message(tmp_path: Path) -> None:
+    workspace = Workspace()
+    workspace.put(Buffer(str(tmp_path / "ReadRackRequest.json"), "[", 1, "utf-16"))
+    assert workspace.neighbours(str(tmp_path)).schemas.messages == ()
