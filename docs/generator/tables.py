@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 
 from generator.markdown import code, page, prose, table
-from kiplint.pipeline.answers.reader import VIEWS
+from kiplint.pipeline.answers.views import QUESTIONS, VIEWS
 from kiplint.pipeline.lake.schema import TableFrame
-from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.tables import TABLES, Runs
 
 INTRODUCTION = """\
 What `kiplint pipeline run` writes: Delta tables, a directory each, which any reader of Delta opens, and for
-`kiplint pipeline query` a view of the same name. One table more, `runs`, has a row for each stage that was published:
-the versions of all tables that belong together.
+`kiplint pipeline query` a view of the same name.
 
 Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one schema set, a `root` all
 sets of a revision; what several revisions share is there once.
@@ -20,15 +20,21 @@ sets of a revision; what several revisions share is there once.
 More views put them together:
 
 """
+ANSWERS = """
+
+These answer a question each, in DuckDB's SQL alone (not with `--master` or `--remote`):
+
+"""
 
 
 def make() -> str:
     """The page `reference/tables.md`."""
-    return page("Tables of the pipeline", INTRODUCTION + _views(), *map(_section, TABLES.values()))
+    introduction = INTRODUCTION + _views(VIEWS) + ANSWERS + _views(QUESTIONS)
+    return page("Tables of the pipeline", introduction, *map(_section, (*TABLES.values(), Runs)))
 
 
-def _views() -> str:
-    return table(["view", ""], ([code(name), prose(about)] for name, about in VIEWS.items()))
+def _views(views: Mapping[str, str]) -> str:
+    return table(["view", ""], ([code(name), prose(about)] for name, about in views.items()))
 
 
 def _section(kind: type[TableFrame]) -> str:

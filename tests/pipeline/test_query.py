@@ -6,7 +6,8 @@ import duckdb
 import pytest
 
 from kiplint.pipeline.answers.query import query, stream
-from kiplint.pipeline.answers.reader import VIEWS, Reader
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.answers.views import QUESTIONS, VIEWS
 from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
@@ -46,7 +47,7 @@ def first(reader: Reader, sql: str) -> object:
         ("FROM sets SELECT position ORDER BY position", 0),
         ("SELECT 1 -- read_text('/etc/passwd')", 1),
         ("VALUES (7)", 7),
-        ("SHOW VIEWS;", "blobs"),
+        ("SHOW VIEWS;", "behind_upstream"),
         ("DESCRIBE TABLE Sets", "source"),
     ],
 )
@@ -56,7 +57,7 @@ def test_what_reads_the_tables(reader: Reader, sql: str, answer: object) -> None
 
 def test_all_tables_and_views_can_be_asked(reader: Reader) -> None:
     names = [row["viewName"] for row in query(reader, "SHOW VIEWS", 100).rows]
-    assert names == sorted([*(kind.NAME for kind in TABLES.values()), *VIEWS])
+    assert names == sorted([*(kind.NAME for kind in TABLES.values()), "runs", *VIEWS, *QUESTIONS])
     for name in names:
         assert len(query(reader, f"SELECT * FROM {name}", 3).columns) > 1
 

@@ -261,3 +261,21 @@ class Pairs(TableFrame):
 
 
 TABLES: dict[str, type[TableFrame]] = {kind.NAME: kind for kind in TableFrame.__subclasses__()}
+
+
+class Runs(TableFrame):
+    """The last row of all is the newest state. `stage` is what the run had done by then: a stage, or `begin`, `end`,
+    `request`, `optimize`.
+
+    `request` is the request of the run as JSON text: sources, paths, upstream, configuration. `tables` has the version
+    of each table, `stages` what each stage has worked on. States before the number `oldest` are gone.
+    """
+
+    NAME = "runs"
+    ABOUT = "The states of the lake: a row for each stage that was published."
+    COLUMNS: ClassVar[Columns] = {
+        **columns("number bigint, run, stage, published timestamp, writer, sources array<string>, request"),
+        "tables": array(columns("table, version bigint")),
+        "stages": array({**columns("stage, code"), "inputs": array(columns("table, version bigint"))}),
+        "oldest": "bigint",
+    }

@@ -19,11 +19,12 @@ import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.documents import QueryDocument
-from kiplint.pipeline.answers.reader import EXPLAIN, SECONDS, Duck, definitions
+from kiplint.pipeline.answers.reader import EXPLAIN, SECONDS, Duck
+from kiplint.pipeline.answers.views import definitions
 from kiplint.pipeline.lake.delta import one_line
-from kiplint.pipeline.lake.lake import Lake, Snapshot
+from kiplint.pipeline.lake.lake import Lake, Snapshot, all_parts
 from kiplint.pipeline.stage import Work
-from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.tables import TABLES, Runs
 from kiplint.text.show import printable, show_raw
 from kiplint.text.words import did_you_mean
 
@@ -285,7 +286,8 @@ def make_views(work: Work) -> tuple[str, ...]:
     """Name the tables of a lake for queries, and those that put things together; the names of all."""
     for kind in TABLES.values():
         work.frame(kind).createOrReplaceTempView(kind.NAME)
+    work.read(Runs.COLUMNS, all_parts(work.lake.storage)).createOrReplaceTempView(Runs.NAME)
     views = definitions("`")
     for name, text in views.items():
         work.spark.sql(text).createOrReplaceTempView(name)
-    return (*TABLES, *views)
+    return (*TABLES, Runs.NAME, *views)

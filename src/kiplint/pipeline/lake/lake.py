@@ -26,29 +26,15 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
-from kiplint.pipeline.lake.schema import Columns, array, arrow_schema, table
+from kiplint.pipeline.lake.schema import Columns, arrow_schema, table
 from kiplint.pipeline.lake.storage import RUNS, STAGING, Claim, Storage, claim, identity, remove, runs_here, unclaim
-from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.tables import TABLES, Runs
 from kiplint.text.words import did_you_mean
 
 BEGUN: Final = "begin"
 ENDED: Final = "end"
 OPTIMIZED: Final = "optimize"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-VERSIONS: Columns = {"table": "string", "version": "bigint"}
-COLUMNS: Columns = {
-    "number": "bigint",
-    "run": "string",
-    "stage": "string",
-    "published": "timestamp",
-    "writer": "string",
-    "sources": "array<string>",
-    "request": "string",
-    "tables": array(VERSIONS),
-    "stages": array({"stage": "string", "code": "string", "inputs": array(VERSIONS)}),
-    "oldest": "bigint",
-}
-
 MOST_VERSIONS: Final = 1_000_000
 """A state or version with a higher number is none: a reader of Delta looks for all before it."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_VERSIONS)]
@@ -89,9 +75,13 @@ def newest(storage: Storage) -> Snapshot:
 
 def all_states(storage: Storage) -> list[Snapshot]:
     """All states, from the oldest. Raises UsageError."""
+    return [row for part in all_parts(storage) for row in _rows(storage, part)]
+
+
+def all_parts(storage: Storage) -> Parts:
+    """The files of all states, from the oldest. Raises UsageError."""
     head = head_of(storage, RUNS)
-    parts = sorted(parts_of(storage, RUNS, head)) if head is not None else ()
-    return [row for part in parts for row in _rows(storage, part)]
+    return tuple(sorted(parts_of(storage, RUNS, head))) if head is not None else ()
 
 
 def state_as_of(storage: Storage, when: str) -> Snapshot:
@@ -130,7 +120,7 @@ def append_state(storage: Storage, row: Snapshot) -> None:
     """Publish a state; raises ConflictError when somebody else has published one after that with the number before."""
     name = f"{RUNS}/{row.number:08}-{row.run}.parquet"
     sink = pa.BufferOutputStream()
-    pq.write_table(table(COLUMNS, [_row_of(row)]), sink, compression="zstd")
+    pq.write_table(table(Runs.COLUMNS, [_row_of(row)]), sink, compression="zstd")
     data = sink.getvalue().to_pybytes()
     storage.write(name, data)
     version = row.number - 2
@@ -138,7 +128,7 @@ def append_state(storage: Storage, row: Snapshot) -> None:
         remove(storage, name)
         raise ConflictError
     before = parts_of(storage, RUNS, version) if version >= 0 else ()
-    commit(storage, RUNS, COLUMNS, version if version >= 0 else None, (*before, Part(name, 1, len(data))))
+    commit(storage, RUNS, Runs.COLUMNS, version if version >= 0 else None, (*before, Part(name, 1, len(data))))
 
 
 def _row_of(row: Snapshot) -> tuple[object, ...]:

@@ -1,0 +1,158 @@
+"""Views that put tables of a lake together, and those that answer a question: one SELECT each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from kiplint.pipeline.tables import RPC, STEPS, Changes, Findings
+
+_OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"
+_PATH: Final = "CASE WHEN t.directory = '' THEN f.name ELSE concat(t.directory, '/', f.name) END AS path"
+_FILES: Final = "sets s JOIN trees t ON t.root = s.root JOIN files f ON f.tree = t.tree"
+_FOUND: Final = ", ".join(f"g.{name if name != 'column' else '{column}'}" for name in list(Findings.COLUMNS)[3:])
+_CHANGED: Final = ", ".join(f"c.{name if name != 'column' else '{column}'}" for name in list(Changes.COLUMNS)[2:])
+
+_SET_FINDINGS: Final = f"""
+SELECT {_OF_SET}, s.root, {_PATH}, {_FOUND}, t.tree, f.blob FROM {_FILES}
+JOIN findings g ON g.blob = f.blob AND g.name = f.name AND (g.tree IS NULL OR g.tree = f.tree)
+"""
+_SET_CHANGES: Final = f"""
+SELECT s.source, s.lineage, s.position, s.old_commit, s.commit, s.old_release, s.release, s.time, {_CHANGED}
+FROM ({STEPS}) s JOIN changes c ON c.old_root = s.old_root AND c.root = s.root
+"""
+_SET_MESSAGES: Final = f"""
+SELECT {_OF_SET}, {_PATH}, m.message_name, m.type, m.api_key, m.valid, m.lowest, m.highest, m.flexible, m.deprecated,
+  m.unstable, m.listeners, m.headers, m.declares_headers, m.fields, f.blob
+FROM {_FILES} JOIN messages m ON m.blob = f.blob
+"""
+_SET_FIELDS: Final = f"""
+SELECT {_OF_SET}, {_PATH}, d.message_name, d.path AS field, d.type, d.versions, d.lowest, d.highest, d.nullable,
+  d.tagged, d.tag, d.ignorable, d.map_key, {{default}} AS {{default_name}}, d.entity_type, f.blob
+FROM {_FILES} JOIN fields d ON d.blob = f.blob
+"""
+_RELEASES: Final = "SELECT source, lineage, position, release, commit, time, root FROM sets WHERE release IS NOT NULL"
+_RPCS: Final = f"""
+SELECT {_OF_SET}, o.api_key, o.name, o.lowest, o.highest, o.offered, o.request_headers, o.response_headers, o.deprecated
+FROM sets s JOIN offers o ON o.root = s.root
+"""
+
+VIEWS: Final[Mapping[str, str]] = {
+    "set_findings": "The findings of every revision, as `check` tells them.",
+    "set_changes": "The changes of every step, as `diff` tells them.",
+    "set_messages": "The messages of every revision, with their files.",
+    "set_fields": "The fields of every message of every revision; `field` is the path from the message down.",
+    "releases": "The revisions that are releases, in the order of their lines.",
+    "rpcs": "The RPCs of every revision: versions for clients, what brokers offer, and headers.",
+}
+"""What each view has, by its name."""
+
+
+def definitions(quote: str) -> Mapping[str, str]:
+    """The views as queries, by name; `quote` is what stands around a name that SQL has for itself."""
+    column, default = f"{quote}column{quote}", f"{quote}default{quote}"
+    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS)
+    named = {"column": column, "default": f"d.{default}", "default_name": default}
+    return {name: text.format(**named).strip() for name, text in zip(VIEWS, texts, strict=True)}
+
+
+_TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
+_SPAN: Final = "source, lineage, rule, severity, message_name, path, message"
+_UNRELEASED: Final = f"""
+SELECT {_SPAN}, introduced_commit, introduced_time FROM spans
+WHERE what = 'finding' AND open AND first_release IS NULL AND NOT {_TAGS} AND source IN (SELECT source FROM releases)
+"""
+_LIFETIMES: Final = f"""
+SELECT {_SPAN}, introduced_commit, introduced_time, fixed_commit, fixed_time, ended, first_release, fixed_release, open,
+  date_diff('day', introduced_time, coalesce(fixed_time, newest)) AS days
+FROM spans
+JOIN (SELECT source, lineage, arg_max(time, position) AS newest FROM sets GROUP BY ALL) USING (source, lineage)
+WHERE what = 'finding'
+"""
+_RELEASED: Final = f"""
+WITH stable AS (  -- the highest version of an unstable message is not out yet
+  SELECT source, lineage, position, release, time, message_name, type, api_key, min(lowest) AS lowest,
+    max(CASE WHEN unstable THEN highest - 1 ELSE highest END) AS highest
+  FROM set_messages WHERE release IS NOT NULL AND lowest IS NOT NULL GROUP BY ALL
+), beside AS (
+  SELECT *, max(highest) OVER (PARTITION BY source, lineage, message_name, type ORDER BY position
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS known FROM stable
+)
+SELECT source, message_name, CASE WHEN type IN {RPC!r} THEN regexp_replace(message_name, '(Request|Response)$', '') END
+  AS rpc, type, api_key, greatest(lowest, coalesce(known + 1, 0)) AS lowest, highest, release, time
+FROM beside WHERE highest >= greatest(lowest, coalesce(known + 1, 0))
+"""
+_FIXED: Final = f"""
+WITH lines AS (  -- a branch has a fix before a release has it
+  SELECT key, {_TAGS} AS is_tags, arg_max({{'commit': fixed_commit, 'time': fixed_time, 'release': fixed_release,
+    'ended': ended}}, fixed_position) AS fixed
+  FROM spans WHERE source = {{upstream}} AND what = 'finding' GROUP BY key, lineage HAVING NOT bool_or(open)
+), ended AS (
+  SELECT key, arg_min(fixed, is_tags) AS fixed FROM lines GROUP BY key
+)
+SELECT {_SPAN}, introduced_commit, introduced_time, fixed.commit AS fixed_commit, fixed.time AS fixed_time,
+  fixed.release AS fixed_release, fixed.ended AS ended
+FROM spans JOIN ended USING (key) WHERE source <> {{upstream}} AND what = 'finding' AND open
+"""
+_BEHIND: Final = f"""
+WITH tips AS (
+  SELECT source, lineage, {_TAGS} AS is_tags, arg_max(commit, position) AS commit, arg_max(time, position) AS time,
+    arg_max(root, position) AS root
+  FROM sets WHERE source <> {{upstream}} GROUP BY source, lineage
+), forks AS (  -- tags repeat what the branches of a source have
+  SELECT * FROM tips WHERE NOT is_tags OR source NOT IN (SELECT source FROM tips WHERE NOT is_tags)
+), upstream AS (
+  SELECT lineage, {_TAGS} AS is_tags, position, commit, time, root FROM sets
+  WHERE source = {{upstream}} AND root IN (SELECT root FROM trees)
+), merged AS (  -- the revisions of a line that upstream has too, and those that it merged
+  SELECT source, lineage, unnest(list_append(parents[2:], commit)) AS commit
+  FROM sets SEMI JOIN forks USING (source, lineage)
+), shared AS (
+  SELECT m.source, m.lineage, arg_max(u, (u.time, u.position)) AS base FROM merged m JOIN upstream u USING (commit)
+  WHERE commit <> '' GROUP BY ALL
+), described AS (
+  SELECT DISTINCT root, blob, (type, message_name, valid, flexible, fields) AS message
+  FROM trees JOIN files USING (tree) JOIN messages USING (blob)
+), apart AS (
+  SELECT * FROM described WHERE root IN (SELECT root FROM forks ANTI JOIN shared USING (source, lineage))
+), known AS (
+  SELECT * FROM described WHERE root IN (SELECT root FROM upstream) AND EXISTS (FROM apart)
+), alike AS (  -- the content that differs in the fewest messages, of several in the fewest files
+  SELECT head, arg_max(root, (2 * same - size, files)) AS root FROM (
+    SELECT a.root AS head, k.root, count(*) AS same, count_if(a.blob = k.blob) AS files
+    FROM apart a JOIN known k USING (message) GROUP BY ALL
+  ) JOIN (SELECT root, count(*) AS size FROM known GROUP BY root) USING (root) GROUP BY head
+), bases AS (
+  SELECT source, lineage, 'commit' AS base_by, base FROM shared
+  UNION ALL
+  SELECT f.source, f.lineage, 'content', (SELECT arg_max(u, (u.time, u.position)) FROM upstream u WHERE u.root = a.root)
+  FROM forks f JOIN alike a ON a.head = f.root ANTI JOIN shared s ON s.source = f.source AND s.lineage = f.lineage
+), steps AS (
+  SELECT root, time FROM ({STEPS}) WHERE source = {{upstream}} AND root <> old_root
+    AND {_TAGS} = (SELECT bool_and(is_tags) FROM upstream)
+)
+SELECT f.source, f.lineage, f.commit, f.time, f.root, base_by, base.lineage AS base_lineage, base.commit AS base_commit,
+  base.time AS base_time, base.root AS base_root,
+  (SELECT arg_min(release, position) FROM releases WHERE source = {{upstream}} AND root = base.root) AS base_release,
+  if(base IS NULL, NULL, (SELECT count(*) FROM steps WHERE steps.time > base.time)) AS behind,
+  date_diff('day', base.time, (SELECT max(time) FROM upstream)) AS days_behind
+FROM forks f LEFT JOIN bases b USING (source, lineage)
+"""
+
+QUESTIONS: Final[Mapping[str, str]] = {
+    "unreleased_findings": "The open findings of branches that no release of their source has.",
+    "finding_lifetimes": "Each finding with its first and last day and the number of days between, so far where it is "
+    "open.",
+    "version_releases": "The versions of each message that a release was the first to have, without unstable ones.",
+    "fixed_upstream": "The open findings of forks that upstream had too and no longer has, with upstream's commit.",
+    "behind_upstream": "For each line of a fork the newest revision that it shares with upstream (`base_by` commit), "
+    "else the one of upstream that differs in the fewest messages (content); `behind` counts upstream's changes since.",
+}
+"""What each view that answers a question has, by its name. DuckDB alone has these."""
+
+
+def questions(upstream: str) -> Mapping[str, str]:
+    """The views that answer questions as queries, by name; `upstream` is the source that forks are held against."""
+    literal = "'" + upstream.replace("'", "''") + "'"
+    texts = (_UNRELEASED, _LIFETIMES, _RELEASED, _FIXED, _BEHIND)
+    return {name: text.replace("{upstream}", literal) for name, text in zip(QUESTIONS, texts, strict=True)}
