@@ -26,11 +26,11 @@ def folder(path: Path) -> Files:
     return {one.name: one.read_bytes() for one in sorted(path.glob("*.json"))}
 
 
-def release(bundle: Path, tag: str, clone: Path) -> Files:
-    """The clients' definitions of a release."""
+def release(bundle: Path, tag: str, clone: Path, directory: str = "clients") -> Files:
+    """The definitions of a release in a directory, by default the clients'."""
     if not clone.exists():
         subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True, capture_output=True)
-    archive = subprocess.run(["git", "-C", clone, "archive", tag, "clients"], check=True, capture_output=True).stdout
+    archive = subprocess.run(["git", "-C", clone, "archive", tag, directory], check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         found = {Path(one.name).name: tar.extractfile(one) for one in tar.getmembers() if one.name.endswith(".json")}
         return {name: file.read() for name, file in sorted(found.items()) if file}

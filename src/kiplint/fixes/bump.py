@@ -55,8 +55,9 @@ def bump(
         elif names:
             edit = note_edit(draft.document, _note(version, half, names, note))
             draft.add([edit] if edit else [])
+        taken = {struct.name for struct in half.structs}
         for field in added[half.name]:
-            add_field(draft, field, version, entities or {})
+            add_field(draft, field, version, entities or {}, taken)
         files += finished(draft)
     done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in added.items() if fields]
     done += ["the new version is unstable"] if unstable and version > highest else []

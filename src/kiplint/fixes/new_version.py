@@ -272,16 +272,16 @@ def _refuse_same(fields: Sequence[FieldToAdd]) -> None:
         raise BadField(f"{twice} is to be added twice")
 
 
-def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str, str]) -> None:
+def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str, str], taken: set[str]) -> None:
     """Put the field last into its struct, in `version` and all later ones; writers may leave it out before.
 
-    `entities` are entity types by names of fields. Raises BadField when the message has no place for it.
+    `entities` are entity types by names of fields, `taken` the names of structs, to which those of new ones
+    are added. Raises BadField when the message has no place for it.
     """
     message = draft.message
     owner, pointer = _place(message, new, version)
     if any(field.name.lower() == new.name.lower() for field in owner.fields):
         raise BadField(f"{owner.name} has a field {new.name} already")
-    taken = {struct.name for struct in message.structs}
     common = {struct.name for struct in message.common_structs}
     later = bool(owner.present) and version > owner.present.lowest
     properties = properties_of(new, version, message, entities, taken, common, later=later)
@@ -293,7 +293,7 @@ def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str
         draft.append(f"{pointer}/fields", field_like(draft.document, array, properties))
 
 
-_ZEROS: Final = {"string": "", "bytes": "", "float64": "0.0", "uuid": "A" * 22}
+_ZEROS: Final = {"string": "", "bytes": "", "records": "", "float64": "0.0", "uuid": "A" * 22}
 """By type: the default that is written out where a field may not be ignored; for other numbers 0."""
 
 
@@ -312,7 +312,8 @@ def properties_of(
 
     A later field is ignorable in a response: a broker fills it in for everybody. In a request it is not, but has a
     default: the client's intent would be dropped silently; except what only informs, and what is optional or tagged.
-    `taken` are the names of structs, to which those of new ones are added. Raises BadField for an impossible type.
+    `taken` are the names of structs, to which those of new ones
+    are added. Raises BadField for an impossible type.
     """
     response = message is not None and message.type == "response"
     schemas = message.schemas if message else schemas
@@ -331,7 +332,7 @@ def properties_of(
     elif default is None and later and reference.primitive and not reference.array:
         if kind in ("int16", "int32", "int64") and new.name.endswith(_words(_COUNTS)):
             default = "-1"
-        elif not ignorable and kind not in ("bool", "int8", "records"):
+        elif not ignorable and kind not in ("bool", "int8"):
             default = _ZEROS.get(kind, "0")
     properties |= {"default": default} if default is not None else {}
     properties |= {"ignorable": True} if ignorable else {}

@@ -1,0 +1,232 @@
+"""Samples of what people have and write: releases, half migrations, and fields in the notation of `new` and `bump`."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fixes.support import Files, folder, release, schemas
+from kiplint.compat.rollout import rollout
+from kiplint.engine.config import Config
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.run import Input, check_set
+from kiplint.fixes.apply import fix_set
+from kiplint.fixes.bump import bump
+from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.kip_1313 import migrate, unmet
+from kiplint.fixes.new_message import new_rpc
+from kiplint.fixes.new_version import FieldToAdd, parse_fields
+from kiplint.fixes.sets import LIKELY, Migration, breaks_between, client_rpcs, new_findings, proved
+from kiplint.model.layout import layout, lines
+from kiplint.sources.schema_files import SchemaFile, SchemaFiles
+from tools import definition, field
+
+TAGS = int(os.environ.get("KIPLINT_TAGS", "1"))
+"""How many releases are fixed; there are 48 tags, and three branches of forks."""
+PARTIALS = int(os.environ.get("KIPLINT_PARTIALS", "8"))
+"""How many half or wrong migrations are continued; 2,000 take some minutes."""
+NOTATIONS = int(os.environ.get("KIPLINT_NOTATIONS", "8"))
+"""How many fields in the notation are written."""
+
+RULES = make_ruleset(Config(), load_rules(Config(), ""))
+
+
+def found(files: Mapping[str, bytes]) -> list[Finding]:
+    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
+
+
+def of_directory(files: Files) -> SchemaFiles:
+    return SchemaFiles("", tuple(SchemaFile(path, data) for path, data in files.items()))
+
+
+def with_changes(files: Files, migration: Migration) -> Files:
+    return {**files, **{file.path: file.after for file in migration.files}}
+
+
+@pytest.fixture(scope="module")
+def releases(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Files]:
+    clones = tmp_path_factory.mktemp("clones")
+    known: dict[str, Files] = {}
+
+    def files(name: str) -> Files:
+        if name == "trunk":
+            return folder(corpus / "kafka-trunk-2026-08" / "clients")
+        bundle = "kafka-forks" if name in FORKS else "kafka-schema-history"
+        if name not in known:
+            known[name] = release(corpus / f"{bundle}.bundle", name, clones / bundle, PLACES.get(name, "clients"))
+        return known[name]
+
+    return files
+
+
+FORKS = ("automq", "linkedin", "redpanda")
+PLACES = {"redpanda": "src/v/kafka/protocol/schemata"}
+TAGGED = (
+    "2.2.0 2.2.1 2.2.2 2.3.0 2.3.1 2.4.0 2.4.1 2.5.0 2.5.1 2.6.0 2.6.1 2.6.2 2.6.3 2.7.0 2.7.1 2.7.2 "
+    "2.8.0 2.8.1 2.8.2 3.0.0 3.0.1 3.0.2 3.1.0 3.1.1 3.1.2 3.2.0 3.2.1 3.2.2 3.2.3 3.3.0 3.3.1 3.3.2 "
+    "3.4.0 3.4.1 3.5.0 3.5.1 3.5.2 3.6.0 3.6.1 3.6.2 3.7.0 3.7.1 3.8.0 3.9.0-rc3 confluent-8.0.0 "
+    "confluent-8.1.0 confluent-8.2.0 confluent-8.3.0 "
+)
+SOURCES = (*TAGGED.split(), "trunk", *FORKS)
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_fixes_of_releases_break_nothing_and_bring_no_finding(
+    releases: Callable[[str], Files], *, unsafe: bool
+) -> None:
+    for name in random.Random(f"fixes {unsafe}").sample(SOURCES, min(TAGS, len(SOURCES))):
+        files = releases(name)
+        result = fix_set(files, found, unsafe=unsafe)
+        after = {**files, **result.after}
+        assert list(breaks_between(files, after, LIKELY if unsafe else ("none",))) == [], name
+        assert list(new_findings(found(files), found(after), result.after)) == [], name
+        print(f"{name}: {len(result.fixed)} fixed in {len(result.after)} files, {len(result.refused)} refused")
+
+
+def _swap(pattern: bytes, by: bytes) -> Callable[[bytes], bytes]:
+    return lambda data: re.sub(pattern, by, data, count=1)
+
+
+WRONG: tuple[Callable[[bytes], bytes], ...] = (
+    _swap(rb'\s*"flexibleVersions": "[^"]*",', b""),
+    _swap(rb'"flexibleVersions": "[^"]*"', b'"flexibleVersions": "0+"'),
+    _swap(rb'"flexibleVersions": "([0-9]+)\+"', rb'"flexibleVersions": "\1-9"'),
+    _swap(rb'("fields": \[)', rb'"headerVersions": {"0-12": "1"}, \1'),
+    _swap(rb'("fields": \[)', rb'"headerVersions": {"0+": "1"}, \1'),
+    _swap(rb'("fields": \[)', rb'"headerVersions": {"0+": "2"}, \1'),
+    _swap(rb'("fields": \[)', rb'"headerVersions": {"0-1": "1", "3+": "2"}, \1'),
+    _swap(rb'"validVersions": "([0-9]+)[^"]*"', rb'"validVersions": "\1"'),
+    _swap(rb'"versions": "0\+"', b'"versions": "0"'),
+    _swap(rb'("type": "request",)', rb'\1 "latestVersionUnstable": true,'),
+    _swap(rb'("name": "ClientInstanceId", "type": )"uuid"', rb'\1"string"'),
+    _swap(rb'"validVersions": "1-2"', b'"validVersions": "1-3"'),
+)
+SPECIAL = {"ApiVersions", "GetTelemetrySubscriptions", "OffsetDelete", "PushTelemetry", "SaslHandshake"}
+
+
+def _part(files: Files, chance: random.Random) -> Files:
+    """The special RPCs with some others, and the headers: a set that is quick to check."""
+    rpcs = client_rpcs(schemas(files))
+    names = {rpc.name for rpc in chance.sample(rpcs, min(5, len(rpcs)))} | SPECIAL
+    halves = {half.file for rpc in rpcs if rpc.name in names for half in (rpc.request, rpc.response) if half}
+    return {name: data for name, data in files.items() if name in halves or name.endswith("Header.json")}
+
+
+def test_half_and_wrong_migrations_end_well_or_are_left(releases: Callable[[str], Files]) -> None:
+    chance = random.Random("partials")
+    left = done = 0
+    for _ in range(PARTIALS):
+        files = _part(releases(chance.choice(("trunk", "3.9.0-rc3", "automq", "redpanda"))), chance)
+        names = [rpc.name for rpc in client_rpcs(schemas(files))]
+        steps = {name for name in names if chance.random() < 0.4}
+        if steps:
+            files = with_changes(files, migrate(schemas(files), only=steps))
+        for name in chance.sample(sorted(files), chance.randrange(4)):
+            files[name] = chance.choice(WRONG)(files[name])
+        before = schemas(files)
+        migration = proved(of_directory(files), migrate(before), RULES, unmet)
+        after = with_changes(files, migration)
+        now = schemas(after)
+        assert list(breaks_between(files, after)) == []
+        worse = list(new_findings(found(files), found(after), {file.path for file in migration.files}))
+        states = {row.name: row.state for row in migration.rows}
+        rows = {row.name: row.status for row in rollout(now, before)}
+        kept = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()
+        assert {rows[name] for name in kept} <= {"done", "new", "exempt"}
+        waiting = {"RequestHeader"} if states.get("RequestHeader") == "left" else set()
+        unmigrated = {name for name, state in states.items() if state == "left"}
+        assert all(row.look for row in migration.rows if row.state == "left")
+        for rpc in client_rpcs(before):
+            if rpc.name in unmigrated | waiting:
+                assert all(files[half.file] == after[half.file] for half in (rpc.request, rpc.response) if half)
+        assert [item for item in worse if item.severity != "info" and item.rule != "kip-1313/header-missing"] == []
+        again = proved(of_directory(after), migrate(now), RULES, unmet)
+        assert again.files == ()
+        left += len(unmigrated)
+        done += len(kept)
+    print(f"{PARTIALS} partial migrations: {done} RPCs done, {left} left")
+    assert done > 4 * PARTIALS
+
+
+_ADJECTIVES = ("Spare", "Remote", "Pending", "Stable", "Narrow", "Former")
+_NOUNS = ("Rack", "Shelf", "Window", "Quota", "Lease", "Bucket", "Weight", "Colour")
+_TYPES = ("bool", "int8", "int16", "int32", "int64", "float64", "string", "bytes", "uuid", "uint16", "records")
+_DEFAULTS = {"bool": "true", "int16": "7", "int32": "-1", "int64": "-1", "float64": "0.5", "string": "none"}
+
+
+def _fields(chance: random.Random, depth: int = 0) -> Iterator[str]:
+    """Fields in the notation, tags counted up; names differ across depths, so that structs do too."""
+    tag = 0
+    words = [first + second for first in _ADJECTIVES[2 * depth : 2 * depth + 2] for second in _NOUNS]
+    for name in chance.sample(words, chance.randrange(1, 4)):
+        array = chance.random() < 0.3
+        if depth < 2 and chance.random() < 0.3:
+            kind = ("[]" if array else "") + "{" + ", ".join(_fields(chance, depth + 1)) + "}"
+            plain = "struct"
+        else:
+            plain = chance.choice(_TYPES)
+            kind = f"[]{plain}" if array and plain not in ("bytes", "records") else plain
+        mark = "?" if chance.random() < 0.3 else ""
+        default = f"={_DEFAULTS[plain]}" if plain == kind and plain in _DEFAULTS and chance.random() < 0.3 else ""
+        tagged = ""
+        if chance.random() < 0.2 and plain != "records":
+            tagged, tag = f"@{tag}", tag + 1
+        never = "!" if chance.random() < 0.1 and not tagged else ""
+        about = f" -- What {name} is." if not depth or chance.random() < 0.5 else ""
+        yield f"{name}:{kind}{mark}{default}{tagged}{never}{about}"
+
+
+def _names(fields: Sequence[FieldToAdd]) -> set[str]:
+    return {name for item in fields for name in ({item.name} | _names(item.fields))}
+
+
+def _drawn(files: Files, name: str) -> set[str]:
+    message = schemas(files).by_name[name]
+    shown: Any = lines(layout(message, message.valid.highest))
+    return {word for line in shown for word in re.findall(r"[A-Za-z0-9]+", str(line))}
+
+
+def test_fields_in_the_notation_pass_check_and_are_drawn(repo: Path) -> None:
+    chance = random.Random("notations")
+    files = folder(repo / "fixtures" / "sets" / "broker" / "clients")
+    before = found(files)
+    rpcs = [rpc for rpc in client_rpcs(schemas(files)) if rpc.request and rpc.request.flexible]  # for tags
+    for number in range(NOTATIONS):
+        text = ", ".join(_fields(chance))
+        fields = parse_fields(text)
+        new = new_rpc("Pause", schemas(files), request=fields, response=parse_fields(", ".join(_fields(chance))))
+        after = {**files, **new}
+        assert [str(item) for item in new_findings(before, found(after), new)] == [], text
+        assert _names(fields) <= _drawn(after, "PauseRequest"), text
+        rpc = chance.choice(rpcs)
+        half = chance.choice([side for side in (rpc.request, rpc.response) if side and not side.tagged_fields])
+        asked = [FieldToAdd.parse(f"{half.name}.{item}") for item in split(text)]
+        migration = proved(of_directory(files), bump(rpc, fields=asked), RULES)
+        assert [row.look for row in migration.rows if row.state == "left"] == [], (half.name, text, number)
+        assert _names(fields) <= _drawn(with_changes(files, migration), half.name), text
+
+
+def split(text: str) -> list[str]:
+    """The fields of a text at its commas outside braces."""
+    parts, depth, start = [], 0, 0
+    for place, char in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        if char == "," and not depth:
+            parts.append(text[start:place])
+            start = place + 1
+    return [part.strip() for part in (*parts, text[start:])]
+
+
+def test_what_was_broken_is_fixed_beside_what_is_hidden() -> None:
+    """A file that could not be read has its other findings once it can be; they are not the fault of the fix."""
+    files = {"XRequest.json": definition(field()).rstrip(b"\n}] ")}
+    result = fix_set(files, found, unsafe=True)
+    assert {item.rule for item in result.fixed} == {"syntax/invalid-json"}
+    assert "rpc/response-missing" in {item.rule for item in result.remaining}
