@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 
+from fixes.mutations import mutated
 from fixes.support import Files, is_within, parsed, said
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
@@ -21,7 +25,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import FixedSet, fix_set
 from kiplint.fixes.fixers import FIXERS, make_fix
-from kiplint.fixes.sets import Check
+from kiplint.fixes.sets import Check, new_findings, unreadable
 from kiplint.fixes.write import patch
 from kiplint.text.edit import Edit, apply_edits
 from test_rules import OneFileEach
@@ -74,7 +78,7 @@ class Mends(OneFileEach):
 
 def bad(rule: Rule) -> Files:
     folder = FIXTURES / rule.id / "bad"
-    return EXAMPLES.get(rule.id) or {
+    return dict(EXAMPLES.get(rule.id, ())) or {
         one.relative_to(folder).as_posix(): one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file()
     }
 
@@ -159,6 +163,39 @@ def test_a_fix_does_the_same_however_the_file_is_written(rule: Rule, variant: st
         assert parsed(after.removeprefix(b"\xef\xbb\xbf")) == parsed(plain.after.get(name, files[name]))
         assert rule.id in ABOUT_COMMENTS or is_within(said(data), said(after))
         assert variant != "CRLF" or after.count(b"\n") == after.count(b"\r\n")
+
+
+MUTANTS = int(os.environ.get("KIPLINT_MUTANTS", "2"))
+"""How many mutants of its example each fixer gets; 50 of each take some minutes."""
+
+
+@fixable
+def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
+    chance = random.Random(rule.id)
+    every = checker(rule)
+
+    def alone(files: Mapping[str, bytes]) -> list[Finding]:
+        """The findings, with the fixes of this rule only."""
+        return [one if one.rule == rule.id else replace(one, fix=None) for one in every(files)]
+
+    fixed = 0
+    for _ in range(MUTANTS):
+        files = bad(rule)
+        for variant in chance.sample([one for one in VARIANTS if one != "minified"], chance.randrange(3)):
+            files = {name: VARIANTS[variant](data) for name, data in files.items()}
+        name = chance.choice(sorted(files))
+        if chance.random() < 0.5:
+            files[name] = mutated(files[name].decode(), chance).encode("utf-8", "surrogateescape")
+        result = fix_set(files, alone, unsafe=True, base={} if rule.id in ABOUT_BYTES else None)
+        after = {**files, **result.after}
+        before = every(files)
+        shown = [one for one in every(after) if one.path not in unreadable(before)]
+        assert list(new_findings(before, shown, result.after)) == []
+        for path, data in result.after.items():
+            assert rule.id in ABOUT_COMMENTS or is_within(said(files[path]), said(data)), data
+        assert not fix_set(after, alone, unsafe=True, base={} if rule.id in ABOUT_BYTES else None).after
+        fixed += bool(result.after)
+    assert fixed > MUTANTS / 4
 
 
 def test_every_fixer_is_named_by_a_rule_and_known_to_the_language() -> None:
