@@ -35,22 +35,39 @@ _TOKEN: Final = re.compile(
 _COLON: Final = re.compile(r"\s*+:")
 _FENCE: Final = re.compile(r"^[ \t]*+(?:```|~~~)", re.MULTILINE)
 _PART: Final = frozenset(("name", "type", "versions"))
+_MESSAGE: Final = frozenset(("name", "type", "fields"))
 
 
 class Block(msgspec.Struct, frozen=True):
     """A definition: `text` is the document from `start` to `end`, of the same length, with its strings repaired.
 
-    One that is not `closed` lacks a brace; where it ends is a guess.
+    One that is not `closed` lacks a brace; where it ends is a guess. One that is not `versioned` has no property
+    `validVersions`, but the name and fields of a message. `places` has for each character of the text its offset in the
+    document, `~offset` where the document does not have it; without any, the text begins at `start`.
     """
 
     start: int
     end: int
     text: str
     closed: bool = True
+    versioned: bool = True
+    places: Sequence[int] = ()
+
+    def stretch(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the text stands in the document: what the document has of it, else what it stands for."""
+        if not self.places:
+            return self.start + min(start, len(self.text)), self.start + min(end, len(self.text))
+        places = self.places[start : max(end, start + 1)] or self.places[-1:]
+        own = [place for place in places if place >= 0]
+        return (own[0], own[-1] + 1) if own else (~places[0], ~places[0])
+
+    def has(self, start: int, end: int) -> bool:
+        """Whether the document has anything of a stretch of the text."""
+        return not self.places or any(place >= 0 for place in self.places[start : max(end, start + 1)])
 
 
 class DocumentBlocks(NamedTuple):
-    """What a document has: its definitions in order, and where fields stand that belong to none of them."""
+    """What a document has: its definitions in order, and where fields stand that belong to neither these nor fields."""
 
     blocks: tuple[Block, ...]
     loose: tuple[int, ...]
@@ -71,7 +88,7 @@ class _Scan:
         self.text = text
         self.replacements: dict[int, str] = {}
         self.stack: list[_Frame] = []
-        self.closed: list[tuple[int, int]] = []
+        self.closed: list[tuple[int, int, bool]] = []
         self.loose: list[int] = []
         self.last_closing = text.rfind("*/")
         at = 0
@@ -108,23 +125,25 @@ class _Scan:
             self.stack[-1].keys.add(self.text[start + 1 : end - 1])
 
     def _close(self, frame: _Frame, end: int) -> None:
-        if OWN in frame.keys:
-            self.closed.append((frame.start, end))
+        if OWN in frame.keys or (frame.keys >= _MESSAGE and "versions" not in frame.keys):
+            self.closed.append((frame.start, end, OWN in frame.keys))
         elif frame.keys >= _PART:
+            while self.loose and self.loose[-1] > frame.start:
+                self.loose.pop()
             self.loose.append(frame.start)
 
 
 def find_blocks(text: str) -> DocumentBlocks:
     """The definitions of a document, and its loose fields; in linear time."""
     scan = _Scan(text)
-    starts = [start for start, _ in scan.closed]
-    places = [(start, end, True) for start, end in scan.closed]
-    places += [(start, end, False) for start, end in _unclosed(text, scan, starts)]
-    kept: list[tuple[int, int, bool]] = []
-    for start, end, closed in sorted(places, key=lambda place: (place[0], -place[1])):
-        if not kept or start >= kept[-1][1]:  # no definition stands in another
-            kept.append((start, end, closed))
-    begun = [start for start, _, _ in kept]
+    starts = [start for start, _, _ in scan.closed]
+    places = [(start, end, True, versioned) for start, end, versioned in scan.closed]
+    places += [(start, end, False, True) for start, end in _unclosed(text, scan, starts)]
+    kept: list[tuple[int, int, bool, bool]] = []
+    for place in sorted(places, key=lambda place: (place[0], -place[1])):
+        if not kept or place[0] >= kept[-1][1]:  # no definition stands in another
+            kept.append(place)
+    begun = [place[0] for place in kept]
     loose = [at for at in scan.loose if not (n := bisect_right(begun, at)) or at >= kept[n - 1][1]]
     return DocumentBlocks(tuple(_block(text, scan.replacements, *place) for place in kept), tuple(loose))
 
@@ -143,11 +162,11 @@ def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, 
         yield start, start + len("".join(lines).rstrip())
 
 
-def _block(text: str, replacements: dict[int, str], start: int, end: int, closed: bool) -> Block:
+def _block(text: str, replacements: dict[int, str], start: int, end: int, closed: bool, versioned: bool) -> Block:
     inner = text[start:end]
     if replacements:
         inner = "".join(replacements.get(at, char) for at, char in enumerate(inner, start))
-    return Block(start, end, inner, closed)
+    return Block(start, end, inner, closed, versioned)
 
 
 _SPACES: Final = dict.fromkeys(map(ord, "\u00a0\u1680\u2002\u2003\u2007\u2009\u200a\u202f\u205f\u3000"), " ")
@@ -166,8 +185,9 @@ _MARKUP: Final = re.compile(
       | &(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});""",
     re.DOTALL | re.VERBOSE | re.IGNORECASE,
 )
-_BREAKS: Final = frozenset(re.findall(r"\w+", "br p div pre tr td th li ul ol table h1 h2 h3 h4 h5 h6 blockquote"))
+_BREAKS: Final = frozenset(re.findall(r"\w+", "br p div pre tr li ul ol table h1 h2 h3 h4 h5 h6 blockquote"))
 """The elements that begin a new line."""
+_CELLS: Final = frozenset(("td", "th"))
 
 
 class ShownDocument(msgspec.Struct, frozen=True, dict=True):
@@ -212,14 +232,19 @@ def read_document(text: str) -> ShownDocument:
 def _shown(text: str) -> Iterator[tuple[str, int, int]]:
     """What HTML shows: pieces, where they stand, and the length of what a single character stands for, else -1."""
     done = 0
+    in_cell = False
     for match in _MARKUP.finditer(text):
         start, end = match.span()
         yield text[done:start], done, -1
         done = end
+        tag = (match["tag"] or "").lower()
         if match["literal"] is not None:
             yield match["literal"], match.start("literal"), -1
-        elif match["tag"] and match["tag"].lower() in _BREAKS:
-            yield "\n", start, end - start
+        elif tag in _CELLS:
+            in_cell = text[start + 1] != "/"
+            yield "\t" if in_cell else " ", start, end - start
+        elif tag in _BREAKS:
+            yield " " if in_cell and tag == "p" else "\n", start, end - start
         elif text[start] == "&":
             shown = html.unescape(match.group())
             if len(shown) == 1:

@@ -1,15 +1,18 @@
-"""The definitions in the text of a KIP, and the places where it describes messages in other ways."""
+"""The messages in the text of a KIP, as definitions, and what of them cannot be read."""
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
 import msgspec
 
+from kiplint.commands.kip.forms import Form, Kind, Originals, Piece, Unread, name_in, read_block
+from kiplint.commands.kip.notations import find_grammars, find_others, find_structs, find_tables
+from kiplint.commands.kip.patches import find_patches, new_side
 from kiplint.engine.finding import Span
 from kiplint.model.load import Definition, load
 from kiplint.sources.schema_files import SourceError
@@ -21,18 +24,19 @@ STDIN: Final = "-"
 LARGEST: Final = 1 << 24
 """The size of the largest KIP, in bytes; those of a wiki contain all their markup."""
 
-_GRAMMAR: Final = re.compile(
-    r"^[ \t]*+[A-Z]\w*?[ ]?(?:Request|Response)\b[^=\n]{0,60}=>", re.MULTILINE
-)  # such as `ApiVersionRequest => ApiKeys`
 
+class KipDefinition(msgspec.Struct, frozen=True):
+    """A message in a KIP as a definition, and its place there. The last of a name counts, the others are older.
 
-class KipDefinition(msgspec.Struct, frozen=True, dict=True):
-    """A definition in a KIP, and its place there. The last definition of a name counts, the others are older."""
+    `kind` is how the KIP writes it: as a `definition`, a `part` of it, a `patch`, a `table` of fields, or in the
+    `grammar` of the protocol guide, which has other names.
+    """
 
     source: Definition
     block: Block
     span: Span
     older: bool = False
+    kind: Kind = "definition"
 
     @property
     def name(self) -> str:
@@ -41,8 +45,16 @@ class KipDefinition(msgspec.Struct, frozen=True, dict=True):
         return message.name if message else next(iter(self.source.likely_names[1:]), "")
 
 
+class UnreadMessage(msgspec.Struct, frozen=True):
+    """What a KIP says of a message and kiplint cannot read: its line, the message's name or empty, and the reason."""
+
+    line: int
+    name: str
+    reason: str
+
+
 class Kip(msgspec.Struct, frozen=True, dict=True):
-    """A KIP: its path as it is shown, its bytes and text, and its definitions in their order.
+    """A KIP: its path as it is shown, its bytes and text, its definitions in their order, and what cannot be read.
 
     `loose` are the lines of fields outside of definitions, `grammar` the lines with messages in the notation that KIPs
     had before there were definitions.
@@ -52,6 +64,7 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
     data: bytes
     document: ShownDocument
     definitions: tuple[KipDefinition, ...]
+    unread: tuple[UnreadMessage, ...] = ()
     loose: tuple[int, ...] = ()
     grammar: tuple[int, ...] = ()
 
@@ -69,36 +82,84 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
         """The definitions that count."""
         return tuple(definition for definition in self.definitions if not definition.older)
 
-    def span(self, block: Block, inner: Span) -> Span:
-        """The place in the KIP of a place in a definition."""
+    def _stretch(self, block: Block, inner: Span) -> tuple[int, int]:
         starts = self._starts.get(block.start) or self._starts.setdefault(block.start, Lines(block.text).starts)
         start = starts[min(inner.line, len(starts)) - 1] + inner.column - 1
-        end = starts[min(inner.end_line, len(starts)) - 1] + inner.end_column - 1
-        first, last = (min(offset, len(block.text)) + block.start for offset in (start, end))
-        return Span(*self.document.span(first, last, self.lines))
+        return start, starts[min(inner.end_line, len(starts)) - 1] + inner.end_column - 1
+
+    def span(self, block: Block, inner: Span) -> Span:
+        """The place in the KIP of a place in a definition."""
+        return Span(*self.document.span(*block.stretch(*self._stretch(block, inner)), self.lines))
+
+    def has(self, block: Block, inner: Span) -> bool:
+        """Whether the KIP itself has what stands at a place in a definition."""
+        return block.has(*self._stretch(block, inner))
 
 
-def read_kip(path: str) -> Kip:
-    """The KIP in a file, or in standard input for `-`. Raises SourceError where it cannot be read."""
+def read_kip(path: str, base: Originals | None = None) -> Kip:
+    """The KIP in a file, or in standard input for `-`; `base` has what it leaves out, and what its patches apply to.
+
+    Raises SourceError where it cannot be read.
+    """
     data = _bytes(path)
     document = read_document(decode_text(data))
-    blocks = find_blocks(document.plain)
+    plain = document.plain
     lines = Lines(document.text)
-    label = "<stdin>" if path == STDIN else path
 
     def line(offset: int) -> int:
         return lines.line_of(document.offsets[offset])
 
+    patches = find_patches(plain)
+    new = new_side(plain, patches)
+    blocks = find_blocks(new)
+    whole = [read_block(block) for block in blocks.blocks]
+    in_patches = [(patch.start, patch.end) for patch in patches]
+    complete = {_stretch_of(form.start, in_patches) for form in whole}
+    forms = [*whole, *(patch.form for patch in patches if (patch.start, patch.end) not in complete)]
+    taken = sorted([*in_patches, *((form.start, form.end) for form in whole)])
+    loose = [start for start in blocks.loose if not _stretch_of(start, in_patches)]
+    unread = [Unread(start, name_in(new[start : start + 400]), "is a field outside of a definition") for start in loose]
+    grammars = [found for found in find_grammars(plain) if not _stretch_of(found.start, taken)]
+    for found in (*grammars, *find_structs(plain), *find_tables(plain), *find_others(plain)):
+        if _stretch_of(found.start, taken):
+            continue
+        if isinstance(found, Form):
+            forms.append(found)
+        else:
+            unread.append(found)
+    definitions: list[KipDefinition] = []
+    for form in sorted(forms, key=lambda form: form.start):
+        text = form.read(base)
+        if isinstance(text, Unread):
+            unread.append(text)
+        else:
+            span = Span(*document.span(form.start, form.end, lines))
+            definitions.append(_define(form, text, span))
     kip = Kip(
-        label,
+        "<stdin>" if path == STDIN else path,
         data,
         document,
-        tuple(_mark_older(document, lines, blocks.blocks)),
+        tuple(_mark_older(definitions)),
+        tuple(
+            UnreadMessage(line(one.start), one.name, one.reason) for one in sorted(unread, key=lambda one: one.start)
+        ),
         tuple(map(line, blocks.loose)),
-        tuple(line(match.start()) for match in _GRAMMAR.finditer(document.plain)),
+        tuple(line(found.start) for found in grammars),
     )
     vars(kip)["lines"] = lines
     return kip
+
+
+def _stretch_of(start: int, stretches: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """The stretch that has an offset, or None; the stretches are in order and apart."""
+    number = bisect_right(stretches, start, key=lambda stretch: stretch[0])
+    return stretches[number - 1] if number and start < stretches[number - 1][1] else None
+
+
+def _define(form: Form, text: Piece, span: Span) -> KipDefinition:
+    places = () if isinstance(text.places, range) else text.places
+    block = Block(form.start, form.end, text.text, places=places)
+    return KipDefinition(load("", text.text.encode()), block, span, kind=form.kind)
 
 
 def _bytes(path: str) -> bytes:
@@ -112,16 +173,11 @@ def _bytes(path: str) -> bytes:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _mark_older(document: ShownDocument, lines: Lines, blocks: Iterable[Block]) -> list[KipDefinition]:
+def _mark_older(definitions: Sequence[KipDefinition]) -> list[KipDefinition]:
     """The definitions; all but the last of a name are older: KIPs show the old definition, then the new."""
-    definitions = [
-        KipDefinition(load("", block.text.encode()), block, Span(*document.span(block.start, block.end, lines)))
-        for block in blocks
-    ]
-    last = {definition.name: n for n, definition in enumerate(definitions) if definition.name}
+    keys = [(definition.name, definition.kind == "grammar") for definition in definitions]
+    last = {key: n for n, key in enumerate(keys) if key[0]}
     return [
-        msgspec.structs.replace(definition, older=True)
-        if definition.name and last[definition.name] != n
-        else definition
-        for n, definition in enumerate(definitions)
+        msgspec.structs.replace(definition, older=last.get(key, n) != n)
+        for n, (key, definition) in enumerate(zip(keys, definitions, strict=True))
     ]

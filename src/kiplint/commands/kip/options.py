@@ -48,7 +48,8 @@ def run(options: Options) -> int:
 
     The definitions are extracted from the text, which may have altered blanks and quotes, and checked as one set; the
     last definition of a name counts. With --base they replace those of the release, and their changes are shown as
-    `kiplint diff` shows them, with the layouts of the new versions. All places are in the KIP.
+    `kiplint diff` shows them, with the layouts of the new versions. The base also completes definitions that leave
+    something out, patches, and tables of fields. What cannot be read is listed. All places are in the KIP.
     """
     from kiplint.cli.output import report
     from kiplint.commands.kip.result import KipResult

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.commands.diff.result import ChangeObject, change_object
+from kiplint.commands.kip.drafts import UnreadMessage
 from kiplint.commands.show.result import LayoutObject, layout_object
 from kiplint.compat.judge import Judged
 from kiplint.engine.finding import Finding, Span
@@ -45,8 +46,8 @@ class NewLayouts(msgspec.Struct, frozen=True):
 class KipReport(msgspec.Struct, frozen=True):
     """A KIP: its definitions, what they change in the base, and how the code differs from them. Places are in the KIP.
 
-    `findings` are those of the check. `loose` are the lines of fields outside of definitions, `grammar` the lines with
-    messages in the notation that KIPs had before there were definitions.
+    `findings` are those of the check. `unread` is what cannot be read; of that, `loose` are the lines of fields outside
+    of definitions. `grammar` are the lines with messages in the notation that KIPs had before there were definitions.
     """
 
     path: str
@@ -55,6 +56,7 @@ class KipReport(msgspec.Struct, frozen=True):
     changes: tuple[Judged, ...] = ()
     differences: tuple[Judged, ...] = ()
     layouts: tuple[NewLayouts, ...] = ()
+    unread: tuple[UnreadMessage, ...] = ()
     loose: tuple[int, ...] = ()
     grammar: tuple[int, ...] = ()
 
@@ -62,6 +64,19 @@ class KipReport(msgspec.Struct, frozen=True):
     def current(self) -> int:
         """The number of definitions that count."""
         return sum(definition.state != "older" for definition in self.definitions)
+
+
+def describe(unread: UnreadMessage) -> str:
+    """What cannot be read, with its name."""
+    return f"{unread.name} {unread.reason}" if unread.name else unread.reason.removeprefix("is ")
+
+
+class UnreadObject(msgspec.Struct, frozen=True):
+    """What a KIP says of a message and kiplint cannot read."""
+
+    line: Line
+    name: Annotated[str, Meta(description="The name of the message or field, or empty.")]
+    reason: Annotated[str, Meta(description="Why it cannot be read.")]
 
 
 class DefinitionObject(msgspec.Struct, frozen=True):
@@ -99,6 +114,7 @@ class KipObject(msgspec.Struct, frozen=True):
     changes: Annotated[list[ChangeObject], Meta(description="What the definitions change in the base.")]
     differences: Annotated[list[ChangeObject], Meta(description="How the code differs from the definitions.")]
     layouts: list[KipLayoutsObject]
+    unread: Annotated[list[UnreadObject], Meta(description="What cannot be read.")]
     loose: Annotated[tuple[int, ...], Meta(description="The lines of fields outside of definitions.")]
     grammar: Annotated[tuple[int, ...], Meta(description="The lines with messages in the notation of older KIPs.")]
 
@@ -177,6 +193,7 @@ def _kip_object(kip: KipReport) -> KipObject:
             )
             for new in kip.layouts
         ],
+        unread=[UnreadObject(unread.line, encodable(unread.name), encodable(unread.reason)) for unread in kip.unread],
         loose=kip.loose,
         grammar=kip.grammar,
     )

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from kiplint.commands.diff.result import as_finding
 from kiplint.commands.kip.drafts import STDIN, Kip, KipDefinition, read_kip
-from kiplint.commands.kip.result import DefinitionRow, KipReport, KipResult, NewLayouts, State
+from kiplint.commands.kip.forms import Originals
+from kiplint.commands.kip.result import DefinitionRow, KipReport, KipResult, NewLayouts, State, describe
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
@@ -24,7 +25,7 @@ from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.words import listed, plural
+from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
 
 Files = dict[str, bytes]
@@ -62,11 +63,12 @@ def kip(
     """
     names = tuple(os.fspath(file) for file in files)
     configuration = configure("." if not names or names[0] == STDIN else names[0], **chosen)
-    kips = [read_kip(name) for name in names]
+    comparison = _open(base, against, repository, configuration)
+    changed = Originals(comparison.base.tree) if comparison.base else None
+    kips = [read_kip(name, changed) for name in names]
     empty = [document for document in kips if not document.definitions]
     if len(empty) == len(kips):
         raise NothingThereError(f"nothing to check: {'; '.join(map(_nothing_in, empty))}")
-    comparison = _open(base, against, repository, configuration)
     parts = [_part(document, comparison) for document in kips if document.definitions]
     findings = tuple(finding for part in parts for finding in part.findings)
     grave = at_least(findings, fail_on or configuration.config.fail_on)
@@ -81,7 +83,10 @@ def kip(
         rules=rule_infos([*comparison.rules.known, *comparison.rules.rules], findings, IGNORE),
         paths=tuple(document.path for document in kips),
         broken=unread,
-        notes=tuple(map(_nothing_in, empty)),
+        notes=(
+            *map(_nothing_in, empty),
+            *(_not_read(document) for document in kips if document not in empty and document.unread),
+        ),
         kips=tuple(part.report for part in parts),
         base=os.fspath(base) if base else "",
         against=os.fspath(against) if against else "",
@@ -120,7 +125,8 @@ def _part(document: Kip, comparison: _Comparison) -> _Part:
         tuple(checked),
         changes,
         differences,
-        tuple(layouts_of(placed, base, after)),
+        (*layouts_of(placed, base, after), *_guide_layouts(document)),
+        document.unread,
         document.loose,
         document.grammar,
     )
@@ -135,7 +141,7 @@ def _checked(placed: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Ite
     for directory, definitions in placed.homes.items():
         inputs = [Input(path, data, path in definitions) for path, data in placed.files(base, directory).items()]
         for finding in check_set(inputs, rules, directory=directory, partial=base is None).findings:
-            if finding.rule not in OF_FILES:
+            if finding.rule not in OF_FILES and placed.has(finding):
                 path, span = placed.place(finding.path, finding.span)
                 yield replace(finding, path=path, span=span)
 
@@ -152,7 +158,7 @@ def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str])
     state: State = "older" if definition.older else "read"
     if message is None:
         return DefinitionRow(definition.name, "", "", "unread", definition.span)
-    if base and not definition.older:
+    if base and not definition.older and definition.kind != "grammar":
         known = any(other.name == message.name for other in base.tree.messages)
         state = "new" if not known else "changed" if message.name in changed else "same"
     return DefinitionRow(message.name, message.type, message.spec.valid_versions, state, definition.span)
@@ -166,14 +172,15 @@ def _sources(findings: Iterable[Finding], kips: Iterable[Kip], comparison: _Comp
 
 def _nothing_in(document: Kip) -> str:
     """That a KIP has no definition, and what it has instead."""
-    message = f"no message definition in {document.path}"
-    if document.grammar:
-        lines = listed(list(map(str, document.grammar[:8])))
-        noun = "line" if len(document.grammar) == 1 else "lines"
-        message += f", only messages in the notation of older KIPs ({noun} {lines})"
-    if document.loose:
-        message += f", only {plural(len(document.loose), 'field')} (line {document.loose[0]})"
-    return message
+    reasons = [f"{describe(unread)} (line {unread.line})" for unread in document.unread[:8]]
+    more = [f"and {len(document.unread) - 8} more"] if len(document.unread) > 8 else []
+    return ", ".join((f"no message definition in {document.path}", *reasons, *more))
+
+
+def _not_read(document: Kip) -> str:
+    """How much of a KIP cannot be read."""
+    unread = plural(len(document.unread), "part")
+    return f"{unread} of {document.path} cannot be read, the first on line {document.unread[0].line}"
 
 
 class PlacedKip(msgspec.Struct, frozen=True):
@@ -190,6 +197,15 @@ class PlacedKip(msgspec.Struct, frozen=True):
         """The place in the KIP of a place in a file; a place in another file stays."""
         definition = self.definition(file)
         return (self.kip.path, self.kip.span(definition.block, span)) if definition else (file, span)
+
+    def has(self, finding: Finding) -> bool:
+        """Whether a finding is about what the KIP says; a table can only say names, types and versions wrong."""
+        definition = self.definition(finding.path)
+        if definition is None or definition.kind == "definition":
+            return True
+        return self.kip.has(definition.block, finding.span) and (
+            definition.kind != "table" or finding.severity == "error"
+        )
 
     def files(self, base: ReleaseSets | None, directory: str) -> Files:
         """The files of a directory with the KIP's definitions in them."""
@@ -232,6 +248,8 @@ def settle(kip: Kip, base: ReleaseSets | None) -> PlacedKip:
         for message in schemas.messages
     }
     for number, definition in enumerate(kip.current, 1):
+        if definition.kind == "grammar":  # its names are not those of definitions
+            continue
         name = definition.name or f"definition {number}"
         directory = _directory(definition, base)
         beside = next(iter(base.sets[directory])) if base and directory in base.sets else ""
@@ -290,6 +308,13 @@ def layouts_of(placed: PlacedKip, base: ReleaseSets | None, after: Tree) -> Iter
         ranges = tuple(versions & fresh for versions in layout_intervals(message) if versions & fresh)
         if ranges:
             yield NewLayouts(message, ranges)
+
+
+def _guide_layouts(kip: Kip) -> Iterator[NewLayouts]:
+    """The layouts of the messages in the notation of the protocol guide."""
+    for definition in kip.current:
+        if definition.kind == "grammar" and definition.source.message:
+            yield NewLayouts(definition.source.message, (definition.source.message.valid,))
 
 
 def _last(versions: VersionRange) -> VersionRange:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, TextIO
 
 from kiplint.commands.diff.text import write_changes, write_diff
-from kiplint.commands.kip.result import KipReport, KipResult, State
+from kiplint.commands.kip.result import KipReport, KipResult, State, describe
 from kiplint.commands.show.text import draw
 from kiplint.compat.judge import Judged
 from kiplint.engine.finding import SEVERITIES, Finding
@@ -49,8 +49,9 @@ def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> N
         for row in kip.definitions
     ]
     _write_lines(table((), rows, color, width), out)
-    if kip.loose:
-        out.write(f"  {plural(len(kip.loose), 'field')} outside of any definition, from line {kip.loose[0]} on\n")
+    if kip.unread:
+        unread: list[list[Cell]] = [[(f"line {one.line}", DIM), (describe(one), "")] for one in kip.unread]
+        _write_lines(["", "Not read:", *table((), unread, color, width)], out)
     out.write("\n")
     lines_of = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     for finding in kip.findings:
@@ -92,6 +93,10 @@ def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
         for row in kip.definitions:
             write_row(map(inline, (str(row.span.line), row.name, row.type, row.versions, STATES[row.state])), out)
         out.write("\n")
+        if kip.unread:
+            out.write("Not read:\n\n")
+            out.writelines(f"- line {one.line}: {inline(describe(one))}\n" for one in kip.unread)
+            out.write("\n")
         _write_findings(kip.findings, out)
         if kip.changes:
             out.write(f"What it changes in {inline(result.base)}:\n\n")

@@ -1,0 +1,286 @@
+"""Messages that a KIP does not write as whole definitions: parts of definitions, patches, and what stands for them.
+
+Each is turned into the text of a definition whose characters know where they stand in the KIP.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, Literal, NamedTuple
+from zlib import crc32
+
+import msgspec
+
+from kiplint.compat.tree import Tree
+from kiplint.text.document import Block
+from kiplint.text.edit import start_of
+from kiplint.text.lines import decode_text
+from kiplint.text.scan import scan
+from kiplint.text.tree import Node
+
+Kind = Literal["definition", "part", "patch", "table", "grammar"]
+
+
+class Piece(NamedTuple):
+    """A text, and where each of its characters stands in the KIP; `~place` for what the KIP does not write there."""
+
+    text: str
+    places: Sequence[int]
+
+    def cut(self, start: int, end: int) -> Piece:
+        """A stretch of it."""
+        return Piece(self.text[start:end], self.places[start:end])
+
+
+def written(text: str, start: int) -> Piece:
+    """A text that the KIP has at an offset."""
+    return Piece(text, range(start, start + len(text)))
+
+
+def supplied(text: str, place: int) -> Piece:
+    """A text that the KIP does not have, for what stands at an offset."""
+    return Piece(text, array("q", [~place]) * len(text))
+
+
+def join(pieces: Iterable[Piece], between: str = "") -> Piece:
+    """Pieces, one after the other."""
+    texts: list[str] = []
+    places = array("q")
+    for piece in pieces:
+        if between and texts:
+            texts.append(between)
+            places.extend([places[-1] if places[-1] < 0 else ~places[-1]] * len(between) if places else [])
+        texts.append(piece.text)
+        places.extend(piece.places)
+    return Piece("".join(texts), places)
+
+
+class Original(NamedTuple):
+    """A definition of the base: its text, the values in it, and its lines with single blanks between their words."""
+
+    text: str
+    root: Node | None
+    lines: Sequence[str]
+    words: Sequence[str]
+
+
+class Originals:
+    """A release that a KIP changes: its name, and its definitions by file, message, and line."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.name = tree.name
+        self.messages = {message.name: message for message in tree.messages}
+        self._sources = tree.sources
+        self._originals: dict[str, Original] = {}
+
+    def original(self, file: str) -> Original:
+        """The definition in a file."""
+        if file not in self._originals:
+            text = decode_text(self._sources[file])
+            lines = text.splitlines(keepends=True)
+            words = [" ".join(line.split()) for line in lines]
+            self._originals[file] = Original(text, scan(text).root, lines, words)
+        return self._originals[file]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, set[str]]:
+        """The files by their names without directories."""
+        files: dict[str, set[str]] = {}
+        for file in self._sources:
+            files.setdefault(re.split(r"[/\\:]", file)[-1], set()).add(file)
+        return files
+
+    @cached_property
+    def by_line(self) -> Mapping[str, set[str]]:
+        """The files by the words of each line in them."""
+        files: dict[str, set[str]] = {}
+        for file in self._sources:
+            for words in self.original(file).words:
+                files.setdefault(words, set()).add(file)
+        return files
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A message, or a piece of it, that cannot be read: its offset in the plain text, its name, and the reason."""
+
+    start: int
+    name: str
+    reason: str
+
+
+class Form(NamedTuple):
+    """A message in the plain text of a KIP. `read` gives the text of its definition, with the help of the base."""
+
+    start: int
+    end: int
+    kind: Kind
+    read: Callable[[Originals | None], Piece | Unread]
+
+
+_NAME: Final = re.compile(r'"name"\s*:\s*"(\w{1,200})"')
+
+
+def name_in(text: str) -> str:
+    """The first name in the text of a definition or a field, or empty."""
+    match = _NAME.search(text)
+    return match[1] if match else ""
+
+
+# Parts of definitions
+
+_LEFT_OUT: Final = re.compile(
+    r"""(?ix) [\s/*<(]*+ (?: \.\.\. | …
+      | (?:(?:the|all)\s)*+ (?:other|existing|remaining|previous|same|old|rest\sof(?:\sthe)?) \s
+        (?:\w+\s)? (?:fields|members|properties) \b
+      | (?:the\s)? (?:fields|properties) (?:\sare)? \s (?:unchanged|omitted|elided|as\sbefore|not\sshown|left\sout)
+      | (?:unchanged|omitted|elided|snip(?:ped)?|no\schanges?) \W*+ \Z )"""
+)
+"""Comments that stand for what a KIP does not repeat."""
+
+_GAP: Final = re.compile(
+    r"""(?xs) "(?:[^"\\\r\n]++|\\.)*+" | (?P<comment>//[^\r\n]*+|/\*.*?\*/)
+      | (?P<gap>(?:\.\.\.|…)[^"{}\[\]\r\n]*+|<[^<>"{}\r\n]++>,?+)"""
+)
+
+
+def read_block(block: Block) -> Form:
+    """A definition; a part of it where it leaves something out, or has no versions."""
+    gaps: list[int] = []
+
+    def blank(match: re.Match[str]) -> str:
+        if not (match["gap"] or (match["comment"] and _LEFT_OUT.match(match["comment"]))):
+            return match.group()
+        gaps.append(match.start())
+        return re.sub(r"[^\r\n]", " ", match.group())
+
+    text = _GAP.sub(blank, block.text)
+    if not gaps and block.versioned:
+        whole = _with_key(written(block.text, block.start))
+        return Form(block.start, block.end, "definition", lambda base: whole)
+    part = written(text, block.start)
+    return Form(block.start, block.end, "part", lambda base: complete(part, gaps, base))
+
+
+_NO_KEY: Final = re.compile(r'"apiKey"\s*:\s*("?(?:TB[ADC]|TODO|[?X]+)"?)(?=\s*[,}])')
+
+
+def _with_key(whole: Piece) -> Piece:
+    """A definition whose API key is still to be determined, with a key that no other message has."""
+    match = _NO_KEY.search(whole.text)
+    if not match:
+        return whole
+    rpc = name_in(whole.text).removesuffix("Request").removesuffix("Response")
+    key = supplied(str(20_000 + crc32(rpc.encode()) % 10_000), whole.places[match.start(1)])
+    return join([whole.cut(0, match.start(1)), key, whole.cut(match.end(1), len(whole.text))])
+
+
+def complete(part: Piece, gaps: Sequence[int], base: Originals | None) -> Piece | Unread:
+    """A part of a definition, with what the base has in its gaps; `gaps` are offsets in the part."""
+    place = part.places[0]
+    name = name_in(part.text)
+    if base is None:
+        return Unread(place, name, "leaves out what only a release has: name the release with --base")
+    original = base.original(base.messages[name].file) if name in base.messages else None
+    new = scan(part.text).root
+    if new is None or original is None or original.root is None:
+        return Unread(place, name, f"leaves out what only a release has, and {base.name} has no such message")
+    return _Merge(part, supplied(original.text, place), gaps).message(new, original.root)
+
+
+_LISTS: Final = ("fields", "commonStructs")
+
+
+class _Merge(NamedTuple):
+    """A part of a definition, the whole definition, and the offsets in the part where it leaves something out."""
+
+    part: Piece
+    whole: Piece
+    gaps: Sequence[int]
+
+    def message(self, new: Node, old: Node) -> Piece:
+        """The definition: what the part has, and what the whole has besides."""
+        return join([self.whole.cut(0, old.start), self._object(new, old, keep=True)])
+
+    def _object(self, new: Node, old: Node, *, keep: bool) -> Piece:
+        news = dict(zip((child.key for child in new.children), _items(self.part, new), strict=True))
+        olds = dict(zip((child.key for child in old.children), _items(self.whole, old), strict=True))
+        lists = {child.key: child for child in new.children if child.key in _LISTS}
+        keep = keep or self._has_gap(new)
+        pieces: list[Piece] = []
+        for key in sorted({**olds, **news}, key=lambda key: key in _LISTS):
+            before, item = news.get(key) or olds[key]
+            if key not in news and not keep and key != "fields":
+                continue
+            if key in news and key in olds:
+                before = before if "//" in before.text else olds[key][0]
+                if key in lists:
+                    child = next(child for child in old.children if child.key == key)
+                    item = join([item.cut(0, lists[key].start - start_of(lists[key])), self._list(lists[key], child)])
+            pieces.append(join([before, item]))
+        return self._bracketed("{}", pieces, new)
+
+    def _list(self, new: Node, old: Node) -> Piece:
+        """The elements of the part in their order; those of the whole stay where the part has a gap."""
+        olds = {_name_of(self.whole, child): n for n, child in enumerate(old.children)}
+        result = list(enumerate(map(join, _items(self.whole, old)))) if self._has_gap(new) else []
+        at = 0
+        end = new.start
+        pieces = list(map(join, _items(self.part, new)))
+        known = [olds.get(_name_of(self.part, child), -1) for child in new.children]
+        for n, child in enumerate(new.children):
+            if any(end <= gap < child.start for gap in self.gaps):
+                following = known[n + 1] if n + 1 < len(known) else -1
+                gap_follows = (
+                    any(child.end <= gap < new.children[n + 1].start for gap in self.gaps) if following >= 0 else True
+                )
+                at = len(result) if gap_follows else next(i for i, (m, _) in enumerate(result) if m == following)
+            end = child.end
+            piece = pieces[n]
+            if known[n] >= 0 and child.kind == "object":
+                former = old.children[known[n]]
+                if any(child.start <= gap < child.end for gap in self.gaps) or _lacks_fields(child, former):
+                    piece = self._object(child, former, keep=False)
+            place = next((i for i, (m, _) in enumerate(result) if m == known[n] >= 0), -1)
+            if place >= 0:
+                result[place] = (known[n], piece)
+                at = place + 1
+            else:
+                result.insert(at, (known[n], piece))
+                at += 1
+        return self._bracketed("[]", [piece for _, piece in result], new)
+
+    def _has_gap(self, node: Node) -> bool:
+        """Whether the part leaves something out in an object or a list itself."""
+        return any(
+            node.start <= gap < node.end and not any(child.start <= gap < child.end for child in node.children)
+            for gap in self.gaps
+        )
+
+    def _bracketed(self, brackets: str, pieces: list[Piece], node: Node) -> Piece:
+        place = self.part.places[node.start]
+        opening, closing = (supplied(bracket, place if place >= 0 else ~place) for bracket in brackets)
+        return join([opening, join(pieces, ","), closing])
+
+
+_COMMA: Final = re.compile(r"\s*+,")
+
+
+def _items(piece: Piece, node: Node) -> Iterator[tuple[Piece, Piece]]:
+    """The properties or elements of a node, each behind the comments and blanks before it."""
+    end = node.start + 1
+    for child in node.children:
+        start = start_of(child)
+        comma = _COMMA.match(piece.text, end, start)
+        yield piece.cut(comma.end() if comma else end, start), piece.cut(start, child.end)
+        end = child.end
+
+
+def _name_of(piece: Piece, node: Node) -> str | None:
+    return next((child.string(piece.text) for child in node.children if child.key == "name"), None)
+
+
+def _lacks_fields(new: Node, old: Node) -> bool:
+    return any(child.key == "fields" for child in old.children) > any(child.key == "fields" for child in new.children)

@@ -1,0 +1,381 @@
+"""What stands in KIPs for definitions: tables of fields, and the notations that came before definitions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from kiplint.commands.kip.forms import Form, Originals, Piece, Unread, complete, join, supplied, written
+from kiplint.model.types import PRIMITIVES, parse_type
+
+_MESSAGE: Final = re.compile(r"\b([A-Z]\w*?) ?(Request|Response|Record|Header|Key|Value)\b")
+_OF_KIND: Final = {"Request": "request", "Response": "response", "Header": "header"}
+
+
+class _Field(NamedTuple):
+    """A field: its properties as JSON, but for `fields`, the fields of its struct, and its offset."""
+
+    properties: Mapping[str, Piece]
+    fields: Sequence[_Field]
+    place: int
+
+
+def _definition(properties: Mapping[str, str], fields: Iterable[_Field], place: int) -> Piece:
+    pieces = {key: supplied(value, place) for key, value in properties.items()}
+    return _object(pieces, fields, place)
+
+
+def _object(properties: Mapping[str, Piece], fields: Iterable[_Field] | None, place: int) -> Piece:
+    items = [join([supplied(f'"{key}": ', place), value]) for key, value in properties.items()]
+    if fields is not None:
+        inner = [_object(field.properties, field.fields or None, field.place) for field in fields]
+        items.append(join([supplied('"fields": [ \n', place), join(inner, ", \n"), supplied("]", place)]))
+    return join([supplied("{ ", place), join(items, ", "), supplied("}", place)])
+
+
+def _quoted(value: Piece) -> Piece:
+    place = value.places[0] if value.places else 0
+    quote = supplied('"', place if place >= 0 else ~place)
+    return join([quote, value, quote])
+
+
+# Tables
+
+_COLUMNS: Final = {
+    **dict.fromkeys(("name", "field", "fieldname"), "name"),
+    **dict.fromkeys(("type", "datatype", "fieldtype"), "type"),
+    **dict.fromkeys(("version", "versions"), "versions"),
+    **dict.fromkeys(("about", "description", "meaning", "doc"), "about"),
+    **{
+        name.lower(): name
+        for name in ("default", "nullableVersions", "taggedVersions", "tag", "ignorable", "entityType")
+    },
+}
+_RANGE: Final = re.compile(r"(\d{1,5})(?:\s*-\s*(\d{1,5})|\+)?")
+_BOOLEANS: Final = {"true": "true", "yes": "true", "false": "false", "no": "false"}
+
+
+def find_tables(plain: str) -> Iterator[Form | Unread]:
+    """The tables that list names and types, in Markdown, HTML, or as they are copied from a page."""
+    at = start = end = 0
+    above = heading = ""
+    table: list[list[Piece]] = []
+    for text in [*plain.splitlines(keepends=True), "."]:
+        cells = _cells(text.rstrip("\r\n"), at)
+        begins = {"name", "type"} <= {*_columns(cells)}
+        if table and (begins or (len(cells) == 1 and text.strip())):
+            yield _table(heading, table, start, end)
+            table = []
+        if begins:
+            heading, start = above, at
+        if begins or (table and len(cells) > 1):
+            table.append(cells)
+            end = at + len(text)
+        elif text.strip() and not text.lstrip().startswith(("```", "~~~")):
+            above = text
+        at += len(text)
+
+
+def _columns(cells: Sequence[Piece]) -> list[str]:
+    """What each column of a table holds, by its heading: the property, or empty."""
+    return [_COLUMNS.get(re.sub(r"[\W_]", "", cell.text).lower(), "") for cell in cells]
+
+
+def _cells(line: str, start: int) -> list[Piece]:
+    """The cells of a row: what stands between tabs or bars, without blanks and emphasis around it."""
+    between = "\t" if "\t" in line and "|" not in line else "|"
+    cells: list[Piece] = []
+    at = start
+    for text in line.split(between):
+        cell = text.strip(" \t*`")
+        cells.append(written(cell, at + (text.find(cell) if cell else 0)))
+        at += len(text) + 1
+    outside = [n for n in (0, len(cells) - 1) if not cells[n].text]
+    return [cell for n, cell in enumerate(cells) if n not in outside]
+
+
+def _table(heading: str, table: Sequence[Sequence[Piece]], start: int, end: int) -> Form | Unread:
+    columns = _columns(table[0])
+    messages = list(_MESSAGE.finditer(heading))
+    if "versions" not in columns:
+        return Unread(start, "", "is a table of fields without a column for versions")
+    if not messages:
+        return Unread(start, "", "is a table of fields, and no message is named above it")
+    name = "".join(messages[-1].groups())
+    rows: list[_TableRow] = []
+    for cells in table[1:]:
+        if re.fullmatch(r"[\s:|-]*", "".join(cell.text for cell in cells)):
+            continue
+        row = _row(dict(zip(columns, cells, strict=False)))
+        if isinstance(row, str):
+            return Unread(next((cell.places[0] for cell in cells if cell.text), start), name, row)
+        rows.append(row)
+    if not rows:
+        return Unread(start, name, "is a table without rows")
+    return Form(start, end, "table", lambda base: _listed(name, messages[-1][2], rows, start, base))
+
+
+class _TableRow(NamedTuple):
+    """A row of a table: the names that lead to the field, its type, the ends of its versions, and the field."""
+
+    path: str
+    type: str
+    versions: tuple[int, int]
+    field: _Field
+
+
+def _row(cells: Mapping[str, Piece]) -> _TableRow | str:
+    """The row of cells, or why there is none."""
+    name, kind, versions = (cells.get(key, written("", 0)) for key in ("name", "type", "versions"))
+    if not re.fullmatch(r"\w+(?:(?:\[\])?\.\w+)*", name.text):
+        return f'is in a table with the name "{name.text}"'
+    known = _RANGE.fullmatch(versions.text)
+    if not known:
+        return f'is in a table where {name.text} has the versions "{versions.text}"'
+    kafka = _kafka_type(kind.text)
+    if not kafka and not re.fullmatch(r"(?:\[\])?\w+", kind.text):  # a misspelt type is for the rules to report
+        return f'is in a table where {name.text} has the type "{kind.text}"'
+    place = name.places[0]
+    kind = supplied(kafka, place) if kafka not in ("", kind.text) else kind
+    path = name.text.replace("[]", "")
+    last = name.cut(len(name.text) - len(path.rpartition(".")[2]), len(name.text))
+    properties = {"name": _quoted(last), "type": _quoted(kind), "versions": _quoted(versions)}
+    for key, cell in cells.items():
+        if key in ("", *properties) or not cell.text:
+            continue
+        value = json.dumps(cell.text)
+        if key == "tag":
+            value = cell.text if re.fullmatch(r"[0-9]{1,5}", cell.text) else ""
+        elif key == "ignorable":
+            value = _BOOLEANS.get(cell.text.lower(), "")
+        if value:
+            properties[key] = supplied(value, place)
+    ends = int(known[1]), int(known[2] or known[1])
+    return _TableRow(path, kind.text, ends, _Field(properties, (), place))
+
+
+def _nested(rows: Iterable[_TableRow], place: int) -> list[_Field]:
+    """The rows as a tree: `Topics.Name` is a field of Topics, which a table may leave out."""
+    inside: dict[str, list[_Field]] = {"": []}
+
+    def add(path: str, field: _Field) -> None:
+        parent, _, _ = path.rpartition(".")
+        if parent not in inside:
+            inside[parent] = []
+            name = supplied(f'"{parent.rpartition(".")[2]}"', place)
+            add(parent, _Field({"name": name}, inside[parent], place))
+        inside[parent].append(field)
+
+    for row in rows:
+        add(row.path, row.field._replace(fields=inside.setdefault(row.path, [])))
+    return inside[""]
+
+
+def _listed(name: str, kind: str, rows: Sequence[_TableRow], place: int, base: Originals | None) -> Piece | Unread:
+    """The definition that a table gives: what it adds to that of the base, else a new one, all of it flexible."""
+    fields = _nested(rows, place)
+    lowest, highest = min(row.versions[0] for row in rows), max(row.versions[1] for row in rows)
+    known = base.messages.get(name) if base else None
+    if known:
+        valid = {"validVersions": f'"{known.valid.lowest}-{highest}"'} if highest > known.valid.highest else {}
+        part = _definition({"name": f'"{name}"', **valid}, fields, place)
+        return complete(part, [match.start() + 1 for match in re.finditer(r"[\[{,] ", part.text)], base)
+    paths = {row.path for row in rows}
+    parents = {path.rpartition(".")[0] for path in paths} - {""}
+    for row in rows:
+        if parse_type(row.type).struct and row.path not in parents:
+            return Unread(row.field.place, name, f"is a table that does not list the fields of {row.path}")
+        if not {row.path.rpartition(".")[0]} <= {*paths, ""}:
+            return Unread(row.field.place, name, f"is a table that lists {row.path}, but not what has it")
+    header = {
+        "type": f'"{_OF_KIND.get(kind, "data")}"', "name": f'"{name}"', "validVersions": f'"{lowest}-{highest}"',
+        "flexibleVersions": '"0+"',
+    }  # fmt: skip
+    return _definition(header, fields, place)
+
+
+_ARRAY: Final = re.compile(r"\[\s*(\w+)\s*\]|(?i:(?:nullable)?(?:array|list)(?:of)?)[<(\[]\s*(\w+)\s*[>)\]]")
+_TYPES: Final = {"boolean": "bool", "record_set": "records", "message_set": "records", "binary": "bytes"}
+
+
+def _kafka_type(text: str) -> str:
+    """The type of a field in a definition for one in another notation, such as `ARRAY[STRING]`, or empty."""
+    if array := _ARRAY.fullmatch(text):
+        element = _kafka_type(array[1] or array[2])
+        return f"[]{element}" if element in PRIMITIVES else ""
+    name = re.sub(r"^(?:nullable_|compact_)+", "", text.lower())
+    return name if name in PRIMITIVES else _TYPES.get(name, "")
+
+
+# The notation of Kafka's protocol guide: `Fetch Request (Version: 3) => replica_id [topics]`
+
+_HEAD: Final = re.compile(
+    r"[ \t]*(?P<name>[A-Z]\w*?) ?(?P<kind>Request|Response)(?:_?[Vv](?P<suffix>\d{1,5}))?\b"
+    r"(?: *\(?(?:[Vv]ersion:?|[Vv]) *(?P<version>\d{1,5})\)?)?[^=\n{]{0,40}=>(?P<items>.*)"
+)
+_RULE: Final = re.compile(r"[ \t]*(?P<name>\w+)\*?[ \t]*(?:=>|=)(?P<items>.*)")
+_NOTE: Final = re.compile(r"//.*|<-.*|\s\([^)]*\)|\*")
+_ITEM: Final = re.compile(r"\[[^\]]*\]|\w+(?:[<(\[]\s*\w+\s*[>)\]])?")
+_SKIPPED: Final = re.compile(r"\s*(?://.*|```.*|~~~.*)?")
+_DEEPEST: Final = 32
+
+
+class _Rule(NamedTuple):
+    """A line of the notation: what it names, what this consists of, its remark, and its offset."""
+
+    name: str
+    items: tuple[str, ...]
+    remark: str
+    start: int
+
+
+def _rule(name: str, items: str, start: int) -> _Rule:
+    plain = _NOTE.sub(" ", items)
+    remark = " ".join(match.group() for match in _NOTE.finditer(items))
+    return _Rule(name, tuple(_ITEM.findall(plain)), remark, start)
+
+
+def find_grammars(plain: str) -> Iterator[Form | Unread]:
+    """The messages in the notation of the protocol guide, which KIPs had before there were definitions."""
+    head: re.Match[str] | None = None
+    rules: list[_Rule] = []
+    at = 0
+    for text in [*plain.splitlines(keepends=True), "."]:
+        line = text.rstrip("\r\n")
+        begun = _HEAD.match(line)
+        follows = _RULE.match(line) if head and not begun else None
+        if follows:
+            rules.append(_rule(follows["name"], follows["items"], at))
+        elif begun or not _SKIPPED.fullmatch(line):
+            if head:
+                yield _grammar(head, rules)
+            head, rules = begun, [_rule(begun["name"], begun["items"], at)] if begun else []
+        at += len(text)
+
+
+def _grammar(head: re.Match[str], rules: Sequence[_Rule]) -> Form | Unread:
+    """A message: every name needs a rule, the next one of the name, and every rule a place."""
+    start = rules[0].start
+    name = head["name"] + head["kind"]
+    version = int(head["version"] or head["suffix"] or 0)
+    waiting: dict[str, deque[_Rule]] = {}
+    for rule in rules[1:]:
+        waiting.setdefault(rule.name.lower(), deque()).append(rule)
+    try:
+        fields = _expand(rules[0], waiting, f"{version}+", "", 0)
+    except _UnknownType as error:
+        return Unread(error.rule.start, name, f'names no type for "{error.name}"')
+    unused = next((rule for rules in waiting.values() for rule in rules), None)
+    if unused:
+        return Unread(unused.start, name, f'has "{unused.name}", which nothing contains')
+    flexible = any("tagged" in rule.remark for rule in rules)
+    return _known(start, rules[-1].start + 1, _message(head, version, flexible, fields, start))
+
+
+def _known(start: int, end: int, text: Piece) -> Form:
+    return Form(start, end, "grammar", lambda base: text)
+
+
+def _message(head: re.Match[str], version: int, flexible: bool, fields: Iterable[_Field], start: int) -> Piece:
+    header = {
+        "type": f'"{head["kind"].lower()}"', "name": f'"{head["name"]}{head["kind"]}"', "validVersions": f'"{version}"',
+        "flexibleVersions": f'"{version}+"' if flexible else '"none"',
+    }  # fmt: skip
+    return _definition(header, fields, start)
+
+
+class _UnknownType(Exception):  # noqa: N818
+    def __init__(self, rule: _Rule, name: str) -> None:
+        self.rule = rule
+        self.name = name
+
+
+def _expand(rule: _Rule, waiting: Mapping[str, deque[_Rule]], versions: str, path: str, depth: int) -> list[_Field]:
+    """The fields that a rule lists; `path` are the names above it. Raises _UnknownType for a name without a rule."""
+    fields: list[_Field] = []
+    items = rule.items
+    if len(items) == 1 and items[0].startswith("[") and depth and " " in items[0].strip("[] "):
+        items = tuple(items[0].strip("[]").split())
+    for item in items:
+        name = item.strip("[] ")
+        following = waiting.get(name.lower())
+        if not following or depth > _DEEPEST:
+            raise _UnknownType(rule, item)
+        found = following.popleft()
+        if re.search(r"(?i)\b(?:removed|deleted)\b", found.remark):
+            continue
+        fields.append(_field(item, found, waiting, versions, path, depth))
+    return fields
+
+
+def _field(item: str, rule: _Rule, waiting: Mapping[str, deque[_Rule]], versions: str, path: str, depth: int) -> _Field:
+    array = item.startswith("[")
+    camel = "".join(part[:1].upper() + part[1:] for part in rule.name.split("_"))
+    kind = _kafka_type(rule.items[0]) if len(rule.items) == 1 else ""
+    inner: list[_Field] = []
+    if not kind:
+        if not rule.items:
+            raise _UnknownType(rule, rule.name)
+        inner = _expand(rule, waiting, versions, path + camel, depth + 1)
+        array = array or (len(rule.items) == 1 and rule.items[0].startswith("["))
+        kind = path + camel
+    if array and not kind.startswith("[]"):
+        kind = f"[]{kind}"
+    properties = {"name": camel, "type": kind, "versions": versions}
+    if rule.items[0].lower().startswith("nullable"):
+        properties["nullableVersions"] = versions
+    if "tagged" in rule.remark:
+        properties["taggedVersions"] = versions
+    pieces = {key: supplied(json.dumps(value), rule.start) for key, value in properties.items()}
+    return _Field(pieces, inner, rule.start)
+
+
+# Structs: `FetchRequestV3 {`, a field and its type in each line, `}`
+
+_STRUCT: Final = re.compile(
+    r"^[ \t]*+(?P<name>[A-Z]\w*?)(?P<kind>Request|Response)(?:_?[Vv](?P<version>\d{1,5}))?[ \t]*+\{[ \t]*+\r?\n"
+    r"(?P<fields>(?:[ \t]*+(?:\w+[ \t]+[\w<>\[\]()]+[ \t]*+)?(?://[^\r\n]*+)?\r?\n)*+)(?P<end>[ \t]*+\})?",
+    re.MULTILINE,
+)
+_MEMBER: Final = re.compile(r"^[ \t]*+(\w+)[ \t]+([\w<>\[\]()]+)", re.MULTILINE)
+
+
+def find_structs(plain: str) -> Iterator[Form | Unread]:
+    """The messages that are written as structs of a programming language."""
+    for match in _STRUCT.finditer(plain):
+        start = match.start()
+        name = match["name"] + match["kind"]
+        members = list(_MEMBER.finditer(match["fields"]))
+        unknown = next((member[2] for member in members if not _kafka_type(member[2])), "")
+        if not match["end"] or unknown:
+            reason = f'has the type "{unknown}", which has no fields' if unknown else "is a struct with further structs"
+            if members:
+                yield Unread(start, name, reason)
+            continue
+        version = int(match["version"] or 0)
+        fields = [_simple(member[1], _kafka_type(member[2]), f"{version}+", start) for member in members]
+        yield _known(start, match.end(), _message(match, version, False, fields, start))
+
+
+def _simple(name: str, kind: str, versions: str, place: int) -> _Field:
+    properties = {"name": name, "type": kind, "versions": versions}
+    return _Field({key: supplied(json.dumps(value), place) for key, value in properties.items()}, (), place)
+
+
+# Notations that are not read
+
+_OTHER: Final = (
+    (re.compile(r"\bnew Schema\(\s*+new Field\("), "is a schema in Java"),
+    (re.compile(r"(?m)(?:^[ \t]*+\w+(?:\[\])?:[ \t]*+(?:u?int(?:8|16|32|64)|string|uuid|bool)\b[^\n]*+\n?)+"),
+     "is a list of fields without a message"),
+)  # fmt: skip
+
+
+def find_others(plain: str) -> Iterator[Unread]:
+    """What describes messages in further notations."""
+    for pattern, reason in _OTHER:
+        for match in pattern.finditer(plain):
+            yield Unread(match.start(), "", reason)
