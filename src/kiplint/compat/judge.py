@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from kiplint.compat.change import Change, Spot
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.finding import Severity, Span
+from kiplint.engine.finding import Finding, Severity, Span
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.model.layout import unfolded
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
+from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,6 +189,22 @@ def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:
     if not change.is_record:
         return breaks
     return on_disk or ("storage" if breaks == "wire" else breaks)
+
+
+def as_finding(change: Judged) -> Finding:
+    """A change as a finding, for the formats of findings; its message is on one line."""
+    identity = "\0".join((change.rule, change.message_name, change.field, change.versions, change.kind))
+    return Finding(
+        rule=change.rule,
+        severity=change.severity,
+        message=printable(change.message),
+        path=change.path,
+        span=change.span,
+        pointer="",
+        message_name=change.message_name,
+        source=f"breaks {change.breaks}" if change.breaks != "none" else change.source,
+        identity=identity,
+    )
 
 
 class RuleExample(NamedTuple):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import takewhile
+from typing import Final
 
 from kiplint.compat.change import partner
 from kiplint.compat.tree import Tree, load
@@ -13,7 +15,7 @@ from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.sources.git import is_revision
-from kiplint.sources.history import version_tags
+from kiplint.sources.history import version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import listed, plural
 from kiplint.versions import NONE, VersionRange
@@ -97,6 +99,21 @@ def find_releases(
             raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")
     unique = list(dict.fromkeys(names))
     return Releases([name.removesuffix(":") for name in unique], _load_all(unique, repository, keep))
+
+
+MOST_TRIED: Final = 3
+"""In how many of the newest tags definitions are looked for."""
+
+
+def release_tags(keep: Callable[[str], bool], repository: Path | None = None) -> list[str]:
+    """The tags of releases; none where the newest ones have no definitions, and so are of something else."""
+    place = os.fspath(repository) if repository else None
+    tags = [f"{tag}:" for tag in reversed(version_tags(place)) if version_key(tag)[1]]
+    for tag in tags[:MOST_TRIED]:
+        with suppress(NothingThereError):
+            load(tag, repository, keep)
+            return tags
+    return []
 
 
 def advice(base: Path, repository: Path | None, releases: Releases | None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -28,6 +28,7 @@ from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded
 from kiplint.model.message import Message
+from kiplint.text.show import printable
 
 UNKNOWN = "unknown tagged field"
 
@@ -380,3 +381,30 @@ def _headed_one_way(writer: Codec, reader: Codec, message: Message, version: int
     outcome: Literal["misread", "refused"] = "refused" if read.problems else "misread"
     rule = read.problems[0].rule if read.problems else None
     return Witness(version, side, outcome, (front + data).hex(), value, place, "", None, "header", text, rule)
+
+
+HEADER: Final = "header"
+"""What a reader with another header takes the first bytes of the body for."""
+MOST_HEX: Final = 40
+"""How many bytes of an example are shown."""
+MOST_TEXT: Final = 30
+"""How many characters of a value are shown."""
+
+
+def sentence(witness: Witness) -> str:
+    """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
+    data = witness.hex if len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
+    wrote = f"{witness.field} {_short(witness.wrote)}" if witness.field else "nothing there"
+    if witness.read_as == HEADER:
+        what = f"begins the body elsewhere: {printable(str(witness.read))}"
+    elif witness.outcome == "refused":
+        what = f"refuses at byte {witness.offset}, {printable(str(witness.read))}"
+    else:
+        read = f"{witness.read_as} {_short(witness.read)}" if witness.read_as else "nothing"
+        what = f"takes {wrote} at byte {witness.offset} for {read}"
+    return f"{witness.writer} writes version {witness.version} as {data or 'no bytes'}; {witness.reader} {what}"
+
+
+def _short(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return printable(text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "...")

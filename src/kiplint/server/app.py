@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -30,6 +30,16 @@ def make() -> Session:
 
 
 def _listen(server: Session) -> None:
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.compare_with(params.initialization_options)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
+        settings = params.settings
+        inner = settings.get("kiplint") if isinstance(settings, Mapping) else getattr(settings, "kiplint", None)
+        server.compare_with(inner or settings)
+
     @server.feature(types.INITIALIZED)
     def initialized(params: types.InitializedParams) -> None:
         text = server.client_capabilities.text_document
@@ -82,7 +92,8 @@ def _explain(server: Session) -> None:
             return None
         findings, rules = server.findings_of(buffer.path), server.rules(buffer.path)
         neighbours = server.neighbours(buffer)
-        return hover.hover(buffer, buffer.offset(params.position), neighbours, findings, rules)
+        breaks = server.breaks_of(buffer.path)
+        return hover.hover(buffer, buffer.offset(params.position), neighbours, findings, rules, breaks)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def on_hints(params: types.InlayHintParams) -> Sequence[types.InlayHint]:

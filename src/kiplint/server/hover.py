@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from lsprotocol import types
 
+from kiplint.compat.judge import Judged
 from kiplint.compat.tree import FieldBudget
+from kiplint.compat.witness import sentence
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
@@ -24,6 +27,7 @@ from kiplint.text.show import printable
 from kiplint.versions import VersionRange, boundaries
 
 _MOST_LINES = 60
+NOTHING: Final[Mapping[str, Judged]] = {}
 
 
 def description(element: Message | Struct | Field) -> str:
@@ -127,9 +131,17 @@ def hints(buffer: Buffer, within: types.Range, neighbours: Neighbours) -> Iterat
 
 
 def hover(
-    buffer: Buffer, offset: int, neighbours: Neighbours, findings: Iterable[Finding], rules: Iterable[Rule]
+    buffer: Buffer,
+    offset: int,
+    neighbours: Neighbours,
+    findings: Iterable[Finding],
+    rules: Iterable[Rule],
+    breaks: Mapping[str, Judged] = NOTHING,
 ) -> types.Hover | None:
-    """The message, struct or field that a place belongs to, and why what is found there is found."""
+    """The message, struct or field that a place belongs to, the reasons for the findings there, and proofs of breaks.
+
+    `breaks` has the changes that are findings, by identity.
+    """
     place = cursor.at(buffer, offset)
     if place is None:
         return None
@@ -144,6 +156,8 @@ def hover(
         span = buffer.range_of_span(finding.span)
         if finding.rule in why and _before(span.start, here) and _before(here, span.end):
             parts.append(f"**{finding.rule}**: {printable(why[finding.rule].spec.why)}")
+            change = breaks.get(finding.identity)
+            parts += [f"```text\n{sentence(witness)}\n```" for witness in (change.proof if change else ())]
     if not parts:
         return None
     start = node.start if node.key is None else node.key_start

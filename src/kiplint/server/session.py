@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from lsprotocol import types
@@ -15,10 +15,12 @@ from pygls.protocol.json_rpc import RPCMessage
 from pygls.uris import from_fs_path, to_fs_path
 
 from kiplint import __version__
+from kiplint.compat.judge import Judged
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
 from kiplint.render.report import url_of
+from kiplint.server.base import Bases
 from kiplint.server.buffer import Buffer
 from kiplint.server.workspace import Neighbours, Workspace
 from kiplint.sources.schema_files import SourceError
@@ -90,6 +92,8 @@ class Session(LanguageServer):
         self.known = Workspace()
         self.uris: dict[str, str] = {}
         self.findings: dict[str, list[Finding]] = {}
+        self.breaks: dict[str, Mapping[str, Judged]] = {}
+        self._problem = ""
         self._waiting: dict[str, tuple[asyncio.TimerHandle, float]] = {}
 
     def uri(self, path: str) -> str:
@@ -165,12 +169,15 @@ class Session(LanguageServer):
         if not texts:
             return
         try:
-            findings = self.known.check(directory).findings
+            findings, self.breaks[directory], problem = self.known.check(directory)
         except UsageError as error:
             for buffer in texts:
                 self.findings[buffer.path] = []
                 self.text_document_publish_diagnostics(refused(buffer, self.uri(buffer.path), str(error)))
             return
+        if problem and problem != self._problem:
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"kiplint: {problem}"))
+        self._problem = problem
         for buffer in texts:
             self.findings[buffer.path] = [finding for finding in findings if finding.path == buffer.path]
             diagnostics = published(buffer, self.uri(buffer.path), self.findings[buffer.path], self.rules(buffer.path))
@@ -181,6 +188,17 @@ class Session(LanguageServer):
         if os.path.dirname(path) in self._waiting:
             self.check(os.path.dirname(path))
         return self.findings.get(path, [])
+
+    def breaks_of(self, path: str) -> Mapping[str, Judged]:
+        """By identity of its finding, each change that breaks something in the directory of a text."""
+        return self.breaks.get(os.path.dirname(path), {})
+
+    def compare_with(self, options: object) -> None:
+        """Take the base from the settings of the editor, as in `{"base": "merge-base"}`; else nothing changes."""
+        base = options.get("base") if isinstance(options, Mapping) else getattr(options, "base", None)
+        if isinstance(base, str) and base and base != self.known.bases.setting:
+            self.known.bases = Bases(base)
+            self.outdate()
 
     def rules(self, path: str) -> list[Rule]:
         """The rules that run for a file; none where the configuration cannot be read."""

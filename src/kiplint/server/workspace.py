@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
+from kiplint.compat.judge import Judged
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, Result, check_set, take_apart
+from kiplint.engine.run import Input, check_set, take_apart
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.sets import Goal, Migration, all_rules, proved
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import DECODER, ENCODER, MessageSpec
+from kiplint.server.base import Bases, changes
 from kiplint.server.buffer import Buffer, Encoding
 from kiplint.server.salvage import salvage
 from kiplint.sources.disk import read
@@ -41,6 +45,16 @@ class Neighbours(msgspec.Struct, frozen=True):
         return next((message for message in self.schemas.messages if message.file == path), None)
 
 
+class OpenFindings(NamedTuple):
+    """The findings in the open texts of a directory, by identity the changes that some of them are, and why there are
+    no more of these.
+    """
+
+    findings: list[Finding]
+    breaks: Mapping[str, Judged]
+    problem: str = ""
+
+
 class Workspace:
     """All that the editor has open, and what stands beside it. Paths are absolute.
 
@@ -53,6 +67,7 @@ class Workspace:
         self.encoding: Encoding = "utf-16"
         self.versioned = False
         self.snippets = False
+        self.bases = Bases()
         self._readable: dict[str, MessageSpec] = {}
         self._disk: dict[str, tuple[tuple[int, int], bytes]] = {}
         self._neighbours: dict[str, Neighbours] = {}
@@ -76,6 +91,7 @@ class Workspace:
         for directory in list(self._neighbours):
             self._outdate(directory)
         self._configured.clear()
+        self.bases.forget()
 
     def opened(self, directory: str) -> list[Buffer]:
         """The texts of a directory that the editor has open."""
@@ -99,12 +115,23 @@ class Workspace:
             self._neighbours[directory] = known
         return known
 
-    def check(self, directory: str) -> Result:
-        """The findings in the open texts of a directory, with fixes; raises UsageError for its configuration."""
+    def check(self, directory: str) -> OpenFindings:
+        """Check the open texts of a directory, and compare them with their base; raises UsageError as `rules` does."""
         files = self._files(directory)
         inputs = [Input(path, data, path in self.buffers) for path, data in files.items()]
-        rules = self._configuration(directory)[1]
-        return check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, fixer=make_fix)
+        configuration, rules = self._configuration(directory)
+        findings = check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, fixer=make_fix).findings
+        breaks: dict[Finding, Judged] = {}
+        problem = ""
+        try:
+            if files and (base := self.bases.of(directory, configuration)):
+                for path in self.buffers.keys() & files.keys():
+                    breaks |= {base.finding(change): change for change in changes(path, files, base, rules)}
+        except (UsageError, SourceError) as error:
+            problem = f"not compared with {self.bases.setting}: {error}"
+        return OpenFindings(
+            [*findings, *breaks], {finding.identity: change for finding, change in breaks.items()}, problem
+        )
 
     def proved(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
         """What of a migration makes nothing worse; raises UsageError where the configuration cannot be read."""

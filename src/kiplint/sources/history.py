@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from kiplint.sources.git import DEEPEST, FILE, FOLDER, MOST_ENTRIES, Objects, entries, is_json, open_repository
+from kiplint.sources.git import (
+    DEEPEST,
+    FILE,
+    FOLDER,
+    MOST_ENTRIES,
+    Objects,
+    entries,
+    is_json,
+    is_revision,
+    open_repository,
+)
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 
 _COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%an%n%B%x00")
@@ -177,6 +188,17 @@ def version_tags(repository: str | None = None) -> list[str]:
     """The tags with a version number of a repository (a directory or a bundle), in the order of versions."""
     names = open_repository(repository).run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags").splitlines()
     return sorted((name for name in names if version_key(name)[0]), key=version_key)
+
+
+def target_branches(repository: str | None = None) -> Iterator[str]:
+    """The branches that a change may go into, by what CI servers say and by the names that are usual."""
+    variables = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
+    named = [os.environ[name] for name in variables if os.environ.get(name)]
+    usual = ("HEAD", "trunk", "main", "master")
+    known = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in usual]
+    for branch in dict.fromkeys([*(f"origin/{name}" for name in named), *known, *usual[1:]]):
+        if is_revision(branch, repository):
+            yield branch
 
 
 class _Known(NamedTuple):

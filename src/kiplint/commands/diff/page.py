@@ -12,10 +12,10 @@ import msgspec
 
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.commands.diff.run import DiffResult
-from kiplint.commands.diff.text import HEADER, heading, sentence, summary_line
+from kiplint.commands.diff.text import heading, summary_line
 from kiplint.compat.judge import BREAKS, GRAVE, Judged
 from kiplint.compat.released import unstable_version
-from kiplint.compat.witness import Witness
+from kiplint.compat.witness import HEADER, Witness, sentence
 from kiplint.model.layout import layout, lines, unfolded
 from kiplint.model.message import Message
 from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page

@@ -12,11 +12,11 @@ from msgspec.structs import asdict
 
 from kiplint.compat.judge import BREAKS, Judged
 from kiplint.compat.witness import Side, Witness
-from kiplint.engine.finding import Finding, Severity
+from kiplint.engine.finding import Severity
 from kiplint.engine.rule import Breaks
 from kiplint.render.findings.json import Line
 from kiplint.render.report import RuleInfo
-from kiplint.text.show import encodable, printable
+from kiplint.text.show import encodable
 
 NO_RULES: Final[Mapping[str, RuleInfo]] = {}
 
@@ -135,19 +135,3 @@ def change_object(change: Judged, rules: Mapping[str, RuleInfo] = NO_RULES) -> C
 
 def _proof(witness: Witness) -> ProofObject:
     return ProofObject(reader=witness.reader, **asdict(witness))
-
-
-def as_finding(change: Judged) -> Finding:
-    """A change as a finding, for the formats of findings; its message is on one line."""
-    identity = "\0".join((change.rule, change.message_name, change.field, change.versions, change.kind))
-    return Finding(
-        rule=change.rule,
-        severity=change.severity,
-        message=printable(change.message),
-        path=change.path,
-        span=change.span,
-        pointer="",
-        message_name=change.message_name,
-        source=f"breaks {change.breaks}" if change.breaks != "none" else change.source,
-        identity=identity,
-    )

@@ -10,9 +10,9 @@ from typing import ClassVar, Unpack
 
 from msgspec.structs import replace
 
-from kiplint.commands.diff.result import DiffDocument, as_finding, diff_document
+from kiplint.commands.diff.result import DiffDocument, diff_document
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import BREAKS, GRAVE, Judged, judge
+from kiplint.compat.judge import BREAKS, GRAVE, Judged, as_finding, judge
 from kiplint.compat.released import Releases, advice, find_releases
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Chosen, Config, Path, configure

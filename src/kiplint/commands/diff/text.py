@@ -6,28 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Final, TextIO
+from typing import TextIO
 
-import msgspec
-
-from kiplint.commands.diff.result import as_finding
 from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import BREAKS, GRAVE, Judged
-from kiplint.compat.witness import Witness
+from kiplint.compat.judge import BREAKS, GRAVE, Judged, as_finding
+from kiplint.compat.witness import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import DIM, SEVERITY, fold, led, paint, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
-
-HEADER: Final = "header"
-"""What a reader with another header takes the first bytes of the body for."""
-MOST_HEX: Final = 40
-"""How many bytes of an example are shown."""
-MOST_TEXT: Final = 30
-"""How many characters of a value are shown."""
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
@@ -101,25 +90,6 @@ def heading(change: Judged) -> str:
     """The RPC of a request or response, else the message."""
     message = change.change.message
     return message.base_name if message.is_rpc else change.message_name
-
-
-def sentence(witness: Witness) -> str:
-    """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
-    data = witness.hex if len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
-    wrote = f"{witness.field} {_short(witness.wrote)}" if witness.field else "nothing there"
-    if witness.read_as == HEADER:
-        what = f"begins the body elsewhere: {printable(str(witness.read))}"
-    elif witness.outcome == "refused":
-        what = f"refuses at byte {witness.offset}, {printable(str(witness.read))}"
-    else:
-        read = f"{witness.read_as} {_short(witness.read)}" if witness.read_as else "nothing"
-        what = f"takes {wrote} at byte {witness.offset} for {read}"
-    return f"{witness.writer} writes version {witness.version} as {data or 'no bytes'}; {witness.reader} {what}"
-
-
-def _short(value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return printable(text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "...")
 
 
 def proof(change: Judged, color: bool, width: int | None) -> str:

@@ -9,12 +9,11 @@ from typing import Final, NamedTuple, Unpack
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.commands.diff.result import as_finding
 from kiplint.commands.kip.drafts import STDIN, Kip, KipDefinition, read_kip
 from kiplint.commands.kip.forms import Originals
 from kiplint.commands.kip.result import DefinitionRow, KipReport, KipResult, NewLayouts, State, describe
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import Judged, as_finding, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
 from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Span

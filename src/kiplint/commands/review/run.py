@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, Literal, NamedTuple, Unpack
 
 from msgspec.structs import replace
 
 from kiplint.commands.check.run import CheckOptions, run_check
-from kiplint.commands.diff.result import as_finding
 from kiplint.commands.diff.run import compare, old_place, refuse_unknown
 from kiplint.commands.diff.text import behind_heading, heading
 from kiplint.commands.readers.result import ReadersResult
@@ -18,8 +17,8 @@ from kiplint.commands.readers.run import check_readers
 from kiplint.commands.review.result import Entry, Origin, ReviewResult
 from kiplint.commands.rollout.run import findings_of
 from kiplint.compat.change import Spot
-from kiplint.compat.judge import GRAVE, Judged
-from kiplint.compat.released import Releases, find_releases
+from kiplint.compat.judge import GRAVE, Judged, as_finding
+from kiplint.compat.released import Releases, find_releases, release_tags
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.since import places
@@ -30,7 +29,7 @@ from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
-from kiplint.sources.history import version_key, version_tags
+from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
 
 When = Literal["auto", "always", "never"]
@@ -54,9 +53,6 @@ CAUSES: Final = {
     for rule in rules.split()
 }
 """What a rule about a whole message or RPC is about: its findings with another about the same have the same cause."""
-
-MOST_TRIED: Final = 3
-"""In how many of the newest tags definitions are looked for."""
 
 OF_FIELD: Final = {
     "type": "fields/unknown-type fields/nullable-type fields/children- conventions/type-by-peers compat/layout-changed "
@@ -187,7 +183,7 @@ def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> B
 
     if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
         return named(parents[0], "the branch that the pull request goes into")
-    for branch in _branches():
+    for branch in target_branches():
         if fork := git("merge-base", "HEAD", branch).strip():
             if fork != head or any(map(_is_changed, names)):
                 return named(fork, f"where the branch left {branch}" if fork != head else "the last commit")
@@ -202,17 +198,6 @@ def _is_changed(name: str) -> bool:
     with suppress(NothingThereError):
         return {*load_base(place).sources.values()} != {*load(name).sources.values()}
     return False
-
-
-def _branches() -> Iterator[str]:
-    """The branches that the change may go into, by what CI servers say and by the names that are usual."""
-    variables = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
-    named = [os.environ[name] for name in variables if os.environ.get(name)]
-    usual = ("HEAD", "trunk", "main", "master")
-    known = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in usual]
-    for branch in dict.fromkeys([*(f"origin/{name}" for name in named), *known, *usual[1:]]):
-        if is_revision(branch):
-            yield branch
 
 
 class Comparison(NamedTuple):
@@ -265,7 +250,7 @@ def _compared(names: Iterable[str], base: str, released: Sequence[str], configur
         return Comparison()
     rules, keeps = configuration.rules(), configuration.keeps
     patterns = released or configuration.config.released
-    releases = find_releases(patterns or _tags(keeps), None, keeps)
+    releases = find_releases(patterns or release_tags(keeps), None, keeps)
     trees: list[tuple[Tree, Tree]] = []
     changes: list[Judged] = []
     notes: list[str] = []
@@ -281,16 +266,6 @@ def _compared(names: Iterable[str], base: str, released: Sequence[str], configur
         trees.append((before, after))
         changes += compare((before.name, name), (before, after), rules, releases=releases).changes
     return Comparison(tuple(trees), tuple(changes), releases, (*([str(releases)] if releases else []), *notes))
-
-
-def _tags(keeps: Callable[[str], bool]) -> list[str]:
-    """The tags of releases; none where the newest ones have no definitions, and so are of something else."""
-    tags = [f"{tag}:" for tag in reversed(version_tags()) if version_key(tag)[1]]
-    for tag in tags[:MOST_TRIED]:
-        with suppress(NothingThereError):
-            load(tag, None, keeps)
-            return tags
-    return []
 
 
 def _place(name: str, base: str) -> str:

@@ -8,10 +8,11 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final, TextIO
 
-from kiplint.commands.diff.text import heading, proof, sentence, write_rows
+from kiplint.commands.diff.text import heading, proof, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.commands.rollout.text import closing
 from kiplint.compat.judge import BREAKS
+from kiplint.compat.witness import sentence
 from kiplint.render.findings.text import FIX_MARKS, excerpt, fixable
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import fold, title, width_of

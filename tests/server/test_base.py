@@ -1,0 +1,123 @@
+"""Breaking changes in the editor, against HEAD, the merge base or a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from kiplint.compat.tree import Tree, load_base
+from kiplint.server.base import Bases
+from kiplint.server.buffer import Buffer
+from kiplint.server.hover import hover
+from kiplint.server.session import Session
+from kiplint.server.workspace import OpenFindings, Workspace
+from kiplint.sources.git import close_repositories
+from sources.support import git, make_repository
+from tools import definition, field
+
+NAME = "ReadRackRequest"
+
+
+def request(type_: str, valid: str = "0-1") -> str:
+    """A request with one field."""
+    fields = [field("Limit", type_, about="How many.")]
+    return definition(*fields, name=NAME, type="request", apiKey=7, validVersions=valid, listeners=["broker"]).decode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of a repository with a release, in which version 1 is not yet."""
+    close_repositories()
+    make_repository(tmp_path / "work", {f"schemas/{NAME}.json": request("int32", "0").encode()})
+    return tmp_path / "work" / "schemas"
+
+
+def commit(folder: Path, text: str) -> None:
+    """Commit another text of the request."""
+    (folder / f"{NAME}.json").write_text(text, encoding="utf-8")
+    git(folder, "commit", "-q", "-a", "-m", "Change it")
+
+
+def checked(folder: Path, text: str, setting: str = "HEAD") -> tuple[Workspace, OpenFindings]:
+    """What the server finds while that text is open."""
+    workspace = Workspace()
+    workspace.bases = Bases(setting)
+    workspace.put(Buffer(str(folder / f"{NAME}.json"), text, 1, "utf-16"))
+    return workspace, workspace.check(str(folder))
+
+
+def messages(checked: OpenFindings) -> list[str]:
+    """The messages of the changes."""
+    return [finding.message for finding in checked.findings if finding.rule.startswith("compat/")]
+
+
+def test_a_released_field_with_another_type(folder: Path) -> None:
+    commit(folder, request("int32"))
+    workspace, found = checked(folder, request("int64"))
+    (message,) = messages(found)
+    assert message.startswith(f"{NAME} 0, Limit: ")
+    assert message.endswith(" (released versions: 0)")
+    path = str(folder / f"{NAME}.json")
+    buffer, neighbours = workspace.buffer(path), workspace.neighbours(str(folder))
+    at = buffer.text.index('"int64"')
+    answer = hover(buffer, at, neighbours, found.findings, workspace.rules(str(folder)), found.breaks)
+    assert answer is not None
+    assert isinstance(answer.contents, types.MarkupContent)
+    assert "```text\nold writes version 0 as 00000000; new refuses at byte 0" in answer.contents.value
+
+
+def test_without_release_tags_the_versions_of_the_base_count(folder: Path) -> None:
+    git(folder, "tag", "-d", "1.0.0")
+    commit(folder, request("int32"))
+    (message,) = messages(checked(folder, request("int64"))[1])
+    assert message.startswith(f"{NAME} 0-1, Limit: ")
+    assert message.endswith(" (versions in HEAD: 0-1)")
+
+
+def test_the_base_is_a_setting(folder: Path) -> None:
+    git(folder, "checkout", "-q", "-b", "topic")
+    commit(folder, request("int64", "0"))
+    texts = request("int64", "0"), request("int16", "0")
+    found = {
+        setting: [len(messages(checked(folder, text, setting)[1])) for text in texts]
+        for setting in ("HEAD", "merge-base", "1.0.0", "none")
+    }
+    assert found == {"HEAD": [0, 1], "merge-base": [1, 1], "1.0.0": [1, 1], "none": [0, 0]}
+    assert checked(folder, texts[0], "9.9")[1] == OpenFindings([], {}, "not compared with 9.9: no such revision")
+
+
+def test_the_base_is_read_once_for_a_commit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def load(place: str, *rest: Any) -> Tree:
+        read.append(place)
+        return load_base(place, *rest)
+
+    monkeypatch.setattr("kiplint.server.base.load_base", load)
+    workspace, _ = checked(folder, request("int64"))
+    workspace.forget()
+    assert messages(workspace.check(str(folder)))
+    commit(folder, request("int64"))
+    workspace.forget()
+    assert not messages(workspace.check(str(folder)))
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize("options", [{"base": "merge-base"}, SimpleNamespace(base="merge-base")])
+def test_the_editor_names_the_base(options: object) -> None:
+    session = Session()
+    session.compare_with(options)
+    nothing: object
+    for nothing in (None, {}, {"base": ""}, {"base": 1}, []):
+        session.compare_with(nothing)
+    assert session.known.bases.setting == "merge-base"
+
+
+def test_a_text_that_is_broken_and_a_folder_without_git_have_no_changes(folder: Path, tmp_path: Path) -> None:
+    assert not messages(checked(folder, request("int64")[:-2])[1])
+    (tmp_path / "plain").mkdir()
+    assert not messages(checked(tmp_path / "plain", request("int64"))[1])
