@@ -70,6 +70,7 @@ COMMANDS = {
     "lake-optimize": ["pipeline", "optimize", "nowhere"],
     "matrix": ["pipeline", "matrix", "nowhere"],
     "blame": ["pipeline", "blame", "nowhere", "X"],
+    "lake-forks": ["pipeline", "forks", "nowhere"],
     "lake-verify": ["pipeline", "verify", "nowhere"],
     "lake-rollout": ["pipeline", "rollout", "nowhere"],
     "query": ["pipeline", "query", "nowhere", "SHOW VIEWS"],

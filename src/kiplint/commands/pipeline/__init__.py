@@ -1,6 +1,6 @@
 """`kiplint pipeline` and its commands. Spark is only imported when one of them runs."""
 
-COMMANDS = ("run", "report", "query", "blame", "matrix", "rollout", "changes", "optimize", "verify")
+COMMANDS = ("run", "report", "query", "blame", "matrix", "rollout", "changes", "forks", "optimize", "verify")
 MODULES = dict.fromkeys(COMMANDS[3:], "questions")
 """The modules of commands that have none of their own."""
 

@@ -7,8 +7,18 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple, TextIO
 
-from kiplint.commands.pipeline.result import LakeReport
-from kiplint.commands.pipeline.text import day, first_release, is_tags
+from kiplint.commands.pipeline.result import ForksAnswer, LakeReport
+from kiplint.commands.pipeline.text import (
+    LISTS,
+    alike,
+    called,
+    called_forks,
+    day,
+    first_release,
+    fork_note,
+    forked,
+    is_tags,
+)
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.documents import ReportDocument, RevisionState, SpanRow
@@ -135,16 +145,47 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         problems=document.problems,
         day=day,
         shipped=lambda row: first_release(row, released) or "no release",
-        titled=lambda row: _titled(_line(row)),
+        titled=called,
         marks=MARKS,
         titles=STATES,
     )
 
 
+TOLD = {
+    "breaks": ("forks that a merge breaks", "error"),
+    "collisions": ("with collisions", "error"),
+    "fixed_upstream": ("with findings fixed upstream", "warning"),
+    "own": ("with messages of their own", "info"),
+}
+"""The tiles of the page of forks, by the list that they count."""
+
+
+def write_forks(result: ForksAnswer, out: TextIO, *, color: bool) -> None:
+    """Write the page of forks: a row for each group of forks, and below it the messages that its numbers count."""
+    document = result.document
+    groups = [(called_forks(some), list(map(called, some)), some[0]) for some in alike(document)]
+    names = anchors([name for name, *_ in groups])
+    write_page(
+        "commands/pipeline/forks.html",
+        out,
+        document=document,
+        groups=[
+            (anchor, *group, forked(group[2], document.messages)) for anchor, group in zip(names, groups, strict=True)
+        ],
+        summary=[
+            Tally(name, what, sum(bool(getattr(row, name)) for row in document.forks), mark)
+            for name, (what, mark) in TOLD.items()
+        ],
+        lists=LISTS,
+        note=fork_note,
+        day=day,
+    )
+
+
 def _charts(lines: Mapping[tuple[str, str], Sequence[RevisionState]]) -> Iterator[Chart]:
-    for line, sets in lines.items():
+    for sets in lines.values():
         if len(sets) > 1:
-            yield chart(_titled(line), sorted(sets, key=moment))
+            yield chart(called(sets[0]), sorted(sets, key=moment))
 
 
 def _events(
@@ -161,7 +202,7 @@ def _events(
         start = axis.place(_seconds(row.introduced_time, row.introduced_position), LIFE)
         stop = LIFE if state == "open" else axis.place(_seconds(row.fixed_time, row.fixed_position), LIFE)
         length = max(2, (stop if state != "break" else start + 2) - start)
-        yield Event(row, anchor, state, _titled(_line(row)), (min(start, LIFE - 2), length))
+        yield Event(row, anchor, state, called(row), (min(start, LIFE - 2), length))
 
 
 def _newest_first(row: SpanRow) -> tuple[Any, ...]:
@@ -184,8 +225,3 @@ def _seconds(time: str | None, position: int | None) -> float:
 
 def _line(row: SpanRow) -> tuple[str, str]:
     return row.source, row.lineage
-
-
-def _titled(line: tuple[str, str]) -> str:
-    """The source and the line; one word where both are called the same."""
-    return " ".join(filter(None, dict.fromkeys(line)))

@@ -166,6 +166,51 @@ class ChangesRoom:
         return present_answer(changes(reader, options.since), options.output_format, options.color)
 
 
+class ForksRoom:
+    """`kiplint pipeline forks`."""
+
+    EPILOG = (
+        "Examples:  kiplint pipeline forks lake   |   kiplint pipeline forks lake --merging 4.1.0   |   "
+        "kiplint pipeline forks lake --source 'vendor-*' --open"
+    )
+
+    class Options(Group, frozen=True):
+        """The options of `kiplint pipeline forks`."""
+
+        lake: LakeArgument
+        merging: Annotated[
+            str | None,
+            Option(
+                "A release, a commit or `next` of upstream to hold forks against.", "REV", usual="its newest release"
+            ),
+        ] = None
+        source: Annotated[tuple[str, ...], Option("Only forks whose source matches. Repeatable.", "GLOB")] = ()
+        output_format: Annotated[Literal["text", "json", "markdown", "html"], Option("How to write the result.")] = (
+            "text"
+        )
+        open: OpenOption = False
+        color: ColorOption = "auto"
+
+    @staticmethod
+    def run(options: "ForksRoom.Options") -> int:
+        """Show each fork beside upstream: where it left, what it lacks, has alone or otherwise, what a merge breaks.
+
+        A row for each line of a fork, the worst first; forks with the same definitions share a row. A single row is
+        followed by its messages. `lacks` counts messages that the fork has no version of, `older` those of which it
+        lacks some versions, `behind` upstream's changes since the base.
+        """
+        from kiplint.cli.output import present
+        from kiplint.commands.pipeline.lake import open_lake
+
+        reader = open_lake(options.lake)
+        from kiplint.commands.pipeline.result import ForksAnswer
+        from kiplint.pipeline.answers.forks import forks
+
+        answer = ForksAnswer(document=forks(reader, options.source, options.merging or ""))
+        form = "html" if options.open else options.output_format
+        return present(answer, form, options.color, opened=options.open)
+
+
 class OptimizeRoom:
     """`kiplint pipeline optimize`."""
 

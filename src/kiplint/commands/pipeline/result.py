@@ -15,6 +15,7 @@ from kiplint.pipeline.answers.documents import (
     AdoptionDocument,
     BlameDocument,
     CellsDocument,
+    ForksDocument,
     IntegrityDocument,
     PairsDocument,
     QueryDocument,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 DOCUMENTS = {
     "pipeline-blame": BlameDocument,
     "pipeline-changes": (RecentDocument, DiffDocument),
+    "pipeline-forks": ForksDocument,
     "pipeline-matrix": (PairsDocument, CellsDocument),
     "pipeline-query": QueryDocument,
     "pipeline-report": ReportDocument,
@@ -48,6 +50,15 @@ class LakeAnswer(RunResult, frozen=True, kw_only=True):
     document: msgspec.Struct
 
     renderers: ClassVar[Mapping[str, str]] = TEXT
+
+
+class ForksAnswer(LakeAnswer, frozen=True, kw_only=True):
+    """Forks beside upstream, which have a page too."""
+
+    document: ForksDocument
+
+    command = "pipeline forks"
+    renderers: ClassVar[Mapping[str, str]] = {**TEXT, "html": "kiplint.commands.pipeline.page:write_forks"}
 
 
 class LakeReport(Report, frozen=True, kw_only=True):

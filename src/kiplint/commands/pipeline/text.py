@@ -13,7 +13,7 @@ from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers import documents
-from kiplint.pipeline.answers.documents import DriftRow, HistoryEvent, RevisionState, SpanRow
+from kiplint.pipeline.answers.documents import DriftRow, ForkRow, HistoryEvent, RevisionState, SpanRow
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import DIM, paint, table, title, width_of
 from kiplint.text.show import printable
@@ -92,6 +92,11 @@ def ranged(lowest: int | None, highest: int | None) -> str:
 def titled(*line: str) -> str:
     """A source and its line."""
     return " ".join(filter(None, line))
+
+
+def called(row: Any) -> str:
+    """The source and the line of a row; one word where both are called the same."""
+    return titled(*dict.fromkeys(_line(row)))
 
 
 def few(names: Iterable[str], most: int = NAMED) -> str:
@@ -232,6 +237,74 @@ def _integrity(document: documents.IntegrityDocument) -> Iterator[Grid]:
     yield Grid("Damaged files" if rows else "No damage", ("table", "file", "what"), rows, note)
 
 
+MOST_FORKS = 20
+"""How many rows of forks are shown before they are only counted."""
+LISTS = {
+    "breaks": "What a merge breaks",
+    "collisions": "Collisions: one version number, two layouts",
+    "own": "Only in the fork",
+    "lacks": "Lacks",
+}
+"""The lists of messages of a fork, with their titles."""
+
+
+def alike(document: documents.ForksDocument) -> list[list[ForkRow]]:
+    """The lines of forks in groups with the same definitions and the same base."""
+    groups: dict[tuple[str, Any], list[ForkRow]] = {}
+    for row in document.forks:
+        groups.setdefault((row.content, row.base_commit), []).append(row)
+    return list(groups.values())
+
+
+@grids.register
+def _forks(document: documents.ForksDocument) -> Iterator[Grid]:
+    groups = alike(document)
+    columns = ("fork", "base", "day", "behind", "lacks", "older", "own", "collisions", "fixed upstream", "merge breaks")
+    rest = sum(map(len, groups[MOST_FORKS:]))
+    notes = [f"{plural(rest, 'more fork')}: --source shows some of them, JSON and the page have all."] if rest else []
+    notes.append("`fixed upstream` counts errors and warnings.")
+    if any(row.base_by == "content" for row in document.forks):
+        notes.append("A base with ~ is the nearest content: there is no common commit.")
+    rows = [(called_forks(some), *forked(some[0], document.messages)) for some in groups[:MOST_FORKS]]
+    heading = f"{plural(len(document.forks), 'fork')} against {document.upstream} {document.against}"
+    yield Grid(heading, columns, rows, " ".join(notes) if rows else "The lake has upstream only.")
+    for some in groups if len(groups) == 1 else ():
+        for name, what in LISTS.items():
+            cells = [(row.message_name, row.versions, fork_note(row)) for row in getattr(some[0], name)]
+            if cells:
+                yield Grid(f"{what}: {called_forks(some)}", ("message", "versions", ""), cells)
+        if fixed := [_fixed(row) for row in some[0].fixed_upstream if row.severity != "info"]:
+            yield Grid(
+                f"Fixed upstream: {called_forks(some)}", ("fixed", "commit", "release", "rule", "message"), fixed
+            )
+
+
+def _fixed(row: documents.ForkFinding) -> tuple[str, ...]:
+    place = day(row.fixed_time), short(row.fixed_commit), row.fixed_release or ""
+    return *place, row.rule, row.message_name or row.path or ""
+
+
+def called_forks(rows: Sequence[ForkRow]) -> str:
+    """The names of forks with the same definitions."""
+    return few(map(called, rows), 1)
+
+
+def fork_note(row: documents.ForkMessage) -> str:
+    """What there is to say of a message in a list."""
+    if row.breaks:
+        return f"breaks {row.breaks}: {row.reason}"
+    return row.reason or ("the whole message" if row.whole else "")
+
+
+def forked(row: ForkRow, messages: int) -> tuple[str, ...]:
+    """The cells of a fork behind its name, as text."""
+    base = ("~" if row.base_by == "content" else "") + (row.base_release or short(row.base_commit))
+    whole = sum(message.whole for message in row.lacks)
+    grave = sum(finding.severity != "info" for finding in row.fixed_upstream)
+    counts = (len(row.lacks) - whole, len(row.own), len(row.collisions), grave, len(row.breaks))
+    return base, day(row.base_time), shown(row.behind), f"{whole} of {messages}", *map(shown, counts)
+
+
 def is_tags(row: Any) -> bool:
     """Whether a line is one of releases."""
     return str(row.lineage).partition("=")[0] == "tags"
@@ -336,7 +409,7 @@ def first_release(row: SpanRow, released: Iterable[str]) -> str:
 def _collision(row: DriftRow) -> tuple[str, ...]:
     what = (ranged(row.lowest, row.highest), row.path, row.difference or "")
     return (
-        titled(*dict.fromkeys(_line(row))),
+        called(row),
         row.message_name,
         *what,
         row.upstream_release or short(row.upstream_commit),

@@ -152,6 +152,70 @@ class CellsDocument(msgspec.Struct, frozen=True):
     rpcs: tuple[CellRow, ...]
 
 
+class ForkMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Versions of a message, `whole` where the other side has none of it; `reason` says what breaks or collides."""
+
+    message_name: str
+    message_type: str
+    versions: str
+    whole: bool = False
+    breaks: Text = None
+    reason: Text = None
+    upstream_release: Text = None
+
+
+class ForkFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """An open finding of a fork, and how upstream got rid of it."""
+
+    rule: str
+    severity: str
+    message_name: Text
+    path: Text
+    message: Text
+    introduced_commit: Text
+    introduced_time: Time | None
+    fixed_commit: Text
+    fixed_time: Time | None
+    fixed_release: Text
+    ended: Text
+
+
+class ForkRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a fork at its newest revision; lines with one `content` have the same definitions.
+
+    The base is the newest revision that it shares with upstream (`base_by` commit), or upstream's nearest one
+    (content); `behind` counts upstream's changes of definitions since, `days_behind` the days.
+    """
+
+    source: str
+    lineage: str
+    commit: Text
+    time: Time | None
+    content: str
+    base_by: Literal["commit", "content"] | None
+    base_lineage: Text
+    base_commit: Text
+    base_time: Time | None
+    base_release: Text
+    behind: int | None
+    days_behind: int | None
+    lacks: tuple[ForkMessage, ...]
+    own: tuple[ForkMessage, ...]
+    collisions: tuple[ForkMessage, ...]
+    fixed_upstream: tuple[ForkFinding, ...]
+    breaks: tuple[ForkMessage, ...]
+
+
+class ForksDocument(msgspec.Struct, frozen=True):
+    """What `kiplint pipeline forks` answers; upstream's revision `against` has so many `messages`."""
+
+    version: Version
+    upstream: str
+    against: str
+    messages: int
+    forks: tuple[ForkRow, ...]
+
+
 class DriftCount(msgspec.Struct, frozen=True):
     """How many layouts of a fork's line have a status."""
 

@@ -1,0 +1,99 @@
+"""Forks beside upstream: the fork of the sample history, against what the two trees hold, and many forks."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import jsonschema
+import pytest
+from msgspec.structs import replace
+
+from kiplint.commands.pipeline.result import ForksAnswer
+from kiplint.commands.pipeline.text import MOST_FORKS, write
+from kiplint.commands.schema import schema
+from kiplint.compat.tree import load
+from kiplint.pipeline.answers.documents import ForkMessage
+from kiplint.pipeline.answers.forks import forks
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.lake import Lake
+from pipeline.support import ask, printed
+from tools import complaint
+
+
+def listed(messages: tuple[ForkMessage, ...]) -> list[tuple[str, str, str | None]]:
+    return [(message.message_name, message.versions, message.breaks) for message in messages]
+
+
+def test_the_fork_beside_the_newest_release(lake: Lake) -> None:
+    document = forks(Reader(lake))
+    (row,) = document.forks
+    assert (document.upstream, document.against, document.messages) == ("sample", "2.0.0", 28)
+    assert (row.source, row.lineage, (row.commit or "")[:10]) == ("fork", "fork", "188067049d")
+    assert (row.base_by, (row.base_commit or "")[:10], row.base_release) == ("commit", "8b8f7d7160", None)
+    assert (row.behind, row.days_behind) == (6, 196)
+    assert (row.own, listed(row.collisions)) == ((), [("FindCoordinatorRequest", "0-6", None)])
+    assert {finding.rule for finding in row.fixed_upstream} == {
+        "kip-1313/frozen-rpc",
+        "rpc/versions-differ",
+        "versions/field-above-valid",
+    }
+    assert [(*message, breaks.reason) for message, breaks in zip(listed(row.breaks), row.breaks, strict=True)] == [
+        ("FindCoordinatorRequest", "0-6", "wire", "other bytes than in 2.0.0"),
+        ("SaslHandshakeRequest", "2", "support", "2.0.0 has versions 0-1 only"),
+        ("SaslHandshakeResponse", "2", "support", "2.0.0 has versions 0-1 only"),
+    ]
+
+
+@pytest.mark.parametrize("merging", ["1.1.0", "1.2.0", "2.0.0", "next"])
+def test_lacks_what_the_trees_say(lake: Lake, history: Path, merging: str) -> None:
+    (row,) = forks(Reader(lake), merging=merging).forks
+    theirs = load(f"{'main' if merging == 'next' else merging}:", history).messages
+    ours = {message.name: message.valid for message in load("fork:", history).messages}
+    missing = {message.name: message.valid - ours[message.name] for message in theirs}
+    assert listed(row.lacks) == sorted((name, str(versions), None) for name, versions in missing.items() if versions)
+
+
+def test_merging_what_is_merged_already_breaks_nothing(lake: Lake) -> None:
+    (row,) = forks(Reader(lake), merging="1.0.0").forks
+    assert row.breaks == ()
+
+
+def test_unknown_forks_and_revisions(lake: Lake) -> None:
+    reader = Reader(lake)
+    assert complaint(lambda: forks(reader, ["forc"])) == "the lake has no fork forc; did you mean fork?"
+    assert complaint(lambda: forks(reader, merging="fork:next")) == (
+        "--merging takes a revision of upstream, sample, not fork:next"
+    )
+    assert len(forks(reader, ["f*"]).forks) == 1
+
+
+def test_forks_with_the_same_definitions_share_a_row(lake: Lake) -> None:
+    document = forks(Reader(lake))
+    (row,) = document.forks
+    alike = [replace(row, source=f"copy{number}") for number in range(5)]
+    others = [replace(row, source=f"other{number}", content=str(number)) for number in range(MOST_FORKS + 2)]
+    out = StringIO()
+    write(ForksAnswer(document=replace(document, forks=(*alike, *others))), out, color=False)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == f"{5 + len(others)} forks against sample 2.0.0"
+    assert lines[2].split()[:6] == ["copy0", "fork", "and", "4", "more", "8b8f7d7160"]
+    assert len(lines) == 3 + MOST_FORKS
+    assert lines[-1].startswith("  3 more forks: --source shows some of them")
+
+
+def test_as_a_command(lake: Lake) -> None:
+    place = str(lake.path)
+    document = json.loads(printed("forks", place, "--output-format", "json"))
+    jsonschema.validate(document, schema("pipeline-forks"))
+    assert [message["message_name"] for message in document["forks"][0]["lacks"]] == [
+        "DeleteGroupsRequest",
+        "DeleteGroupsResponse",
+        "RequestHeader",
+    ]
+    page = printed("forks", place, "--output-format", "html")
+    assert page.count("<details ") == 1
+    assert '<span class="tag error">a merge breaks 3</span>' in page
+    assert printed("forks", place, "--output-format", "markdown").startswith("## 1 fork against sample 2.0.0\n")
+    assert ask("forks", place, "--merging", "3.0.0").code == 2
