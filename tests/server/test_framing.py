@@ -80,7 +80,8 @@ def test_the_longest_message_is_asked_for() -> None:
         ("file:///a%00b/X.json", ""),
         ("file:///a\ud800/X.json", ""),
         ("file://[", ""),
-        ("untitled:X.json", ""),
+        ("untitled:a/X.json", "<untitled_a_X.json>"),
+        ("git:/a/X.json", ""),
         ("", ""),
     ],
 )

@@ -166,7 +166,8 @@ async def test_what_a_field_means(rack: Opened, client: Any) -> None:
     answer = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"Racks"')))
     assert answer.contents.value == (
         "**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.\n\n"
-        "| versions | on the wire | bytes |\n| --- | --- | --- |\n| 1 | array of Rack | 4+ |"
+        "| versions | on the wire | bytes |\n| --- | --- | --- |\n| 1 | array of Rack | 4+ |\n\n---\n\n"
+        "`name`: The field's name, in camel case."
     )
     why = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"default"')))
     assert "**fields/default-invalid**: " in why.contents.value
@@ -195,11 +196,20 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, clien
     await rack.found()
     where = types.Range(rack.at('"string[]"'), rack.at('"string[]"'))
     asked = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
-    (fix,) = await client.text_document_code_action_async(asked)
+    fix, *more = await client.text_document_code_action_async(asked)
     edit = fix.edit.document_changes[0]
     assert (fix.title, fix.is_preferred, edit.edits[0].new_text) == (
         'Fix fields/unknown-type: write "[]string"', True, '"[]string"',
     )  # fmt: skip
+    assert [one.title for one in more] == [
+        "Suppress fields/unknown-type here, with a reason", "Explain fields/unknown-type",
+        "Open the page of fields/unknown-type (Kafka's generator)",
+    ]  # fmt: skip
+    (suppression,) = more[0].edit.changes[rack.uri]
+    assert suppression.new_text == "      // kiplint: ignore[fields/unknown-type] TODO: why\n"
+    explain = types.ExecuteCommandParams("kiplint.explain", arguments=["fields/unknown-type"])
+    await client.workspace_execute_command_async(explain)
+    assert client.messages[-1].message.startswith("fields/unknown-type: ")
     top = types.Range(rack.at('"apiKey"'), rack.at('"apiKey"'))
     asked = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
     titles = [one.title for one in await client.text_document_code_action_async(asked)]
@@ -235,6 +245,43 @@ async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) ->
     everywhere = types.Range(types.Position(0, 0), types.Position(99, 0))
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(rack.name, everywhere))
     assert [one.label for one in hints] == ["0-1", "1", "1", "1"]
+
+
+async def test_the_symbols_of_the_workspace(rack: Opened, client: Any) -> None:
+    rack.write(rack.text)
+    symbols = await client.workspace_symbol_async(types.WorkspaceSymbolParams("RACK"))
+    assert [(one.name, one.container_name, one.location.uri == rack.uri) for one in symbols] == [
+        ("ReadRackRequest", None, True), ("Rack", "ReadRackRequest", True), ("Racks", "ReadRackRequest", True),
+        ("ReadRackResponse", None, False),
+    ]  # fmt: skip
+    assert symbols[1].location.range.start == rack.at('"name": "Rack"', 0)
+    every = await client.workspace_symbol_async(types.WorkspaceSymbolParams(""))
+    assert [one.name for one in every] == ["ReadRackRequest", "ReadRackResponse"]
+
+
+async def test_a_text_without_a_file(client: LanguageClient) -> None:
+    opened = Opened(client, Path("/unused"), "")
+    opened.close()
+    opened.uri = "untitled:Untitled-1"
+    opened.name = types.TextDocumentIdentifier(opened.uri)
+    item = types.TextDocumentItem(opened.uri, "json", 1, REQUEST)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    assert [one[0] for one in await opened.found()] == ["fields/default-invalid"]
+    opened.write('{ "a": 1, }')
+    assert await opened.found() == []
+    opened.close()
+
+
+async def test_only_what_has_changed_is_published(rack: Opened, client: Any, tmp_path: Path) -> None:
+    response = Opened(client, tmp_path / "ReadRackResponse.json", RESPONSE)
+    await response.found()
+    await rack.found()
+    SHOWN[response.uri] = -1
+    rack.write(rack.text + "\n")
+    await rack.found()
+    await client.text_document_hover_async(types.HoverParams(response.name, types.Position(0, 0)))
+    assert SHOWN[response.uri] == -1
+    response.close()
 
 
 async def test_a_configuration_that_cannot_be_read_is_said(client: LanguageClient, tmp_path: Path) -> None:

@@ -40,10 +40,12 @@ class FieldSpec(_SpecBase, kw_only=True):
     tagged_versions: Annotated[
         _Text, Meta(description="The versions in which the field is a tagged field (KIP-482).")
     ] = UNSET
-    tag: Annotated[Int32 | UnsetType | None, Meta(description="The tag number, counted from 0 in each struct.")] = UNSET
+    tag: Annotated[
+        Int32 | UnsetType | None, Meta(description="The tag number, counted from 0 in each struct (KIP-482).")
+    ] = UNSET
     flexible_versions: Annotated[
         _Text,
-        Meta(description="For string and bytes: where the compact encoding is used, if not where the message is."),
+        Meta(description="For string and bytes: the compact encoding (KIP-482), if not where the message has it."),
     ] = UNSET
     entity_type: Annotated[
         _Text, Meta(description="What the value identifies, for code that checks it; forks have words of their own.")
@@ -94,7 +96,7 @@ class MessageSpec(_SpecBase, kw_only=True):
         Meta(description="For requests and responses: header version by range of versions (KIP-1313)."),
     ] = UNSET
     latest_version_unstable: Annotated[
-        bool | UnsetType, Meta(description="For requests: whether the highest version may still change.")
+        bool | UnsetType, Meta(description="For requests: whether the highest version may still change (KIP-848).")
     ] = UNSET
     common_structs: Annotated[
         list[StructSpec] | UnsetType | None, Meta(description="Structs that several fields use.")

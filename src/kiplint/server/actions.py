@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -10,23 +10,26 @@ from lsprotocol import types
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import FileEdit, Finding
+from kiplint.engine.rule import Rule
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_version import BadField
 from kiplint.fixes.sets import Goal, Migration
 from kiplint.model.schemas import Rpc
+from kiplint.render.report import url_of
 from kiplint.server import cursor
 from kiplint.server.buffer import Buffer
 from kiplint.server.session import diagnostic
 from kiplint.server.workspace import Neighbours, Workspace
 from kiplint.text.edit import Edit, collide
+from kiplint.text.show import printable
 
 FIX_ALL: Final = "source.fixAll.kiplint"
 _Uri = Callable[[str], str]
 
 
 def quick_fixes(
-    workspace: Workspace, buffer: Buffer, selection: types.Range, findings: Iterable[Finding], uri: _Uri
+    workspace: Workspace, buffer: Buffer, selection: types.Range, findings: Sequence[Finding], uri: _Uri
 ) -> Iterator[types.CodeAction]:
     """The fixes of the findings that a range touches; those that are certain are preferred."""
     for finding in findings:
@@ -43,18 +46,78 @@ def quick_fixes(
                 is_preferred=(safe and number == 1) or None,
                 edit=edit_of(workspace, fix.edits, uri),
             )
+        alike = [other for other in findings if other.rule == finding.rule and other.fix]
+        if finding.fix and len(alike) > 1:
+            certain = finding.fix.applicability == "safe"
+            title = f"Fix all findings of {finding.rule} in this file" + ("" if certain else " (have a look)")
+            edit = edit_of(workspace, _together(alike, finding.fix.applicability), uri)
+            yield types.CodeAction(title, types.CodeActionKind.QuickFix, diagnostics=[shown], edit=edit)
 
 
 def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> types.CodeAction | None:
     """All fixes of one file that are certain and do not collide, as one."""
-    taken: list[FileEdit] = []
-    for finding in findings:
-        edits = finding.fix.edits if finding.fix and finding.fix.applicability == "safe" else ()
-        if not any(_collide(new, old) for new in edits for old in taken):
-            taken += edits
+    taken = _together(findings, "safe")
     if not taken:
         return None
     return types.CodeAction("Fix all that is certain", FIX_ALL, edit=edit_of(workspace, taken, uri))
+
+
+def _together(findings: Iterable[Finding], applicability: str) -> list[FileEdit]:
+    """The edits of all fixes that are as certain, and do not collide."""
+    taken: list[FileEdit] = []
+    for finding in findings:
+        edits = finding.fix.edits if finding.fix and finding.fix.applicability == applicability else ()
+        if not any(_collide(new, old) for new in edits for old in taken):
+            taken += edits
+    return taken
+
+
+EXPLAIN: Final = "kiplint.explain"
+OPEN: Final = "kiplint.open"
+
+
+def more(
+    buffer: Buffer,
+    selection: types.Range,
+    findings: Iterable[Finding],
+    rules: Mapping[str, Rule],
+    breaks: Collection[str],
+    uri: str,
+) -> Iterator[types.CodeAction]:
+    """What can be done about every finding that a range touches: suppress it, explain its rule, and open its page.
+
+    A comment suppresses findings of `check`, not those of `diff`, whose identities are `breaks`.
+    """
+    kind = types.CodeActionKind.QuickFix
+    for finding in findings:
+        shown, rule = diagnostic(finding, buffer), rules.get(finding.rule)
+        if not _touch(shown.range, selection):
+            continue
+        if finding.identity not in breaks:
+            edit = types.WorkspaceEdit({uri: [_suppression(finding, buffer)]})
+            yield types.CodeAction(f"Suppress {finding.rule} here, with a reason", kind, [shown], edit=edit)
+        if rule:
+            explain = types.Command(f"Explain {rule.id}", EXPLAIN, arguments=[rule.id])
+            yield types.CodeAction(explain.title, kind, [shown], command=explain)
+        if rule and (url := url_of(rule)):
+            source = f" ({rule.source})" if rule.source else ""
+            page = types.Command(f"Open the page of {rule.id}{source}", OPEN, arguments=[url])
+            yield types.CodeAction(page.title, kind, [shown], command=page)
+
+
+def explanation(rule: Rule) -> str:
+    """The rule in plain text: what it is about, why, and where it comes from."""
+    title = f"{rule.id}: {rule.spec.title}. " if rule.spec.title else f"{rule.id}. "
+    return printable(f"{title}{rule.spec.why}" + (f" Source: {rule.source}." if rule.source else ""))
+
+
+def _suppression(finding: Finding, buffer: Buffer) -> types.TextEdit:
+    """A comment on a line of its own before the finding; its reason is to be written."""
+    start = buffer.lines.starts[finding.span.line - 1]
+    line = buffer.text[start:].partition("\n")[0]
+    indent = line[: len(line) - len(line.lstrip())].rstrip("\r")
+    newline = "\r\n" if "\r\n" in buffer.text else "\n"
+    return types.TextEdit(buffer.range(start, start), f"{indent}// kiplint: ignore[{finding.rule}] TODO: why{newline}")
 
 
 def refactorings(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from kiplint.render.report import RULES_PAGE
 from kiplint.server import actions, cursor, hover, symbols
 from kiplint.server.buffer import Buffer
 from kiplint.server.completion import completion
@@ -109,6 +110,12 @@ def _outline(server: Session) -> None:
         buffer = server.text(params.text_document.uri)
         return symbols.symbols(buffer) if buffer else []
 
+    @server.feature(types.WORKSPACE_SYMBOL)
+    def on_workspace_symbols(params: types.WorkspaceSymbolParams) -> Sequence[types.SymbolInformation]:
+        directories = dict.fromkeys(os.path.dirname(path) for path in server.known.buffers)
+        sets = map(server.known.neighbours, directories)
+        return [*symbols.in_sets(sets, params.query, server.known, server.uri)]
+
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def on_folds(params: types.FoldingRangeParams) -> Sequence[types.FoldingRange]:
         buffer = server.text(params.text_document.uri)
@@ -143,6 +150,23 @@ def _change(server: Session) -> None:
         buffer = server.text(params.text_document.uri)
         return [*_actions(server, buffer, params)] if buffer else []
 
+    @server.command(actions.EXPLAIN)
+    def explain(rule: str) -> None:
+        rules = (known for path in server.known.buffers for known in server.rules(path))
+        text = next((actions.explanation(known) for known in rules if known.id == rule), "")
+        if text:
+            server.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
+
+    @server.command(actions.OPEN)
+    def open_page(url: str) -> None:
+        if not url.startswith(RULES_PAGE):
+            return
+        window = server.client_capabilities.window
+        if window and window.show_document and window.show_document.support:
+            server.window_show_document(types.ShowDocumentParams(url, external=True))
+        else:
+            server.window_show_message(types.ShowMessageParams(types.MessageType.Info, url))
+
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def on_prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         buffer = server.text(params.text_document.uri)
@@ -169,6 +193,9 @@ def _actions(server: Session, buffer: Buffer, params: types.CodeActionParams) ->
     findings = server.findings_of(buffer.path)
     if _is_asked(types.CodeActionKind.QuickFix, only):
         yield from actions.quick_fixes(server.known, buffer, params.range, findings, server.uri)
+        rules = {rule.id: rule for rule in server.rules(buffer.path)}
+        breaks, uri = server.breaks_of(buffer.path), server.uri(buffer.path)
+        yield from actions.more(buffer, params.range, findings, rules, breaks, uri)
     if only and _is_asked(actions.FIX_ALL, only):  # editors ask for it by name, as on saving
         every = actions.fix_all(server.known, findings, server.uri)
         if every:

@@ -67,7 +67,7 @@ class Bases:
 
     def of(self, directory: str, configuration: Configuration) -> ReleasedBase | None:
         """The base of a directory; None without one. Raises SourceError for a setting that is no revision."""
-        top = home_of(directory) if self.setting != NONE else ""
+        top = home_of(directory) if directory and self.setting != NONE else ""
         if not top:
             return None
         if top not in self._commits:

@@ -227,7 +227,7 @@ def _key_items(place: Typing, behind: str, values: Callable[[Typing], Iterable[C
     container = place.tokens[-2] if len(place.tokens) > 1 else ""
     if place.tokens and container not in _ELEMENTS:
         return
-    shape, order = _SHAPES[container]
+    _, order = _SHAPES[container]
     for key in order:
         if key not in place.keys:
             opened = _OPENERS.get(key, '"$1"')
@@ -236,7 +236,12 @@ def _key_items(place: Typing, behind: str, values: Callable[[Typing], Iterable[C
                 word = first.text.strip('"') if first else ""
                 opened = opened.replace("$1", f"${{1:{word}}}") if word else opened
             value = "" if _ALONE.match(behind) else f": {opened}{',' * bool(_NEXT.match(behind))}"
-            yield Choice(f'"{key}"{value}', Kind.Property, _descriptions()[shape].get(key, ""), key)
+            yield Choice(f'"{key}"{value}', Kind.Property, describe_property(container, key), key)
+
+
+def describe_property(container: str, key: str) -> str:
+    """What a property means, with its KIP; empty for an unknown one. `container` is the list that its object is in."""
+    return _descriptions()[_SHAPES[container][0]].get(key, "")
 
 
 @cache

@@ -20,6 +20,7 @@ from kiplint.model.layout import describe, layout, lines, ranges_of, slot, width
 from kiplint.model.message import Message
 from kiplint.server import cursor
 from kiplint.server.buffer import Buffer
+from kiplint.server.completion import describe_property
 from kiplint.server.cursor import child
 from kiplint.server.workspace import Neighbours
 from kiplint.text.locate import Locator
@@ -138,7 +139,7 @@ def hover(
     rules: Iterable[Rule],
     breaks: Mapping[str, Judged] = NOTHING,
 ) -> types.Hover | None:
-    """The message, struct or field that a place belongs to, the reasons for the findings there, and proofs of breaks.
+    """The message, struct or field at a place, its property, the reasons for findings, and the proofs of breaks.
 
     `breaks` has the changes that are findings, by identity.
     """
@@ -150,6 +151,9 @@ def hover(
     node = place.node
     if message and (place.tokens[place.depth :] or node.kind != "object"):
         parts.append(description(cursor.element_at(message, place)))
+    container = place.tokens[place.depth - 2] if place.depth else ""
+    if place.tokens[place.depth :] and (meaning := describe_property(container, key := place.tokens[place.depth])):
+        parts.append(f"{_code(key)}: {meaning}")
     why = {rule.id: rule for rule in rules}
     here = buffer.position(offset)
     for finding in findings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
@@ -94,6 +95,7 @@ class Session(LanguageServer):
         self.findings: dict[str, list[Finding]] = {}
         self.breaks: dict[str, Mapping[str, Judged]] = {}
         self._problem = ""
+        self._shown: dict[str, types.PublishDiagnosticsParams] = {}
         self._waiting: dict[str, tuple[asyncio.TimerHandle, float]] = {}
 
     def uri(self, path: str) -> str:
@@ -129,6 +131,7 @@ class Session(LanguageServer):
             self.known.drop(path)
             self.findings.pop(path, None)
             self.uris.pop(path, None)
+            self._shown.pop(uri, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
             self.later(os.path.dirname(path))
 
@@ -173,15 +176,21 @@ class Session(LanguageServer):
         except UsageError as error:
             for buffer in texts:
                 self.findings[buffer.path] = []
-                self.text_document_publish_diagnostics(refused(buffer, self.uri(buffer.path), str(error)))
+                self._publish(refused(buffer, self.uri(buffer.path), str(error)))
             return
         if problem and problem != self._problem:
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"kiplint: {problem}"))
         self._problem = problem
         for buffer in texts:
             self.findings[buffer.path] = [finding for finding in findings if finding.path == buffer.path]
-            diagnostics = published(buffer, self.uri(buffer.path), self.findings[buffer.path], self.rules(buffer.path))
-            self.text_document_publish_diagnostics(diagnostics)
+            rules = self.rules(buffer.path)
+            self._publish(published(buffer, self.uri(buffer.path), self.findings[buffer.path], rules))
+
+    def _publish(self, shown: types.PublishDiagnosticsParams) -> None:
+        """Show the findings in a text, if they or the text are not as they were."""
+        if self._shown.get(shown.uri) != shown:
+            self._shown[shown.uri] = shown
+            self.text_document_publish_diagnostics(shown)
 
     def findings_of(self, path: str) -> list[Finding]:
         """The findings in a text as it is now."""
@@ -209,7 +218,9 @@ class Session(LanguageServer):
 
 
 def path_of(uri: str) -> str:
-    """The path of a file by its URI; empty for what is not a file."""
+    """The path of a file by its URI; a name in angle brackets for a text without a file, empty for anything else."""
+    if uri.startswith("untitled:"):
+        return f"<{re.sub(r'[/:]', '_', uri[:LONGEST_PATH])}>"
     try:
         path = to_fs_path(uri) if uri.startswith("file:") else None
         known = bool(path) and len(os.fsencode(path or "")) <= LONGEST_PATH and "\0" not in (path or "")

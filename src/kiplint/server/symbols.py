@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
 from typing import Final, NamedTuple
 
 from lsprotocol import types
 
+from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, parse_type
 from kiplint.server import cursor
 from kiplint.server.buffer import Buffer
 from kiplint.server.cursor import Place, child
-from kiplint.server.workspace import Neighbours
+from kiplint.server.workspace import Neighbours, Workspace
+from kiplint.sources.schema_files import SourceError
 from kiplint.text.decode import comments
+from kiplint.text.locate import Locator
 from kiplint.text.show import printable
 from kiplint.text.tree import Node
 
@@ -53,6 +57,41 @@ def _versions(buffer: Buffer, node: Node) -> str:
 def _text(buffer: Buffer, node: Node, key: str) -> str:
     member = child(node, key)
     return (member.string(buffer.text) if member else None) or ""
+
+
+MOST_SYMBOLS: Final = 500
+"""How many symbols of a workspace are listed; the editor asks again when more is typed."""
+
+
+def in_sets(
+    sets: Iterable[Neighbours], query: str, workspace: Workspace, uri: Callable[[str], str]
+) -> Iterator[types.SymbolInformation]:
+    """The messages, structs and fields whose names contain a word; without a word the messages."""
+    word = query.casefold()
+    matches = (
+        (message, kind, name, pointer)
+        for known in sets
+        for message in known.schemas.messages
+        for kind, name, pointer in (_names(message) if word else islice(_names(message), 1))
+        if word in name.casefold()
+    )
+    for message, group in groupby(islice(matches, MOST_SYMBOLS), key=lambda match: match[0]):
+        try:
+            buffer = workspace.buffer(message.file)
+        except SourceError:  # it has just gone
+            continue
+        locator = Locator(buffer.text)
+        for _, kind, name, pointer in group:
+            place = types.Location(uri(message.file), buffer.range(*locator.member(pointer)))
+            around = None if kind is types.SymbolKind.Class else printable(message.name)
+            yield types.SymbolInformation(place, printable(name), kind, container_name=around)
+
+
+def _names(message: Message) -> Iterator[tuple[types.SymbolKind, str, str]]:
+    yield types.SymbolKind.Class, message.name, "/name"
+    for struct in message.structs:
+        yield types.SymbolKind.Struct, struct.name, f"{struct.pointer}/{'name' if struct.is_common else 'type'}"
+    yield from ((types.SymbolKind.Field, field.name, f"{field.pointer}/name") for field in message.all_fields)
 
 
 def folds(buffer: Buffer) -> list[types.FoldingRange]:

@@ -45,6 +45,13 @@ class Neighbours(msgspec.Struct, frozen=True):
         return next((message for message in self.schemas.messages if message.file == path), None)
 
 
+def _may_be_definition(buffer: Buffer) -> bool:
+    """Whether a text is of a JSON file; one without a file has to look like a definition."""
+    return buffer.path.endswith(".json") or (
+        buffer.path.startswith("<") and kind_of(buffer.data, buffer.path) in ("definition", "meant")
+    )
+
+
 class OpenFindings(NamedTuple):
     """The findings in the open texts of a directory, by identity the changes that some of them are, and why there are
     no more of these.
@@ -173,7 +180,7 @@ class Workspace:
 
     def _files(self, directory: str) -> dict[str, bytes]:
         """The bytes of the definitions of a directory, by path; open texts that are not saved yet among them."""
-        texts = {buffer.path: buffer.data for buffer in self.opened(directory) if buffer.path.endswith(".json")}
+        texts = {buffer.path: buffer.data for buffer in self.opened(directory) if _may_be_definition(buffer)}
         if all(kind_of(data, os.path.basename(path)) == "other" for path, data in texts.items()):
             return {}  # nobody knows what else is there, nor how much
         try:
