@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -21,6 +22,7 @@ import kiplint
 import kiplint.compat.kinds
 from conftest import ROOT
 from kiplint.cli.app import make_app
+from kiplint.cli.reader import read
 from kiplint.commands.rules import PACKS_OF_BYTES, rules_of_bytes
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
@@ -242,6 +244,37 @@ def test_every_block_is_run_or_written_or_tried_elsewhere(page: Path) -> None:
         else:
             assert block["title"] or (_name(page), block["language"]) in PARTS
     assert re.findall(r"^(?: {4}|\t)\$ .*", text, re.MULTILINE) == []
+
+
+SNIPPETS = [
+    (page.name, words)
+    for page in BY_HAND
+    for block in BLOCK.finditer(page.read_text("utf-8"))
+    if block["language"] in ("yaml", "groovy")
+    for line in re.findall(
+        r"(?:^| )(?:commandLine '|- (?:run: )?|sh '(?:\.venv/bin/)?)kiplint\b.*", block["body"], re.MULTILINE
+    )
+    for words in [shlex.split(line[line.index("kiplint") :].replace("', '", " ").replace("'", ""))[1:]]
+]
+"""The commands of the snippets for CI servers and build tools: the page, and the words after `kiplint`."""
+
+
+@pytest.mark.parametrize(("page", "words"), SNIPPETS, ids=[" ".join(words) for _, words in SNIPPETS])
+def test_the_commands_of_snippets_have_options_that_exist(page: str, words: list[str]) -> None:
+    call = read(words)
+    assert call, f"{page}: kiplint {shlex.join(words)}"
+    formats = [form.partition("=")[0] for form in call.options.reporting.output_format]  # type: ignore[attr-defined]
+    assert set(formats) <= {*format_names()}
+
+
+def test_every_ci_server_has_a_snippet_of_review() -> None:
+    files = re.findall(
+        r'^```\w+ title="(.+?)"\n((?:(?!```).*\n)*)', (DOCS / "guide/ci.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert [name for name, text in files if re.search(r"kiplint(?: |', ')review|uses: kiplint/kiplint@", text)] == [
+        name for name, _ in files if not name.endswith(".toml")
+    ]
+    assert {"Jenkinsfile", "build.gradle", ".gitlab-ci.yml"} <= {name for name, _ in files}
 
 
 def test_the_readme_opens_with_a_finding_and_the_two_commands() -> None:

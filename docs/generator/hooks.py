@@ -30,6 +30,12 @@ class Hook(NamedTuple):
 
 HOOKS = (
     Hook(
+        "kiplint-review",
+        "Review what a commit brings to Kafka message schemas, what it breaks, and for whom.",
+        "kiplint review",
+        ("--base", "HEAD"),
+    ),
+    Hook(
         "kiplint-check",
         "Check what a commit changes in Kafka message schemas, each together with its siblings, and what it deletes.",
         "kiplint check --only-failing --as-hook",
