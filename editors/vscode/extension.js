@@ -1,31 +1,90 @@
 // Starts `kiplint lsp` and hands it the files that may be definitions. All else is the server's.
 "use strict";
 
-const path = require("path");
+const fs = require("fs");
 const vscode = require("vscode");
-const { LanguageClient } = require("vscode-languageclient/node");
+const { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn } = require("vscode-languageclient/node");
+const { findProgram, advice, install } = require("./program");
 
 let client;
+let told = false;
 
-function command() {
-  const [program, ...args] = vscode.workspace.getConfiguration("kiplint").get("command");
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  const isPath = program.includes("/") || program.includes("\\");
-  const found = isPath && folder && !path.isAbsolute(program) ? path.join(folder, program) : program;
-  return { command: found, args };
+/** The interpreter that the Python extension has chosen, if there is one. */
+async function interpreter(folder) {
+  try {
+    const python = vscode.extensions.getExtension("ms-python.python");
+    const environments = (await python?.activate(), python?.exports?.environments);
+    const chosen = await environments?.resolveEnvironment(environments.getActiveEnvironmentPath(folder));
+    return chosen?.executable.uri?.fsPath;
+  } catch {
+    return undefined; // another version of the extension, or an environment that is gone
+  }
+}
+
+function isFile(file) {
+  return fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+async function program(settings) {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  return findProgram({
+    configured: settings.get("command"),
+    folder: folder?.fsPath,
+    interpreter: await interpreter(folder),
+    trusted: vscode.workspace.isTrusted,
+    path: process.env.PATH,
+    windows: process.platform === "win32",
+    isFile,
+  });
+}
+
+/** Say once what is missing, with the command that installs it. */
+async function tell(message) {
+  if (told) {
+    return;
+  }
+  told = true;
+  const copy = `Copy: ${install}`;
+  const settings = "Open settings";
+  const choice = await vscode.window.showWarningMessage(`kiplint: ${message}`, copy, settings);
+  if (choice === copy) {
+    await vscode.env.clipboard.writeText(install);
+  } else if (choice === settings) {
+    await vscode.commands.executeCommand("workbench.action.openSettings", "kiplint.command");
+  }
 }
 
 async function start() {
-  const pattern = vscode.workspace.getConfiguration("kiplint").get("files");
-  client = new LanguageClient("kiplint", "kiplint", command(), {
-    documentSelector: ["json", "jsonc"].map((language) => ({ scheme: "file", language, pattern })),
+  const settings = vscode.workspace.getConfiguration("kiplint");
+  const found = await program(settings);
+  if (!found) {
+    tell(advice());
+    return;
+  }
+  let runs = false;
+  const pattern = settings.get("files");
+  const languages = ["json", "jsonc"];
+  const failed = (action) => ({ action, handled: true }); // said below, once
+  const starting = new LanguageClient("kiplint", "kiplint", found, {
+    documentSelector: [
+      ...languages.map((language) => ({ scheme: "file", language, pattern })),
+      ...languages.map((language) => ({ scheme: "untitled", language })),
+    ],
+    initializationOptions: { base: settings.get("base") },
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: (...problem) => (runs ? usual.error(...problem) : failed(ErrorAction.Shutdown)),
+      closed: () => (runs ? usual.closed() : failed(CloseAction.DoNotRestart)),
+    },
   });
+  const usual = starting.createDefaultErrorHandler();
+  client = starting;
   try {
-    await client.start();
+    await starting.start();
+    runs = true;
   } catch (error) {
-    vscode.window.showErrorMessage(
-      `kiplint does not start (${error.message}). It comes with: pip install 'kiplint[lsp]'; the setting kiplint.command names another.`
-    );
+    tell(advice(found, error.message));
   }
 }
 
@@ -36,6 +95,7 @@ async function stop() {
 }
 
 async function restart() {
+  told = false;
   await stop();
   await start();
 }
@@ -43,6 +103,7 @@ async function restart() {
 async function activate(context) {
   context.subscriptions.push(
     vscode.commands.registerCommand("kiplint.restart", restart),
+    vscode.workspace.onDidGrantWorkspaceTrust(restart),
     vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("kiplint") && restart())
   );
   await start();

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,73 @@ def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
     assert set(re.findall(r'\.get\("(\w+)"\)', code)) == {name.removeprefix("kiplint.") for name in settings}
     commands = {one["command"] for one in manifest["contributes"]["commands"]}
     assert set(re.findall(r'registerCommand\("([\w.]+)"', code)) == commands
-    assert settings["kiplint.command"]["default"] == ["kiplint", "lsp"]
+    assert settings["kiplint.command"]["default"] == []
     assert manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] == ["kiplint.command"]
-    required = set(re.findall(r'require\("([^"]+)"\)', code)) - {"path", "vscode"}
+    required = set(re.findall(r'require\("([^"]+)"\)', code)) - {"fs", "vscode", "./program"}
     assert {name.partition("/")[0] for name in required} == set(manifest["dependencies"])
+
+
+def test_it_starts_and_claims_json_with_comments_only_where_definitions_are(repo: Path) -> None:
+    manifest = json.loads((repo / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
+    ((language, globs),) = ((one["id"], one["filenamePatterns"]) for one in manifest["contributes"]["languages"])
+    places = [event.removeprefix("workspaceContains:") for event in manifest["activationEvents"]]
+    assert (language, places) == ("jsonc", ["**/kiplint.toml", "**/.kiplint.toml", *globs])
+    patterns = [re.compile(glob.replace("**/", "(.+/)?").replace("*.", "[^/]+[.]")) for glob in globs]
+    claimed = {
+        path: any(pattern.fullmatch(path) for pattern in patterns)
+        for path in (
+            "/k/clients/src/main/resources/common/message/FetchRequest.json",
+            "/k/metadata/src/main/resources/common/metadata/TopicRecord.json",
+            "/k/storage/src/main/resources/message/RemoteLogSegmentMetadataRecord.json",
+            "/k/package.json",
+            "/k/message/X.json",
+            "/k/clients/src/main/resources/common/message/deep/X.json",
+        )
+    }
+    assert list(claimed.values()) == [True, True, True, False, False, False]
+
+
+FIND = """
+const { findProgram, advice } = require(process.argv[1]);
+const cases = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const found = cases.map((item) => findProgram({ ...item, isFile: (file) => item.files.includes(file) }) ?? null);
+console.log(JSON.stringify({ found, advice: [advice(), advice({ command: "/a/kiplint" }, "exit 2")] }));
+"""
+
+UVX = ["--from", "kiplint[lsp]", "kiplint", "lsp"]
+POSIX = {"folder": "/w", "trusted": True, "path": "/usr/bin:.:/opt/bin", "windows": False}
+EVERY = ["/e/bin/kiplint", "/w/.venv/bin/kiplint", "/w/venv/bin/kiplint", "/opt/bin/kiplint", "/usr/bin/uvx"]
+PROGRAMS: list[tuple[dict[str, Any], tuple[str, list[str]] | None]] = [
+    ({"configured": ["tools/kiplint", "lsp"], "files": EVERY}, ("/w/tools/kiplint", ["lsp"])),
+    ({"configured": ["kiplint", "lsp", "--stdio"], "files": []}, ("kiplint", ["lsp", "--stdio"])),
+    ({"configured": [], "interpreter": "/e/bin/python3", "files": EVERY}, ("/e/bin/kiplint", ["lsp"])),
+    ({"interpreter": "/other/bin/python3", "files": EVERY}, ("/w/.venv/bin/kiplint", ["lsp"])),
+    ({"files": EVERY[2:]}, ("/w/venv/bin/kiplint", ["lsp"])),
+    ({"files": EVERY[3:]}, ("/opt/bin/kiplint", ["lsp"])),
+    ({"files": EVERY[4:]}, ("/usr/bin/uvx", UVX)),
+    ({"files": ["kiplint", "/w/kiplint", "/w/.venv/bin/uvx"]}, None),
+    ({"trusted": False, "interpreter": "/w/.venv/bin/python", "files": EVERY[1:3]}, None),
+    ({"trusted": False, "interpreter": "/e/bin/python", "files": EVERY}, ("/e/bin/kiplint", ["lsp"])),
+    ({"folder": None, "files": EVERY[1:]}, ("/opt/bin/kiplint", ["lsp"])),
+    (
+        {"folder": "C:\\w", "path": "C:\\bin;x", "windows": True, "files": ["C:\\w\\.venv\\Scripts\\kiplint.exe"]},
+        ("C:\\w\\.venv\\Scripts\\kiplint.exe", ["lsp"]),
+    ),
+]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
+def test_where_the_program_is_looked_for(repo: Path) -> None:
+    command = ["node", "-e", FIND, str(repo / "editors" / "vscode" / "program.js")]
+    cases = json.dumps([{**POSIX, **case} for case, _ in PROGRAMS])
+    done = subprocess.run(command, input=cases, capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout)
+    assert [found and (found["command"], found["args"]) for found in answer["found"]] == [
+        known for _, known in PROGRAMS
+    ]
+    missing, failing = answer["advice"]
+    assert missing.startswith("kiplint is not installed. Run pip install 'kiplint[lsp]' in the Python environment ")
+    assert failing.startswith("/a/kiplint does not start as a language server (exit 2). Run pip install ")
 
 
 @pytest.mark.parametrize("schema", [message_schema(), config_schema()], ids=["message", "config"])
