@@ -193,6 +193,12 @@ def test_no_error_or_warning_is_known_to_be_false_or_not_judged() -> None:
     assert [rule for rule, record in records.items() if record["wrong"] and record["severity"] != "info"] == []
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "guide").glob("*.md")), ids=_name)
+def test_a_page_of_the_guide_begins_with_its_readers(page: Path) -> None:
+    opening = page.read_text("utf-8").split("\n\n")[1]
+    assert re.match(r"For [^.]+: [^.]", opening), "say in the first sentence for whom the page is, and what it gives"
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) < 150
 
