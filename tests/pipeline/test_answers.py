@@ -19,25 +19,27 @@ def test_report(lake: Lake) -> None:
         "  sample  main  1      0        0     5\n"
         "  sample  tags  1      0        0     2",
         "Error findings in time: fork fork\n"
-        "  introduced  commit      fixed  commit  first release  fixed in  rule                        messages\n"
-        "  2024-03-04  c589f250cc  open                                    kip-1313/frozen-rpc         "
-        "SaslHandshakeRequest, SaslHandshakeResponse\n"
-        "  2024-03-25  8b8f7d7160  open                                    rpc/versions-differ         "
-        "DeleteGroupsResponse\n"
-        "  2024-03-25  8b8f7d7160  open                                    versions/field-above-valid  "
-        "DeleteGroupsResponse",
+        "  introduced  commit      by                  fixed  commit  first release  fixed in  "
+        "rule                        messages\n"
+        "  2024-03-04  c589f250cc  Robin, #17          open                                    "
+        "kip-1313/frozen-rpc         SaslHandshakeRequest, SaslHandshakeResponse\n"
+        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001  open                                    "
+        "rpc/versions-differ         DeleteGroupsResponse\n"
+        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001  open                                    "
+        "versions/field-above-valid  DeleteGroupsResponse",
         "Error findings in time: sample main\n"
-        "  introduced  commit      fixed       commit      first release  fixed in  rule                           messages\n"
-        "  2024-03-04  c589f250cc  2024-04-22  08ccc644d6  never                    kip-1313/frozen-rpc            "
-        "SaslHandshakeRequest, SaslHandshakeResponse\n"
-        "  2024-03-25  8b8f7d7160  2024-06-03  86cc1d3eaf  1.1.0          1.2.0     rpc/versions-differ            "
-        "DeleteGroupsResponse\n"
-        "  2024-03-25  8b8f7d7160  2024-06-03  86cc1d3eaf  1.1.0          1.2.0     versions/field-above-valid     "
-        "DeleteGroupsResponse\n"
-        "  2024-08-12  59f41de424  2024-08-13  ffdc43e005  never                    kip-1313/request-header-order  "
-        "RequestHeader\n"
-        "  2024-10-07  6dd060a137  open                    2.0.0                    kip-1313/header-missing        "
-        "ApiVersionsRequest",
+        "  introduced  commit      by                    fixed       commit      first release  fixed in  "
+        "rule                           messages\n"
+        "  2024-03-04  c589f250cc  Robin, #17            2024-04-22  08ccc644d6  never                    "
+        "kip-1313/frozen-rpc            SaslHandshakeRequest, SaslHandshakeResponse\n"
+        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001    2024-06-03  86cc1d3eaf  1.1.0          1.2.0     "
+        "rpc/versions-differ            DeleteGroupsResponse\n"
+        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001    2024-06-03  86cc1d3eaf  1.1.0          1.2.0     "
+        "versions/field-above-valid     DeleteGroupsResponse\n"
+        "  2024-08-12  59f41de424  Kim, #34, KIP-9002    2024-08-13  ffdc43e005  never                    "
+        "kip-1313/request-header-order  RequestHeader\n"
+        "  2024-10-07  6dd060a137  Robin, #40, KIP-1313  open                    2.0.0                    "
+        "kip-1313/header-missing        ApiVersionsRequest",
     ]
 
 
@@ -75,13 +77,29 @@ def test_blame_of_an_rpc(lake: Lake) -> None:
 
 def test_blame_of_a_rule(lake: Lake) -> None:
     said = "DeleteGroupsResponse has no version 3, which its request was bumped to"
-    head = "  when        commit      release  what     rule                        message"
-    row = f"compat/response-not-bumped  DeleteGroupsResponse  {said}"
+    columns, row = (
+        "what     rule                        message",
+        f"compat/response-not-bumped  DeleteGroupsResponse  {said}",
+    )
+    head = f"  when        commit      by                  release  {columns}"
     assert printed("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
-        f"fork fork\n{head}\n  2024-03-25  8b8f7d7160           changed  {row}",
-        f"sample main\n{head}\n  2024-03-25  8b8f7d7160  1.1.0    changed  {row}",
-        f"sample tags\n{head}\n  2024-04-22  08ccc644d6  1.1.0    changed  {row}",
+        f"fork fork\n{head}\n  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001           changed  {row}",
+        f"sample main\n{head}\n  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001  1.1.0    changed  {row}",
+        f"sample tags\n  when        commit      by  release  {columns}\n"
+        f"  2024-04-22  08ccc644d6      1.1.0    changed  {row}",
     ]
+
+
+def test_who_is_in_the_json_too(lake: Lake) -> None:
+    written = ("blame", str(lake.path), "RequestHeader"), ("changes", str(lake.path), "--since", "2024-08-01")
+    events = [json.loads(printed(*words, "--output-format", "json")) for words in written]
+    rows = [
+        *events[0]["events"],
+        *events[1]["changes"],
+        *json.loads(printed("report", str(lake.path), "--output-format", "json"))["breaks"],
+    ]
+    who = {(row["author"], row["pull_request"], tuple(row["kips"] or ())) for row in rows if row["lineage"] == "main"}
+    assert who == {("Kim", 34, ("KIP-9002",)), ("kiplint", None, ()), ("Robin", 40, ("KIP-1313",))}
 
 
 def test_blame_of_nothing_known(lake: Lake) -> None:

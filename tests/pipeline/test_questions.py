@@ -17,6 +17,14 @@ from kiplint.pipeline.lake.schema import TableFrame, table
 from kiplint.pipeline.tables import Files, Messages, Sets, Spans, Trees
 
 SQL = {
+    "SELECT lineage, event, author, pull_request, kips, release FROM events WHERE rule = 'rpc/versions-differ' "
+    "ORDER BY ALL": [
+        ("fork", "introduced", "Kim", 21, ["KIP-9001"], None),
+        ("main", "fixed", "kiplint", None, [], "1.2.0"),
+        ("main", "introduced", "Kim", 21, ["KIP-9001"], "1.1.0"),
+        ("tags", "fixed", None, None, None, "1.2.0"),
+        ("tags", "introduced", None, None, None, "1.1.0"),
+    ],
     "SELECT * FROM unreleased_findings": [],
     "SELECT DISTINCT rule, days, open FROM finding_lifetimes WHERE lineage = 'main' ORDER BY ALL": [
         ("kip-1313/frozen-rpc", 49, False),

@@ -11,6 +11,7 @@ from kiplint.commands.pipeline.result import ForksAnswer, LakeReport
 from kiplint.commands.pipeline.text import (
     LISTS,
     alike,
+    by,
     called,
     called_forks,
     day,
@@ -146,6 +147,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         day=day,
         shipped=lambda row: first_release(row, released) or "no release",
         titled=called,
+        by=by,
         marks=MARKS,
         titles=STATES,
     )

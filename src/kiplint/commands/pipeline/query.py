@@ -43,8 +43,9 @@ def run(options: Options) -> int:
 
     Every table is a view of its own name. More put things together: `set_findings` has the findings of every revision,
     as `check` tells them, `set_changes` the changes of every step, as `diff` tells them; `set_messages`, `set_fields`,
-    `releases` and `rpcs` say what revisions hold. `unreleased_findings`, `finding_lifetimes`, `version_releases`,
-    `fixed_upstream` and `behind_upstream` answer a question each. A query reads these and nothing else.
+    `releases` and `rpcs` say what revisions hold. `events`, `unreleased_findings`, `finding_lifetimes`,
+    `version_releases`, `fixed_upstream` and `behind_upstream` answer a question each. A query reads these and nothing
+    else.
     """
     from kiplint.commands.pipeline.lake import open_lake, present_answer, write_rows
 

@@ -82,6 +82,12 @@ def short(commit: str | None) -> str:
     return (commit or "")[:10]
 
 
+def by(row: Any) -> str:
+    """Who made what a row is about: the author, the pull request, and KIPs."""
+    request = f"#{row.pull_request}" if row.pull_request else ""
+    return ", ".join(filter(None, (row.author, request, *(row.kips or ()))))
+
+
 def ranged(lowest: int | None, highest: int | None) -> str:
     """A version range in Kafka's notation, empty for none."""
     if lowest is None:
@@ -132,7 +138,7 @@ def _cell(value: object) -> str:
 
 @grids.register
 def _blame(document: documents.BlameDocument) -> Iterator[Grid]:
-    columns = ("when", "commit", "release", "what", "rule", "message", "")
+    columns = ("when", "commit", "by", "release", "what", "rule", "message", "")
     for line, events in groupby(document.events, key=_line):
         yield Grid(titled(*line), columns, [_blamed(event, document.released) for event in events])
     if not document.events:
@@ -143,18 +149,23 @@ def _blamed(event: HistoryEvent, released: Sequence[str]) -> tuple[str, ...]:
     never = EARLY if event.before_first_release else "never" if event.source in released else ""
     text = event.message or "" if event.event != "fixed" else ""
     what = (event.event, event.rule, event.message_name or event.path or "", text)
-    return (day(event.time), short(event.commit), event.release or never, *what)
+    return (day(event.time), short(event.commit), by(event), event.release or never, *what)
 
 
 @grids.register
 def _recent(document: documents.RecentDocument) -> Iterator[Grid]:
-    columns = ("line", "when", "commit", "release", "rule", "message", "")
+    columns = ("line", "when", "commit", "by", "release", "rule", "message", "")
     for name, heading in {"came": "Came in", "went": "Went", "broke": "Broke"}.items():
         events = [event for event in document.changes if event.event == name]
         rows = [
             (
-                *(titled(event.source, event.lineage), day(event.time), short(event.commit), event.release or ""),
-                *(event.rule, event.message_name or event.path or "", "" if name == "went" else event.message or ""),
+                *(titled(event.source, event.lineage), day(event.time), short(event.commit), by(event)),
+                *(
+                    event.release or "",
+                    event.rule,
+                    event.message_name or event.path or "",
+                    "" if name == "went" else event.message or "",
+                ),
             )
             for event in events
         ]
@@ -362,6 +373,7 @@ Cell = Callable[[SpanRow], str]
 FOUND: dict[str, Cell] = {
     "introduced": lambda row: day(row.introduced_time),
     "commit": lambda row: short(row.introduced_commit),
+    "by": by,
     "fixed": lambda row: "open" if row.open else day(row.fixed_time),
     "commit ": lambda row: short(row.fixed_commit),
     "first release": lambda row: "",
@@ -371,6 +383,7 @@ FOUND: dict[str, Cell] = {
 BROKE: dict[str, Cell] = {
     "when": lambda row: day(row.introduced_time),
     "commit": lambda row: short(row.introduced_commit),
+    "by": by,
     "first release": lambda row: "",
     "breaks": lambda row: row.breaks,
     "rule": lambda row: row.rule,
@@ -386,7 +399,7 @@ def _in_time(heading: str, spans: Iterable[SpanRow], released: set[str], cells: 
             release = first_release(some[0], released)
             values = [release if name == "first release" else cell(some[0]) for name, cell in cells.items()]
             rows.append((*values, few(sorted({row.message_name or row.path for row in some}))))
-        never = cells is BROKE and any(row[2] == "never" for row in rows)
+        never = cells is BROKE and any("never" in row for row in rows)
         yield Grid(
             f"{heading}: {titled(*line)}", [*map(str.strip, cells), "messages"], rows, UNRELEASED if never else ""
         )

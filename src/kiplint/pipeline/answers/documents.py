@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from kiplint.pipeline.lake.schema import Columns
+from kiplint.pipeline.lake.schema import Columns, columns
 from kiplint.pipeline.tables import Drift, Matrix, Problems, Sources, Spans
 
 Version = Literal[1]
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     CellRow: TypeAlias = Any
 else:
     SourceRow = _struct("SourceRow", Sources.COLUMNS)
-    SpanRow = _struct("SpanRow", Spans.COLUMNS)
+    SpanRow = _struct("SpanRow", {**Spans.COLUMNS, **columns("author, subject, pull_request int, kips array<string>")})
     DriftRow = _struct("DriftRow", Drift.COLUMNS)
     ProblemRow = _struct("ProblemRow", Problems.COLUMNS)
     CellRow = _struct("CellRow", dict(list(Matrix.COLUMNS.items())[4:]))
@@ -63,7 +63,7 @@ class QueryDocument(msgspec.Struct, frozen=True):
 
 
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding as it came in or was fixed, or a change, with the first release that has it."""
+    """A finding as it came in or was fixed, or a change, with the first release that has it, and who made it."""
 
     source: str
     lineage: str
@@ -80,6 +80,10 @@ class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     path: Text
     message: Text
     before_first_release: bool = False
+    author: Text = None
+    subject: Text = None
+    pull_request: int | None = None
+    kips: tuple[str, ...] | None = None
 
 
 class BlameDocument(msgspec.Struct, frozen=True):

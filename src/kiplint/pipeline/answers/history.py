@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -14,11 +13,10 @@ from kiplint.pipeline.answers.documents import (
     HistoryEvent,
     RecentDocument,
     RevisionState,
-    Row,
     typed,
 )
-from kiplint.pipeline.answers.reader import Reader, is_one_of
-from kiplint.pipeline.tables import FINDING, Messages, Offers, Sets, Spans
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.tables import Messages, Offers, Sets, Spans
 from kiplint.text.words import did_you_mean
 
 SUFFIXES = ("Request", "Response", "Key", "Value")
@@ -33,16 +31,27 @@ def blame(reader: Reader, subject: str, rules: list[str]) -> BlameDocument:
     reader.require(Spans, Messages, Sets)
     names = _distinct(reader, "SELECT message_name FROM spans UNION SELECT message_name FROM messages")
     if any(matches(subject, rule) for rule in rules):
-        violated = (rule for rule in _distinct(reader, "SELECT DISTINCT rule FROM spans") if matches(subject, rule))
-        chosen = reader.rows(Spans, where=is_one_of("rule", violated))
+        violated = _distinct(reader, "SELECT DISTINCT rule FROM spans")
+        column, chosen = "rule", [rule for rule in violated if matches(subject, rule)]
     elif matching := [name for name in names if _is_meant(subject, name)]:
-        chosen = reader.rows(Spans, where=is_one_of("message_name", matching))
+        column, chosen = "message_name", matching
     else:
         hint = did_you_mean(subject, names) or did_you_mean(subject, rules)
         raise UsageError(f"no message and no rule is called {subject}{hint}")
-    events = sorted((event for row in chosen for event in _events(row)), key=_order)
+    events = typed(HistoryEvent, reader.duck.rows(_OF_SUBJECT.format(column), [chosen]))
     released = _distinct(reader, "SELECT DISTINCT source FROM sets WHERE release <> ''")
-    return BlameDocument(1, subject, tuple(events), tuple(released))
+    return BlameDocument(1, subject, events, tuple(released))
+
+
+_OF_SUBJECT: Final = """
+SELECT * FROM events WHERE list_contains($1, {})
+ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, event, field, message
+"""
+_RECENT: Final = """
+SELECT * REPLACE (CASE event WHEN 'introduced' THEN 'came' WHEN 'fixed' THEN 'went' ELSE 'broke' END AS event)
+FROM events WHERE time >= $1 AND breaks IS DISTINCT FROM 'none'
+ORDER BY source, lineage, time, event, rule, message_name, path, message
+"""
 
 
 def _distinct(reader: Reader, sql: str) -> list[str]:
@@ -53,43 +62,10 @@ def _is_meant(subject: str, name: str) -> bool:
     return subject.lower() in {name.lower(), *(name.removesuffix(suffix).lower() for suffix in SUFFIXES)}
 
 
-def _events(row: Row) -> Iterator[HistoryEvent]:
-    ends = [("introduced" if row["what"] == FINDING else "changed", "introduced", "first_release")]
-    if row["fixed_commit"] is not None:
-        ends.append(("fixed", "fixed", "fixed_release"))
-    for event, end, release in ends:
-        at = {name: row[f"{end}_{name}"] for name in ("position", "commit", "time")}
-        early = {"before_first_release": row["before_first_release"] if event != "fixed" else False}
-        yield from typed(HistoryEvent, [{**row, **at, **early, "event": event, "release": row[release]}])
-
-
-def _order(event: HistoryEvent) -> tuple[object, ...]:
-    is_fix = event.event != "fixed"
-    return (event.source, event.lineage, event.position, is_fix, event.rule, event.message_name, event.path)
-
-
-_EVENTS: Final = """
-SELECT source, lineage, '{0}' AS event, {1}_commit AS commit, {1}_time AS time, {2} AS release, rule,
-  severity, breaks, message_name, field, path, message
-FROM spans WHERE {1}_time >= $1 AND {3}
-"""
-_RECENT: Final = (
-    " UNION ALL ".join(
-        _EVENTS.format(*words)
-        for words in (
-            ("came", "introduced", "first_release", "what = 'finding'"),
-            ("went", "fixed", "fixed_release", "what = 'finding'"),
-            ("broke", "introduced", "first_release", "what = 'change' AND breaks <> 'none'"),
-        )
-    )
-    + " ORDER BY source, lineage, time, event, rule, message_name, path, message"
-)
-
-
 def changes(reader: Reader, since: str | None = None) -> RecentDocument:
     """The events since a time in ISO 8601, a day being its beginning. Raises UsageError for what is none."""
     begin = _begin(since) if since else datetime.now(UTC) - USUAL
-    reader.require(Spans)
+    reader.require(Spans, Sets)
     return RecentDocument(1, begin.isoformat(), typed(HistoryEvent, reader.duck.rows(_RECENT, [begin])))
 
 

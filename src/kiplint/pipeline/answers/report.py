@@ -21,6 +21,7 @@ from kiplint.pipeline.answers.documents import (
 from kiplint.pipeline.answers.history import states
 from kiplint.pipeline.answers.matrix import between_nodes
 from kiplint.pipeline.answers.reader import Reader, equals, is_one_of
+from kiplint.pipeline.answers.views import AUTHOR
 from kiplint.pipeline.tables import (
     COLLISION,
     FINDING,
@@ -38,11 +39,15 @@ from kiplint.pipeline.tables import (
     Trees,
 )
 
-GRAVE = ("wire", "storage")
 COUNTED = (Blobs, Trees, Files, Messages, Findings, Changes)
 _OF_CLIENTS = """
 SELECT status, count(*) AS cells FROM matrix WHERE NOT list_contains($1, concat(api_key, ' ', name))
 GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+_SPANS = f"""
+SELECT p.*, {AUTHOR} FROM spans p
+LEFT JOIN sets s ON (s.source, s.lineage, s.position) = (p.source, p.lineage, p.introduced_position)
+WHERE what = 'finding' OR breaks IN ('wire', 'storage')
 """
 _DRIFT = "SELECT source, lineage, status, count(*) AS layouts FROM drift GROUP BY ALL ORDER BY ALL"
 
@@ -50,7 +55,8 @@ _DRIFT = "SELECT source, lineage, status, count(*) AS layouts FROM drift GROUP B
 def report(reader: Reader) -> ReportDocument:
     """The report: all findings and grave breaks in time. Raises UsageError where a stage is missing that it needs."""
     sources = sorted(map(_nearby, reader.rows(Sources)), key=_line)
-    spans = sorted(reader.rows(Spans, where=equals(what=FINDING) | is_one_of("breaks", GRAVE)), key=_in_time)
+    reader.require(Spans, Sets)
+    spans = sorted(reader.duck.rows(_SPANS), key=_in_time)
     collisions = sorted(reader.rows(Drift, where=equals(status=COLLISION)) if reader.count(Drift) else [], key=_drifted)
     problems = reader.rows(Problems) if reader.count(Problems) else []
     cells = reader.duck.rows(_OF_CLIENTS, [between_nodes(reader)])

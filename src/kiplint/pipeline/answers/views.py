@@ -138,8 +138,30 @@ SELECT f.source, f.lineage, f.commit, f.time, f.root, base_by, base.lineage AS b
   date_diff('day', base.time, (SELECT max(time) FROM upstream)) AS days_behind
 FROM forks f LEFT JOIN bases b USING (source, lineage)
 """
+AUTHOR: Final = ", ".join(
+    f"if(starts_with(s.lineage, 'tags'), NULL, {value}) AS {name}"
+    for name, value in {
+        "author": "coalesce(p.inner_author, s.author)",
+        "subject": "coalesce(p.inner_subject, s.subject)",
+        "pull_request": "s.pull_request",
+        "kips": "s.kips",
+    }.items()
+)
+"""Who made the revision `s` of the span `p`; a release is not made by the author of its commit."""
+_SAME: Final = "source, lineage, rule, severity, breaks, message_name, field, path, message"
+_EVENTS: Final = f"""
+SELECT p.* EXCLUDE (inner_author, inner_subject), {AUTHOR} FROM (
+  SELECT {_SAME}, if(what = 'finding', 'introduced', 'changed') AS event, introduced_position AS position,
+    introduced_commit AS commit, introduced_time AS time, first_release AS release, before_first_release,
+    inner_author, inner_subject FROM spans
+  UNION ALL
+  SELECT {_SAME}, 'fixed', fixed_position, fixed_commit, fixed_time, fixed_release, false, NULL, NULL
+  FROM spans WHERE fixed_commit IS NOT NULL
+) p LEFT JOIN sets s USING (source, lineage, position)
+"""
 
 QUESTIONS: Final[Mapping[str, str]] = {
+    "events": "What was introduced, fixed or changed when, with author, pull request and KIPs.",
     "unreleased_findings": "The open findings of branches that no release of their source has.",
     "finding_lifetimes": "Each finding with its first and last day and the number of days between, so far where it is "
     "open.",
@@ -154,5 +176,5 @@ QUESTIONS: Final[Mapping[str, str]] = {
 def questions(upstream: str) -> Mapping[str, str]:
     """The views that answer questions as queries, by name; `upstream` is the source that forks are held against."""
     literal = "'" + upstream.replace("'", "''") + "'"
-    texts = (_UNRELEASED, _LIFETIMES, _RELEASED, _FIXED, _BEHIND)
+    texts = (_EVENTS, _UNRELEASED, _LIFETIMES, _RELEASED, _FIXED, _BEHIND)
     return {name: text.replace("{upstream}", literal) for name, text in zip(QUESTIONS, texts, strict=True)}
