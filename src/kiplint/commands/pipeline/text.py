@@ -13,7 +13,7 @@ from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers import documents
-from kiplint.pipeline.answers.documents import DriftRow, ForkRow, HistoryEvent, RevisionState, SpanRow
+from kiplint.pipeline.answers.documents import DriftRow, ForkRow, HistoryEvent, RevisionState, SpanRow, ranged
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import DIM, paint, table, title, width_of
 from kiplint.text.show import printable
@@ -86,13 +86,6 @@ def by(row: Any) -> str:
     """Who made what a row is about: the author, the pull request, and KIPs."""
     request = f"#{row.pull_request}" if row.pull_request else ""
     return ", ".join(filter(None, (row.author, request, *(row.kips or ()))))
-
-
-def ranged(lowest: int | None, highest: int | None) -> str:
-    """A version range in Kafka's notation, empty for none."""
-    if lowest is None:
-        return ""
-    return str(lowest) if lowest == highest else f"{lowest}-{highest}"
 
 
 def titled(*line: str) -> str:

@@ -53,6 +53,13 @@ def plain(value: object) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+def ranged(lowest: int | None, highest: int | None) -> str:
+    """A version range in Kafka's notation, empty for none."""
+    if lowest is None:
+        return ""
+    return str(lowest) if lowest == highest else f"{lowest}-{highest}"
+
+
 class QueryDocument(msgspec.Struct, frozen=True):
     """What `kiplint pipeline query` answers; `truncated` where there are more rows."""
 

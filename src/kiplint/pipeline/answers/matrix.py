@@ -12,8 +12,8 @@ from kiplint.compat.negotiation.releases import ReleaseMatrix, ReleaseOffers, Rp
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, typed
-from kiplint.pipeline.answers.reader import Reader, ranged
+from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, ranged, typed
+from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.tables import Matrix, Sets
 from kiplint.text.words import did_you_mean
 

@@ -21,13 +21,6 @@ from kiplint.pipeline.lake.storage import MARK
 from kiplint.pipeline.tables import TABLES, Runs
 
 
-def ranged(lowest: int | None, highest: int | None) -> str:
-    """A version range in Kafka's notation, empty for none."""
-    if lowest is None:
-        return ""
-    return str(lowest) if lowest == highest else f"{lowest}-{highest}"
-
-
 class Reader:
     """A state of a lake, the newest or that as of a time or run; raises UsageError where there is none."""
 

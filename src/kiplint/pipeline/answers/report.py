@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 from kiplint.engine.finding import Finding, Span
@@ -93,40 +91,32 @@ def _drifted(row: Row) -> tuple[Any, ...]:
     return *_line(row), row["message_name"], row["type"], row["lowest"], row["highest"]
 
 
+_NEWEST = """
+WITH newest AS (
+  SELECT source, lineage, max(position) AS position, arg_max(root, position) AS root FROM sets GROUP BY ALL
+)
+SELECT {} FROM newest JOIN {}
+"""
+
+
 def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
     """What `check` says of the newest set of each line, how many files it has, and the bytes of those with findings.
 
     A path is the file's in its repository; with several lines, the line stands before it, as a revision does.
     """
     reader.require(Sets)
-    last = reader.duck.rows("SELECT source, lineage, arg_max(root, position) AS root FROM sets GROUP BY ALL")
-    lines = {_line(row): row["root"] for row in last}
-    trees = _by(reader.rows(Trees, None, is_one_of("root", lines.values())), "root")
-    of_lines = [tree["tree"] for some in trees.values() for tree in some]
-    files = _by(reader.rows(Files, None, is_one_of("tree", of_lines)), "tree")
-    blobs = {file["blob"] for some in files.values() for file in some}
-    findings_of = _by(reader.rows(Findings, None, is_one_of("blob", blobs)), "blob")
-    texts = {row["blob"]: row["data"] for row in reader.rows(Blobs, ("blob", "data"), is_one_of("blob", findings_of))}
+    lines = reader.duck.rows("SELECT DISTINCT source, lineage FROM sets")
+    (all_files,) = reader.duck.rows(_NEWEST.format("count(*) AS count", "trees USING (root) JOIN files USING (tree)"))
+    rows = reader.duck.rows(_NEWEST.format("s.*", "set_findings s USING (source, lineage, position)"))
+    blobs = reader.rows(Blobs, ("blob", "data"), is_one_of("blob", {row["blob"] for row in rows}))
+    texts = {row["blob"]: row["data"] or b"" for row in blobs}
     findings: list[Finding] = []
     sources: dict[str, bytes] = {}
-    looked_at = 0
-    for line, root in sorted(lines.items()):
-        before = f"{' '.join(filter(None, line))}:" if len(lines) > 1 else ""
-        for tree in trees[root]:
-            for file in files[tree["tree"]]:
-                looked_at += 1
-                path = before + "/".join(filter(None, (tree["directory"], file["name"])))
-                if mine := list(_of(file, tree["tree"], findings_of[file["blob"]], path)):
-                    findings += mine
-                    sources[path] = texts.get(file["blob"]) or b""
-    findings.sort(key=lambda finding: (finding.path, finding.span.line, finding.span.column, finding.rule))
-    return tuple(findings), looked_at, sources
-
-
-def _of(file: Row, tree: str, rows: list[Row], path: str) -> Iterator[Finding]:
     for row in rows:
-        if row["name"] == file["name"] and row["tree"] in (None, tree):
-            yield Finding(
+        path = f"{' '.join(filter(None, _line(row)))}:{row['path']}" if len(lines) > 1 else row["path"]
+        sources[path] = texts[row["blob"]]
+        findings.append(
+            Finding(
                 rule=row["rule"],
                 severity=row["severity"],
                 message=row["message"],
@@ -138,10 +128,8 @@ def _of(file: Row, tree: str, rows: list[Row], path: str) -> Iterator[Finding]:
                 identity="\0".join((row["rule"], row["message_name"], row["place"])),
                 instead=row["instead"],
             )
-
-
-def _by(rows: list[Row], column: str) -> defaultdict[str, list[Row]]:
-    groups: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[row[column]].append(row)
-    return groups
+        )
+    findings.sort(
+        key=lambda finding: (finding.path, finding.span.line, finding.span.column, finding.rule, finding.message)
+    )
+    return tuple(findings), all_files["count"], sources

@@ -125,7 +125,7 @@ WITH tips AS (
 ), bases AS (
   SELECT source, lineage, 'commit' AS base_by, base FROM shared
   UNION ALL
-  SELECT f.source, f.lineage, 'content', (SELECT arg_max(u, (u.time, u.position)) FROM upstream u WHERE u.root = a.root)
+  SELECT f.source, f.lineage, 'content', (SELECT arg_min(u, (u.time, u.position)) FROM upstream u WHERE u.root = a.root)
   FROM forks f JOIN alike a ON a.head = f.root ANTI JOIN shared s ON s.source = f.source AND s.lineage = f.lineage
 ), steps AS (
   SELECT root, time FROM ({STEPS}) WHERE source = {{upstream}} AND root <> old_root
