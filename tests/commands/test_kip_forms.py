@@ -330,6 +330,26 @@ def test_a_patch_of_a_whole_definition_needs_no_base(tmp_path: Path) -> None:
     assert fields(read_kip(str(page)))[0] == "A int64 0+"
 
 
+@pytest.mark.parametrize(
+    "page", ["```json\n{}\n```\n", "<html><body><pre>{}</pre></body></html>"], ids=["fence", "html"]
+)
+def test_signs_before_changed_lines_make_a_patch(page: str, tmp_path: Path) -> None:
+    lines = BASE.splitlines()[1:]
+    lines[4:5] = [f"-{lines[4]}", f"+{lines[4].replace('int32', 'int64')}"]
+    (tmp_path / "page").write_text(page.replace("{}", "\n".join(lines)))
+    assert fields(read_kip(str(tmp_path / "page")))[0] == "A int64 0+"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["@@ -1 +1 @@\n-a\n+b\n", "```diff\n", "| Name | Type | Versions |\n| A | int8 | 0+ |\n", "XRequest => a\n", "a => [b]\n",
+     "XRequestV0 {\n a int8\n", "a: int8\n", "...", "{...}", "[ // ...\n", '+"', "<td>", "new Schema("],
+)  # fmt: skip
+def test_hostile_text_takes_linear_time(piece: str, tmp_path: Path) -> None:
+    (tmp_path / "page").write_text(piece * 5_000)
+    assert read_kip(str(tmp_path / "page")).current == ()
+
+
 TABLE: Final = """## XRequest, version 2
 
 | Name | Type | Versions | Ignorable | Description |

@@ -12,7 +12,7 @@ import msgspec
 
 from kiplint.commands.kip.forms import Form, Kind, Originals, Piece, Unread, name_in, read_block
 from kiplint.commands.kip.notations import find_grammars, find_others, find_structs, find_tables
-from kiplint.commands.kip.patches import find_patches, new_side
+from kiplint.commands.kip.patches import find_patches, new_side, unsigned
 from kiplint.engine.finding import Span
 from kiplint.model.load import Definition, load
 from kiplint.sources.schema_files import SourceError
@@ -112,6 +112,8 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
     patches = find_patches(plain)
     new = new_side(plain, patches)
     blocks = find_blocks(new)
+    if (bare := unsigned(new, blocks.blocks)) != new:
+        new, blocks = bare, find_blocks(bare)
     whole = [read_block(block) for block in blocks.blocks]
     in_patches = [(patch.start, patch.end) for patch in patches]
     complete = {_stretch_of(form.start, in_patches) for form in whole}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from kiplint.commands.kip.forms import Form, Original, Originals, Piece, Unread, join, name_in, supplied, written
+from kiplint.text.document import Block
 
 _FENCE: Final = re.compile(r"[ \t]*(?P<fence>```+|~~~+)[ \t]*(?P<language>\w*)")
 _HUNK: Final = re.compile(r"@@+ -\d+(?:,(?P<old>\d+))? \+\d+(?:,(?P<new>\d+))? @@")
@@ -110,6 +111,21 @@ def new_side(plain: str, patches: Sequence[Patch]) -> str:
             parts.append(" " * (len(body) - len(shown)) + shown + text[len(body) :])
             at += len(text)
         done = patch.end
+    return "".join([*parts, plain[done:]])
+
+
+_SIGNED: Final = re.compile(r"""^(?:(-)|\+)(?=[ \t]*(?:["{}\[\]]|//|\.\.\.))([^\r\n]*)""", re.MULTILINE)
+
+
+def unsigned(plain: str, blocks: Iterable[Block]) -> str:
+    """The text, as long as before, with the new side of definitions whose changed lines begin with a sign."""
+    parts: list[str] = []
+    done = 0
+    for block in blocks:
+        body = plain[block.start : block.end]
+        new = _SIGNED.sub(lambda match: " " * len(match.group()) if match[1] else " " + match[2], body)
+        parts += [plain[done : block.start], new]
+        done = block.end
     return "".join([*parts, plain[done:]])
 
 
