@@ -140,6 +140,7 @@ def changes(path: str, files: Mapping[str, bytes], base: ReleasedBase, rules: Ru
 
 def _side(files: Mapping[str, bytes], message: Message) -> Tree:
     """The tree of a message, the other half of its RPC and the headers, which are known by the names of their files."""
-    starts = (message.base_name, *HEADERS)
-    near = {path: data for path, data in files.items() if re.split(r"[/:]", path)[-1].startswith(starts)}
+    names = {f"{name}.json" for name in HEADERS}
+    names |= {f"{message.base_name}{suffix}.json" for suffix in ("Request", "Response", "Key", "Value")}
+    near = {path: data for path, data in files.items() if re.split(r"[/:]", path)[-1] in names}
     return make_tree("", [("", {**near, message.file: message.data}.items())])
