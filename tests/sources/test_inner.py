@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from kiplint.sources.git import open_repository
-from kiplint.sources.history import Inner, inner_commit
+from kiplint.sources.history import Inner, branch, inner_commit
 
 HISTORY = """commit refs/heads/main
 mark :1
@@ -61,3 +63,25 @@ def test_by_path(tmp_path: Path) -> None:
     assert inner_commit(objects, merge, "*.json") is None
     assert inner_commit(objects, side[1], "b*.json") is None
     assert inner_commit(objects, side[-1], "a.json") is None  # no parent to begin from
+
+
+MAILMAP = """M 100644 inline .mailmap
+data 41
+Mary <m@example.com>
+Tom <t@example.com>
+"""
+
+
+@pytest.mark.parametrize("form", ["work tree", "bare", "bundle"])
+def test_authors_go_by_the_mailmap(tmp_path: Path, form: str) -> None:
+    place, bare, bundle = (str(tmp_path / name) for name in ("history", "bare.git", "all.bundle"))
+    subprocess.run(["git", "init", "-q", "-b", "main", place], check=True)
+    history = (HISTORY + MAILMAP).encode()
+    subprocess.run(["git", "-C", place, "fast-import", "--quiet"], input=history, check=True)
+    subprocess.run(["git", "-C", place, "reset", "-q", "--hard"], check=True)
+    subprocess.run(["git", "clone", "-q", "--bare", place, bare], check=True)
+    subprocess.run(["git", "-C", place, "bundle", "create", "-q", bundle, "--all", "HEAD"], check=True)
+    objects = open_repository({"work tree": place, "bare": bare, "bundle": bundle}[form])
+    assert [revision.text.author for revision in branch(objects, "main")] == ["Mary", "Mary"]
+    inner = inner_commit(objects, objects.run("rev-parse", "main").strip(), "b*.json")
+    assert (inner and inner.author) == "Tom"

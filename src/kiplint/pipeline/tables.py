@@ -30,8 +30,8 @@ class Sources(TableFrame):
 class Sets(TableFrame):
     """`position` counts from 0 along the lineage; `release` is the tag; `root` names the content, see `trees`.
 
-    The columns from `author` on are read out of the commit: its first line, the pull request behind it, and the numbers
-    of KIPs and of JIRA's issues (KAFKA-1) anywhere in its message.
+    The columns from `author` (as `.mailmap` has it) on are read out of the commit: its first line, the pull request
+    behind it, and the numbers of KIPs and of JIRA's issues (KAFKA-1) anywhere in its message.
     """
 
     NAME = "sets"

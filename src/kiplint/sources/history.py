@@ -22,7 +22,7 @@ from kiplint.sources.git import (
 )
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 
-_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%an%n%B%x00")
+_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%B%x00")
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
 _JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
 _OTHER_JIRA: Final = re.compile(r"(?:\[[^\]]{0,80}\]\s*)*\[?([A-Z][A-Z0-9]{1,15}-[0-9]{1,7})\b")
@@ -345,7 +345,7 @@ def inner_commit(objects: Objects, merge: str, path: str) -> Inner | None:
 
     None also for a shallow history, and for a path that git quotes. Raises SourceError.
     """
-    shown = ("-1", "--no-merges", "--encoding=UTF-8", "--format=%H%x00%an%x00%s")
+    shown = ("-1", "--no-merges", "--encoding=UTF-8", "--format=%H%x00%aN%x00%s")
     found = objects.run("rev-list", *shown, f"{merge}^1..{merge}", "--", f":(literal){path}")
     words = found.partition("\n")[2].rstrip("\n").split("\0")
     return Inner(*words) if len(words) == 3 else None
