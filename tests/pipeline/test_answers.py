@@ -90,6 +90,22 @@ def test_blame_of_a_rule(lake: Lake) -> None:
     ]
 
 
+def test_reviewers(lake: Lake) -> None:
+    assert printed("blame", str(lake.path), "DeleteGroups", "--reviewers").startswith(
+        "Reviewers for DeleteGroups\n"
+        "  author   commits  last\n"
+        "  Robin    1        2024-10-07\n"
+        "  kiplint  1        2024-06-03\n"
+        "  Kim      1        2024-03-25\n\n"
+    )
+    written = printed("blame", str(lake.path), "kip-1313/frozen-rpc", "--reviewers", "--output-format", "json")
+    assert [(who["author"], who["commits"]) for who in json.loads(written)["reviewers"]] == [
+        ("kiplint", 1),
+        ("Robin", 1),
+    ]
+    assert json.loads(printed("blame", str(lake.path), "DeleteGroups", "--output-format", "json"))["reviewers"] is None
+
+
 def test_who_is_in_the_json_too(lake: Lake) -> None:
     written = ("blame", str(lake.path), "RequestHeader"), ("changes", str(lake.path), "--since", "2024-08-01")
     events = [json.loads(printed(*words, "--output-format", "json")) for words in written]

@@ -18,7 +18,8 @@ class BlameRoom:
     """`kiplint pipeline blame`."""
 
     EPILOG = (
-        "Examples:  kiplint pipeline blame lake SaslHandshake   |   kiplint pipeline blame lake compat/layout-changed"
+        "Examples:  kiplint pipeline blame lake SaslHandshake   |   "
+        "kiplint pipeline blame lake compat/layout-changed   |   kiplint pipeline blame lake Fetch --reviewers"
     )
 
     class Options(Group, frozen=True):
@@ -26,6 +27,9 @@ class BlameRoom:
 
         lake: LakeArgument
         wanted: Annotated[str, Argument("A message, an RPC, a rule, or a pack.", "MESSAGE|RULE")]
+        reviewers: Annotated[bool, Option("Also show who changed the message most in the last year of the lake.")] = (
+            False
+        )
         output_format: AnswerFormOption = "text"
         color: ColorOption = "auto"
 
@@ -42,7 +46,8 @@ class BlameRoom:
         from kiplint.pipeline.answers.history import blame
 
         rules = [rule.id for rule in configure(config={}).known()]
-        return present_answer(blame(reader, options.wanted, rules), options.output_format, options.color)
+        answer = blame(reader, options.wanted, rules, reviewers=options.reviewers)
+        return present_answer(answer, options.output_format, options.color)
 
 
 class MatrixRoom:

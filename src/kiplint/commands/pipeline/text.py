@@ -132,6 +132,10 @@ def _cell(value: object) -> str:
 @grids.register
 def _blame(document: documents.BlameDocument) -> Iterator[Grid]:
     columns = ("when", "commit", "by", "release", "what", "rule", "message", "")
+    if document.reviewers is not None:
+        people = [(person.author, shown(person.commits), day(person.last)) for person in document.reviewers]
+        note = "" if people else "nobody changed it in the last year of the lake"
+        yield Grid(f"Reviewers for {document.of}", ("author", "commits", "last"), people, note)
     for line, events in groupby(document.events, key=_line):
         yield Grid(titled(*line), columns, [_blamed(event, document.released) for event in events])
     if not document.events:

@@ -93,13 +93,25 @@ class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     kips: tuple[str, ...] | None = None
 
 
+class Reviewer(msgspec.Struct, frozen=True):
+    """An author, how many of their commits changed the messages in the last year of the lake, and when the last did."""
+
+    author: str
+    commits: int
+    last: Time | None
+
+
 class BlameDocument(msgspec.Struct, frozen=True):
-    """What `kiplint pipeline blame` answers; `released` are the sources that have releases."""
+    """What `kiplint pipeline blame` answers; `released` are the sources that have releases.
+
+    `reviewers` are those who know the messages best, with `--reviewers` only.
+    """
 
     version: Version
     of: str
     events: tuple[HistoryEvent, ...]
     released: tuple[str, ...]
+    reviewers: tuple[Reviewer, ...] | None = None
 
 
 class RecentDocument(msgspec.Struct, frozen=True):

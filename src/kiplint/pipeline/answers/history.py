@@ -12,10 +12,12 @@ from kiplint.pipeline.answers.documents import (
     BlameDocument,
     HistoryEvent,
     RecentDocument,
+    Reviewer,
     RevisionState,
     typed,
 )
 from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.answers.views import TAGS
 from kiplint.pipeline.tables import Messages, Offers, Sets, Spans
 from kiplint.text.words import did_you_mean
 
@@ -23,10 +25,11 @@ SUFFIXES = ("Request", "Response", "Key", "Value")
 USUAL: Final = timedelta(days=7)
 
 
-def blame(reader: Reader, subject: str, rules: list[str]) -> BlameDocument:
+def blame(reader: Reader, subject: str, rules: list[str], *, reviewers: bool = False) -> BlameDocument:
     """The events of a message (an RPC by the name without its suffix), or of a rule, a pack or a glob of them.
 
-    `rules` are the ids of all rules there are. Raises UsageError for what is neither.
+    With `reviewers` also who changed its messages most in the last year of the lake. `rules` are the ids of all rules
+    there are. Raises UsageError for what is neither.
     """
     reader.require(Spans, Messages, Sets)
     names = _distinct(reader, "SELECT message_name FROM spans UNION SELECT message_name FROM messages")
@@ -40,12 +43,26 @@ def blame(reader: Reader, subject: str, rules: list[str]) -> BlameDocument:
         raise UsageError(f"no message and no rule is called {subject}{hint}")
     events = typed(HistoryEvent, reader.duck.rows(_OF_SUBJECT.format(column), [chosen]))
     released = _distinct(reader, "SELECT DISTINCT source FROM sets WHERE release <> ''")
-    return BlameDocument(1, subject, events, tuple(released))
+    messages = chosen if column == "message_name" else sorted({event.message_name for event in events})
+    people = typed(Reviewer, reader.duck.rows(_REVIEWERS, [messages])) if reviewers else None
+    return BlameDocument(1, subject, events, tuple(released), people)
 
 
 _OF_SUBJECT: Final = """
 SELECT * FROM events WHERE list_contains($1, {})
 ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, event, field, message
+"""
+_REVIEWERS: Final = f"""
+WITH held AS (
+  SELECT DISTINCT s.source, s.lineage, position, commit, author, time, message_name, blob
+  FROM messages JOIN files USING (blob) JOIN trees USING (tree) JOIN sets s USING (root)
+  WHERE list_contains($1, message_name) AND NOT {TAGS}
+), touched AS (
+  SELECT *, lag(blob) OVER (PARTITION BY source, lineage, message_name ORDER BY position) AS old FROM held
+)
+SELECT author, count(DISTINCT commit) AS commits, max(time) AS last FROM touched
+WHERE author <> '' AND position > 0 AND blob IS DISTINCT FROM old
+  AND time > (SELECT max(time) - INTERVAL 1 YEAR FROM sets) GROUP BY author ORDER BY commits DESC, last DESC, author
 """
 _RECENT: Final = """
 SELECT * REPLACE (CASE event WHEN 'introduced' THEN 'came' WHEN 'fixed' THEN 'went' ELSE 'broke' END AS event)

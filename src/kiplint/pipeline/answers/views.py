@@ -56,11 +56,12 @@ def definitions(quote: str) -> Mapping[str, str]:
     return {name: text.format(**named).strip() for name, text in zip(VIEWS, texts, strict=True)}
 
 
-_TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
+TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
+"""The condition that a line is one of releases."""
 _SPAN: Final = "source, lineage, rule, severity, message_name, path, message"
 _UNRELEASED: Final = f"""
 SELECT {_SPAN}, introduced_commit, introduced_time FROM spans
-WHERE what = 'finding' AND open AND first_release IS NULL AND NOT {_TAGS} AND source IN (SELECT source FROM releases)
+WHERE what = 'finding' AND open AND first_release IS NULL AND NOT {TAGS} AND source IN (SELECT source FROM releases)
 """
 _LIFETIMES: Final = f"""
 SELECT {_SPAN}, introduced_commit, introduced_time, fixed_commit, fixed_time, ended, first_release, fixed_release, open,
@@ -84,7 +85,7 @@ FROM beside WHERE highest >= greatest(lowest, coalesce(known + 1, 0))
 """
 _FIXED: Final = f"""
 WITH lines AS (  -- a branch has a fix before a release has it
-  SELECT key, {_TAGS} AS is_tags, arg_max({{'commit': fixed_commit, 'time': fixed_time, 'release': fixed_release,
+  SELECT key, {TAGS} AS is_tags, arg_max({{'commit': fixed_commit, 'time': fixed_time, 'release': fixed_release,
     'ended': ended}}, fixed_position) AS fixed
   FROM spans WHERE source = {{upstream}} AND what = 'finding' GROUP BY key, lineage HAVING NOT bool_or(open)
 ), ended AS (
@@ -96,13 +97,13 @@ FROM spans JOIN ended USING (key) WHERE source <> {{upstream}} AND what = 'findi
 """
 _BEHIND: Final = f"""
 WITH tips AS (
-  SELECT source, lineage, {_TAGS} AS is_tags, arg_max(commit, position) AS commit, arg_max(time, position) AS time,
+  SELECT source, lineage, {TAGS} AS is_tags, arg_max(commit, position) AS commit, arg_max(time, position) AS time,
     arg_max(root, position) AS root
   FROM sets WHERE source <> {{upstream}} GROUP BY source, lineage
 ), forks AS (  -- tags repeat what the branches of a source have
   SELECT * FROM tips WHERE NOT is_tags OR source NOT IN (SELECT source FROM tips WHERE NOT is_tags)
 ), upstream AS (
-  SELECT lineage, {_TAGS} AS is_tags, position, commit, time, root FROM sets
+  SELECT lineage, {TAGS} AS is_tags, position, commit, time, root FROM sets
   WHERE source = {{upstream}} AND root IN (SELECT root FROM trees)
 ), merged AS (  -- the revisions of a line that upstream has too, and those that it merged
   SELECT source, lineage, unnest(list_append(parents[2:], commit)) AS commit
@@ -129,7 +130,7 @@ WITH tips AS (
   FROM forks f JOIN alike a ON a.head = f.root ANTI JOIN shared s ON s.source = f.source AND s.lineage = f.lineage
 ), steps AS (
   SELECT root, time FROM ({STEPS}) WHERE source = {{upstream}} AND root <> old_root
-    AND {_TAGS} = (SELECT bool_and(is_tags) FROM upstream)
+    AND {TAGS} = (SELECT bool_and(is_tags) FROM upstream)
 )
 SELECT f.source, f.lineage, f.commit, f.time, f.root, base_by, base.lineage AS base_lineage, base.commit AS base_commit,
   base.time AS base_time, base.root AS base_root,
