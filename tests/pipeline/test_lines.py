@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,14 +11,17 @@ from typing import Any, cast
 
 import pytest
 from benchmarks.sample import make_history
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.listing import list_all, read_source
 from kiplint.pipeline.stage import Context, Engine, Work
 from kiplint.pipeline.stages import ingest
-from kiplint.pipeline.tables import Roots, Sets, Sources
+from kiplint.pipeline.tables import Roots, Sets, Sources, Trees
 
 NO_SPARK = cast(SparkSession, None)
 
@@ -94,3 +98,45 @@ def test_the_time_of_a_lake_is_utc(tmp_path: Path, history: Path) -> None:
     lake = Lake(tmp_path / "lake")
     listed(lake, f"a={history}#main")
     assert Reader(lake).rows(Sets)[0]["time"] == datetime(2024, 1, 8, 12, tzinfo=UTC)
+
+
+def test_the_base_of_a_fork_is_what_git_says(tmp_path: Path) -> None:
+    """Forks that leave upstream anywhere and merge it now and then, against `git merge-base`."""
+    chance = random.Random(1)
+    place, names = str(tmp_path / "repository"), [f"fork{number}" for number in range(20)]
+    stream, marks = [], 0
+
+    def commit(line: str, before: int, merged: int = 0) -> int:
+        nonlocal marks
+        marks += 1
+        links = f"from :{before}\n" * bool(before) + f"merge :{merged}\n" * bool(merged)
+        head = f"commit refs/heads/{line}\nmark :{marks}\ncommitter M <m@example.com> {1700000000 + marks} +0000\n"
+        stream.append(f"{head}data 1\nx\n{links}M 100644 inline {line}.json\ndata {len(str(marks))}\n{marks}\n")
+        return marks
+
+    main = [commit("main", 0)]
+    main += [commit("main", main[0] + step) for step in range(30)]
+    for name in names:
+        base = chance.randrange(20)
+        last = main[base]
+        for _ in range(chance.randrange(1, 9)):
+            merged = chance.randrange(base, len(main)) if chance.random() < 0.4 else 0
+            base = merged or base
+            last = commit(name, last, main[merged] if merged else 0)
+    subprocess.run(["git", "init", "-q", "-b", "main", place], check=True)
+    subprocess.run(["git", "-C", place, "fast-import", "--quiet"], input="".join(stream).encode(), check=True)
+
+    lake = Lake(tmp_path / "lake")
+    sources = ["up=" + place + "#main", *(f"{name}={place}#{name}" for name in names)]
+    assert listed(lake, *sources) == []
+    trees = sorted({(row["root"], "", row["root"]) for row in Reader(lake).rows(Sets)})
+    with lake.writing():
+        parts = write_table(table(Trees.COLUMNS, trees), lake.storage, lake.stage("trees"))
+        lake.publish(replace(lake.snapshot(), request={"sources": sources}), {"trees": parts}, "ingest")
+    bases = {row["source"]: row["base_commit"] for row in Reader(lake).duck.rows("SELECT * FROM behind_upstream")}
+    merge_base = ["git", "-C", place, "merge-base", "main"]
+    assert bases == {
+        name: subprocess.run([*merge_base, name], check=True, capture_output=True, text=True).stdout.strip()
+        for name in names
+    }
+    assert len({*bases.values()}) > 5
