@@ -209,9 +209,9 @@ def test_no_option_of_the_command_line_is_lost(checked: list[CheckPart]) -> None
     """What an option of the command line is called, the option of the check is called too, but for a few."""
     same = {one.name for one in fields(Options)} & EVERY.keys()
     assert EVERY.keys() - same == {"mending", "fixes", "repository", "strictly"}
-    given = {name: EVERY[name] for name in same} | {"diff": True, "repo": "there"}
+    given = {name: EVERY[name] for name in same} | {"diff": True, "repo": "there", "choose": ("tags/gap=2",)}
     _checked(msgspec.structs.replace(Options(), sets=(FILE,), **given))
     (part,) = checked
     assert asdict(part.options) == {
-        **EVERY, "mending": "diff", "fixes": True, "repository": "there", "strictly": False,
+        **EVERY, "mending": "diff", "fixes": True, "repository": "there", "strictly": False, "choose": {"tags/gap": 2},
     }  # fmt: skip

@@ -66,6 +66,15 @@ def test_a_version_that_becomes_what_a_release_has_breaks_nothing(sets: Path) ->
     assert kiplint.diff("old", "trunk", released=["release", "other"]).status == "findings"
 
 
+def test_a_version_that_releases_have_differently_breaks_the_other_release(sets: Path) -> None:
+    """Whichever release is read first, and although one of them has the new bytes."""
+    for releases in (["release", "old"], ["old", "release"]):
+        result = kiplint.diff("old", "trunk", released=releases)
+        assert {(change.rule, change.breaks, change.versions) for change in result.changes} == {
+            ("compat/layout-changed", "wire", "0-2")
+        }
+
+
 def test_a_record_is_released_under_its_name_whatever_its_type_was(tmp_path: Path) -> None:
     sets = {
         "release": ("data", "uint16"),

@@ -130,15 +130,18 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
 def restored_versions(messages: Both, versions: VersionRange, releases: Releases | None) -> VersionRange:
     """Of released versions, those in which the new message has the bytes of a release, and the old of none."""
     old, new = messages
-    forms = releases.messages(old) if releases else []
-    restored = NONE
-    ranges = [part for message in (old, new, *forms) for part in _all_ranges(message)]
-    for piece in boundaries(ranges, versions) if forms else ():
-        before, after = (_on_the_wire(message, piece.lowest) for message in messages)
-        if before != after:
-            wires = [_on_the_wire(form, piece.lowest) for form in forms if piece <= released_versions(form)]
-            restored |= piece if after in wires and before not in wires else NONE
-    return restored
+    own = [*_all_ranges(old), *_all_ranges(new)]
+    changed = restored = NONE
+    for piece in boundaries(own, versions) if releases else ():
+        changed |= piece if _on_the_wire(old, piece.lowest) != _on_the_wire(new, piece.lowest) else NONE
+    for form in releases.messages(old) if releases else ():
+        if not changed:
+            break
+        for piece in boundaries([*own, *_all_ranges(form)], changed & released_versions(form)):
+            wire = _on_the_wire(form, piece.lowest)
+            changed -= piece if wire == _on_the_wire(old, piece.lowest) else NONE
+            restored |= piece if wire == _on_the_wire(new, piece.lowest) else NONE
+    return restored & changed
 
 
 def _released(message: Message, releases: Releases | None) -> VersionRange:

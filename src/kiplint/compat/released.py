@@ -36,19 +36,26 @@ class Releases:
     def versions(self, message: Message) -> VersionRange:
         """The valid versions of a message that a release has; its unstable version is not released."""
         key = _identity(message)
-        while message.valid - self._known.get(key, NONE):
-            tree = next(self._trees, None)
-            if tree is None:
-                break
-            for released in tree.messages:
-                identity = _identity(released)
-                self._known[identity] = self._known.get(identity, NONE) | released_versions(released)
-                self._messages.setdefault(identity, []).append(released)
+        while message.valid - self._known.get(key, NONE) and self._read():
+            pass
         return message.valid & self._known.get(key, NONE)
 
-    def messages(self, message: Message) -> list[Message]:
-        """The message as the releases have it that `versions` has read."""
-        return self._messages.get(_identity(message), [])
+    def messages(self, message: Message) -> Iterator[Message]:
+        """The message as each release has it, the newest first."""
+        known, place = self._messages.setdefault(_identity(message), []), 0
+        while place < len(known) or self._read():
+            read = known[place:]
+            place += len(read)
+            yield from read
+
+    def _read(self) -> bool:
+        """Read the next release; whether there was one."""
+        tree = next(self._trees, None)
+        for released in tree.messages if tree else ():
+            identity = _identity(released)
+            self._known[identity] = self._known.get(identity, NONE) | released_versions(released)
+            self._messages.setdefault(identity, []).append(released)
+        return tree is not None
 
     def __str__(self) -> str:
         shown = [*self.names[:SHOWN], *([f"{len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else [])]
