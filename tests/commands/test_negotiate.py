@@ -287,7 +287,9 @@ def test_a_capture_as_the_client(history: Path, corpus: Path, tmp_path: Path) ->
     ran = kiplint("negotiate", capture, "confluent-8.0.0:", "--repo", history, "--output-format", "json", cwd=tmp_path)
     found = msgspec.json.decode(ran.out, type=Negotiation)
     assert (found.client, found.summary.agreed, ran.code) == (str(capture), 24, 0)
-    assert found.exchanges[0].notes[-1] == "the versions are those of the captured requests; the client may have more"
+    assert (
+        found.exchanges[0].notes[-1] == "only the versions of the captured requests are known; the client may have more"
+    )
     assert row(found, "IncrementalAlterConfigs").client == "1"
 
 

@@ -244,7 +244,7 @@ def test_a_new_rpc_can_be_alone_and_is_refused_where_one_is() -> None:
     for name, key, problem in (
         ("X", None, "there is XRequest already"),
         ("foo", None, "not a name for an RPC"),
-        ("Foo", 1, "API key 1 is that of X; the next free one is 2"),
+        ("Foo", 1, "API key 1 belongs to X; the next free one is 2"),
     ):
         with pytest.raises(BadName, match=problem):
             new_rpc(name, schemas(x()), api_key=key)

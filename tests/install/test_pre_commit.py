@@ -60,13 +60,18 @@ def kafka(corpus: Path, tmp_path: Path) -> Path:
     return make_repository(tmp_path / "kafka", {"package.json": b'{"name": "not ours"}\n'})
 
 
-def configuration(clone: Path) -> dict[str, bytes]:
-    """The guide's configuration, with the clone for the place of kiplint."""
+def configuration(clone: Path, *hooks: str) -> dict[str, bytes]:
+    """The guide's configuration, with the clone for the place of kiplint; other hooks than its own where given."""
     (text,) = re.findall(r'^```yaml title="\.pre-commit-config\.yaml"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
     text = text.replace("https://github.com/kiplint/kiplint", str(clone)).replace(
         "v0.1.0", git(clone, "rev-parse", "HEAD")
     )
+    if hooks:
+        text = text.replace("- id: kiplint-review\n", "\n      ".join(f"- id: {hook}" for hook in hooks) + "\n")
     return {".pre-commit-config.yaml": text.encode()}
+
+
+HALVES = ("kiplint-check", "kiplint-diff")
 
 
 MISTAKE = '    { "name": "Mistake", "type": "int31", "versions": "0+", "about": "Not a type." },\n'
@@ -82,11 +87,12 @@ def spoil(kafka: Path, line: str) -> str:
     git(kafka, "add", "-A")
     margin = " " * len(str(number))
     return (
-        'error[fields/unknown-type]: "int31" is not a type\n'
+        'error[fields/unknown-type]: [?] "int31" is not a type\n'
         f"{margin}--> {path}:{number}:26\n{margin} |\n{number} | {line}{margin} | {' ' * 25}{'^' * 15}\n"
         f'{margin} = help: write "int32"\n'
         f"{margin} = source: Kafka's generator\n\n"
         "Found 1 error in 1 file. `kiplint explain RULE` explains a rule.\n"
+        "[*] 1 fixable with --fix --unsafe-fixes.\n"
     )
 
 
@@ -115,9 +121,9 @@ def test_try_repo(clone: Path, home: Path, kafka: Path) -> None:
 
 
 def test_commits(clone: Path, home: Path, kafka: Path) -> None:
-    """Both hooks, as the guide configures them, on what is staged."""
+    """The hooks for one half of a review each, on what is staged."""
     pre_commit = PreCommit(kafka, home)
-    write(kafka, configuration(clone))
+    write(kafka, configuration(clone, *HALVES))
     git(kafka, "add", "-A")
     nothing = result("kiplint check", "Passed") + result("kiplint diff", "Passed")
     assert pre_commit("run") == (0, nothing)
@@ -131,8 +137,20 @@ def test_commits(clone: Path, home: Path, kafka: Path) -> None:
     assert code == 1
 
 
-def test_a_deleted_record_is_found(clone: Path, home: Path, kafka: Path) -> None:
+def test_the_guides_hook_reviews(clone: Path, home: Path, kafka: Path) -> None:
+    pre_commit = PreCommit(kafka, home)
     write(kafka, configuration(clone))
+    git(kafka, "add", "-A")
+    assert pre_commit("run") == (0, result("kiplint review", "Passed"))
+    spoil(kafka, BREAK)
+    code, said = pre_commit("run")
+    assert said.startswith(result("kiplint review", "Failed"))
+    assert re.findall(r"^error\[(.+?)\]", said, re.MULTILINE) == ["compat/layout-changed"]
+    assert code == 1
+
+
+def test_a_deleted_record_is_found(clone: Path, home: Path, kafka: Path) -> None:
+    write(kafka, configuration(clone, *HALVES))
     git(kafka, "rm", "-q", PLACES["metadata"] + "/TopicRecord.json")
     git(kafka, "add", "-A")
     code, said = PreCommit(kafka, home)("run")
@@ -143,7 +161,7 @@ def test_a_deleted_record_is_found(clone: Path, home: Path, kafka: Path) -> None
 
 
 def test_the_guide_shows_what_is_printed(clone: Path, home: Path, tmp_path: Path) -> None:
-    where = make_repository(tmp_path / "here", configuration(clone))
+    where = make_repository(tmp_path / "here", configuration(clone, *HALVES))
     ((path, text),) = re.findall(r'^```json title="(.+?)"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
     write(where, {path: text.encode()})
     git(where, "add", "-A")

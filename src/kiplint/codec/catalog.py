@@ -187,7 +187,7 @@ class LoadedMessages:
 def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
     """The messages of all sets, the first set first; each definition is read when it is needed.
 
-    The error codes are those of the first tree that has an `Errors.java`, else Kafka's.
+    The error codes come from the first tree that has an `Errors.java`, else from Kafka.
     """
     homes = []
     selected: dict[str, bool] = {}

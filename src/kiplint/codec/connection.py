@@ -49,7 +49,7 @@ class RpcCall(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """A rule that the request or response of an call breaks. `path` names the field."""
+    """A rule that the request or response of a call breaks. `path` names the field."""
 
     place: int
     side: Direction
@@ -59,7 +59,7 @@ class Breach(NamedTuple):
 
 
 def problems_of(breaches: Iterable[Breach], frame: Frame) -> tuple[ByteProblem, ...]:
-    """Violations as problems of their frame, which has spans."""
+    """Breaches as problems of their frame, which has spans."""
     offsets = {span.path: span.offset for span in frame.spans}
     return tuple(
         ByteProblem(f"connection/{breach.rule}", offsets.get(breach.path, 0), breach.message, breach.path)

@@ -203,7 +203,7 @@ class Sign(NamedTuple):
 
 
 def request_sign(catalog: Catalog) -> Sign:
-    """Requests have a known API key, a version, and a client id that is text and that of the next request."""
+    """Requests have a known API key, a version, and a client id that is text and equal in the next request."""
     known = frozenset(catalog.api_keys)
 
     def test(data: bytes, pos: int, size: int) -> bool:

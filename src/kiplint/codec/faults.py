@@ -12,7 +12,7 @@ from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import SIZED
 
 ENDLESS = b"\xff" * 6
-"""A varint of which the fifth byte announces another; numbers of 32 bits take five at most."""
+"""A varint whose fifth byte announces another; numbers of 32 bits take five at most."""
 
 
 class Fault(NamedTuple):
@@ -93,7 +93,7 @@ def _varint_size(data: bytes, at: int) -> int:
 
 
 def _lengths(codec: Codec, data: bytes) -> Iterator[_Length]:
-    """The lengths and counts of untagged fields, those of a body before those in its structs."""
+    """The lengths and counts of untagged fields, of the body first, then of its structs."""
     spans = codec.decode(data, spans=True).spans
     first = {span.path: span for span in reversed(spans)}
     ends: dict[str, int] = {}

@@ -33,7 +33,7 @@ ELEMENTS = 10
 
 
 def read_batches(data: bytes, offset: int = 0) -> tuple[list[dict[str, Any]], tuple[ByteProblem, ...]]:
-    """The batches of a records field, or of a log segment, and their problems; `offset` is that of the bytes.
+    """The batches of a records field, or of a log segment, and their problems; `offset` is where the bytes start.
 
     The last batch of a fetch may be cut off: that is Kafka's way to fill a response, and no problem.
     """
@@ -170,7 +170,7 @@ def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list
 
 
 def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[ByteProblem]]:
-    """The messages of an unpacked message set; the offset of their problems is that of the packed bytes."""
+    """The messages of an unpacked message set; their problems have the offset of the packed bytes."""
     records: list[dict[str, Any]] = []
     problems: list[ByteProblem] = []
     pos = 0

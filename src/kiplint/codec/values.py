@@ -158,7 +158,7 @@ def each_tag(body: Layout) -> Iterator[Variant]:
 
 
 LONG = 127
-"""The first length whose compact form, one more, takes a varint of two bytes; that of an array is one more still."""
+"""The first length whose compact form, which is one more, takes a varint of two bytes. For an array it is 128."""
 UNKNOWN = ({"tag": 10_000, "data": base64_text(bytes(LONG + 1))}, {"tag": 2**31 - 1, "data": ""})
 """Tags that no layout has, whose numbers and sizes are varints of one, two and five bytes."""
 
@@ -222,7 +222,7 @@ def _null_value(slot: Slot, *, inside: bool) -> Any:
 
 
 def _with_unknown(body: Layout) -> dict[str, Any]:
-    """The body with unknown tags in its own tag section and in that of each struct."""
+    """The body with unknown tags in its own tag section and in the tag section of each struct."""
     value = {key_of(slot): _unknown_in(slot) for slot in body.slots}
     return value if body.tags is None else value | {UNKNOWN_TAGS: [*UNKNOWN]}
 

@@ -89,7 +89,7 @@ def _places(field: Field) -> list[Footprint]:
 def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED) -> list[MessagePair]:
     """The messages of both sets, paired by name, then by type and API key, if the type is in `keyed`.
 
-    A message without an API key is recognized by its fields: those of the versions that both have, with their types.
+    A message without an API key is recognized by its fields and types in the versions that both have.
     """
     by_name = {message.name: message for message in new}
     pairs: list[MessagePair] = []

@@ -209,7 +209,7 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
 
 
 class UnstableChanged(Change, frozen=True, dict=True):
-    """The bytes or the header of an unreleased version changed, or became those of a release again."""
+    """The bytes or the header of an unreleased version changed, or are again as in a release."""
 
     restored: Annotated[bool, "Whether releases have the version as it is now, and none as it was."] = False
 

@@ -99,7 +99,7 @@ class UpgradePath(msgspec.Struct, frozen=True):
     mode: Annotated[
         Mode | None, Meta(description="The mode at first; null without a path, or if no mode was given.")
     ] = None
-    assumed: Annotated[bool, Meta(description="FROM can run in both modes; `mode` is that of the path.")] = False
+    assumed: Annotated[bool, Meta(description="FROM can run in both modes; `mode` is the mode of the path.")] = False
     clients: Annotated[tuple[LeftBehind, ...], Meta(description="The released clients of --clients.")] = ()
 
 

@@ -117,7 +117,7 @@ def _skip_tag(lefts: deque[ValueSpan], rights: deque[ValueSpan], left: Reading, 
 
 
 def _has_moved(path: str, other_path: str, left: Layout, right: Layout) -> bool:
-    """Whether two values are of different fields, one of which both sides have."""
+    """Whether two values belong to different fields, and both sides have one of the fields."""
     names, others = _names(path), _names(other_path)
     for depth, (name, other) in enumerate(zip(names, others, strict=False)):
         if UNKNOWN_TAGS in (name, other) or name == other:

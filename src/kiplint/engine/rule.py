@@ -115,7 +115,7 @@ class RuleSpec(_RuleObject):
     says: Annotated[
         list[Case],
         Meta(
-            description="Several messages, of which the first speaks whose case holds; alone, also the expectation.",
+            description="Several messages; the first whose case holds is used; alone, also the expectation.",
             max_length=MOST_CASES,
         ),
     ] = []
@@ -128,7 +128,8 @@ class RuleSpec(_RuleObject):
     ] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
     when: Annotated[
-        str, Meta(description="The elements that the rule is about; all when left out, of problems those of its id.")
+        str,
+        Meta(description="The elements that the rule is about; all when left out; for problems, those with its id."),
     ] = ""
     expect: Annotated[str, Meta(description="What must hold of them; without it, none may exist.")] = ""
     at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""

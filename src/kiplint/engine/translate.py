@@ -208,7 +208,7 @@ class RuleTranslator:
         return chosen
 
     def place(self, at: str) -> tuple[Typed, str]:
-        """The element that an `at` leads to, and the property of it that is wanted, as a text with holes."""
+        """The element that an `at` leads to, and its property, as a text with holes."""
         element, name = split_place(at)
         own = Typed(ast.Name(self.kind, ast.Load()), self.describing.facts)
         return translate(element, self.describing) if element else own, name

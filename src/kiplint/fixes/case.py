@@ -1,4 +1,4 @@
-"""What fixers get and make: a violation with the files of its set, and fixes, of which several may compete."""
+"""What fixers get and make: a violation with the files of its set, and one or more competing fixes."""
 
 from __future__ import annotations
 

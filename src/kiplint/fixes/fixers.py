@@ -195,7 +195,7 @@ def next_api_key(case: FixerCase) -> Fix | None:
 
 
 def flexible_versions(case: FixerCase) -> Fix | None:
-    """The versions from the first tagged one on, or those of the other half of the RPC; else all, or none.
+    """The versions from the first tagged one on, or as in the other half of the RPC; else all, or none.
 
     A message of a single version is most likely new, and new messages are flexible.
     """

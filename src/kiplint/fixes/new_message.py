@@ -143,7 +143,7 @@ def indented(text: str) -> str:
 
 
 def _properties(fields: Sequence[FieldToAdd], schemas: SchemaSet, kind: str) -> list[dict[str, Any]]:
-    """The properties of the fields; their names begin in lower case where those of most such messages do."""
+    """The properties of the fields; their names begin in lower case if most such messages do so."""
     names = [field.name for message in schemas.messages if message.type == kind for field in message.all_fields]
     lower = 2 * sum(name[:1].islower() for name in names) > len(names)
     taken: set[str] = set()
@@ -184,7 +184,7 @@ def _free(name: str, kinds: Sequence[str], api_key: int | None, schemas: SchemaS
     owners = [message for message in schemas.messages if message.type in kinds]
     keys = {message.api_key: message.base_name for message in owners if message.api_key is not None}
     if api_key in keys:
-        raise BadName(f"API key {api_key} is that of {keys[api_key]}; the next free one is {max(keys) + 1}")
+        raise BadName(f"API key {api_key} belongs to {keys[api_key]}; the next free one is {max(keys) + 1}")
     return max(keys, default=-1) + 1 if api_key is None else api_key
 
 

@@ -175,7 +175,7 @@ def regressions(
 
 
 def unreadable(findings: Iterable[Finding]) -> set[str]:
-    """The files of which nothing but a mistake in the JSON is known: it hides all other findings."""
+    """The files with a mistake in the JSON, which hides all other findings."""
     return {finding.path for finding in findings if finding.rule == "syntax/invalid-json"}
 
 

@@ -110,7 +110,7 @@ def usual_heading(case: FixerCase) -> Fix | None:
 
 
 def version_before(case: FixerCase) -> Fix | None:
-    """The version before those of a note, for a note that says that they are the same as themselves or later ones."""
+    """The version before a note's versions, if the note calls them the same as themselves or as later ones."""
     note = case.violation.element
     if not isinstance(note, Note) or not note.versions or note.versions.lowest < 1 or note.like < 0:
         return None

@@ -48,7 +48,7 @@ class NotWritten(Exception):  # noqa: N818
 
 
 class Replacement(msgspec.Struct, frozen=True):
-    """New bytes for a file; `before` are those that it had when they were made."""
+    """New bytes for a file; `before` are its bytes when the new ones were made."""
 
     path: Path
     before: bytes

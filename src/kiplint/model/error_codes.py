@@ -1,7 +1,7 @@
 """The error codes of the protocol: their names, and whether a client may try again.
 
 Facts of Kafka's `org.apache.kafka.common.protocol.Errors` (the codes, in their order from -1 on) and of the exceptions
-that it names (retriable are those that extend `RetriableException`), as of 2026-08.
+that it names (retriable if it extends `RetriableException`), as of 2026-08.
 """
 
 from __future__ import annotations

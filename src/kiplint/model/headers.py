@@ -156,7 +156,7 @@ def header_of(message: Message, version: int) -> int:
     """The header version of a version of a request or response, -1 where the declared map has none.
 
     Derived: requests have header 2 where they are flexible, else 1 (ControlledShutdown 0 has 0); responses 1 where
-    they are flexible, else 0, and those of ApiVersions always 0 (KIP-511).
+    they are flexible, else 0, and responses of ApiVersions always use 0 (KIP-511).
     """
     if message.declares_headers:
         known = _stretches(message)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_REASONS = 20
-"""The sources of which is said why they cannot be read, when none can."""
+"""How many sources an error names with the reason, when none can be read."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -216,7 +216,7 @@ def make_request(
     remove: Sequence[str] = (),
     across: bool = False,
 ) -> Request:
-    """The request of a run: new sources, or those of the previous run, with changes if any. Raises UsageError.
+    """The request of a run: new sources, or the sources of the previous run, with changes if any. Raises UsageError.
 
     `resume` keeps the sources and paths of the previous run, and its upstream and configuration unless given anew.
     """

@@ -207,7 +207,7 @@ Problem = tuple[str, str]
 class Work:
     """One run over one lake: the tables as they stand, with what this stage has given them.
 
-    `ids` are those of the stage: see `Stage.ids`.
+    For `ids` see `Stage.ids`.
     """
 
     def __init__(self, spark: SparkSession, lake: Lake, snapshot: Snapshot, ids: Mapping[str, str] = {}) -> None:

@@ -101,7 +101,7 @@ class Messages(TableFrame):
 
 
 class Fields(TableFrame):
-    """`path` is the names from the message down, joined by dots; `lowest` and `highest` are those it is present in."""
+    """`path` is the names from the message down, joined by dots; it is present from `lowest` to `highest`."""
 
     NAME = "fields"
     ABOUT = "The fields of each distinct definition."
@@ -115,7 +115,7 @@ class Layouts(TableFrame):
     """One row for each largest range of versions with one layout.
 
     `layout` is equal where the bytes are, tagged fields aside; `names` where the fields are called the same as well;
-    `tags` has the tagged fields, the path being that of the struct. `shape` is for people: each field's
+    `tags` has the tagged fields, with the path of their struct. `shape` is for people: each field's
     path, and how it travels.
     """
 

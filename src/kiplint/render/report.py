@@ -64,7 +64,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     renderers: ClassVar[Mapping[str, str]] = {}
     """The formats that the command's room writes itself: the format, and `module:function`.
 
-    All others are those of findings, and JSON is the `document`.
+    All others are formats of findings, and JSON is the `document`.
     """
 
     listing: ClassVar[str] = "findings"

@@ -86,7 +86,7 @@ def more(
 ) -> Iterator[types.CodeAction]:
     """What can be done about every finding that a range touches: suppress it, explain its rule, and open its page.
 
-    A comment suppresses findings of `check`, not those of `diff`, whose identities are `breaks`.
+    A comment suppresses findings of `check`, but not of `diff`, whose identities are `breaks`.
     """
     kind = types.CodeActionKind.QuickFix
     for finding in findings:

@@ -66,7 +66,7 @@ class Bases:
         self._commits.clear()
 
     def of(self, directory: str, configuration: Configuration) -> ReleasedBase | None:
-        """The base of a directory; None without one. Raises SourceError for a setting that is no revision."""
+        """The base of a directory; None without one. Raises SourceError for a setting that does not name a revision."""
         top = home_of(directory) if directory and self.setting != NONE else ""
         if not top:
             return None
@@ -81,7 +81,7 @@ class Bases:
 
 
 def _commit(setting: str, top: str) -> str:
-    """The commit of a setting; empty in a repository without commits. Raises SourceError for what is no revision."""
+    """The commit of a setting; empty in a repository without commits. Raises SourceError if it names no revision."""
     if setting in (HEAD, MERGE_BASE):
         if not is_revision(HEAD, top):
             return ""
@@ -118,7 +118,7 @@ def _trees(names: tuple[str, ...], inner: str, top: str, configuration: Configur
 def changes(path: str, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet) -> list[Judged]:
     """What a message breaks, or may break, that its base has; the rest of its set is neither read nor compared.
 
-    `files` are those of the directory. Raises UsageError for a message that is too large to be compared.
+    `files` are the files of the directory. Raises UsageError for a message that is too large to be compared.
     """
     if files[path] in base.texts:
         return []

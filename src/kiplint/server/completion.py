@@ -298,7 +298,7 @@ def _types(message: Message | None) -> Iterator[Choice]:
 
 
 def _owner(place: Typing, message: Message) -> Message | Struct:
-    """What the fields belong to of which one is being typed."""
+    """The message or struct whose field is being typed."""
     pointer = "".join(f"/{token}" for token in place.tokens[:-2])
     return next((struct for struct in message.structs if struct.pointer == pointer), message)
 
@@ -318,7 +318,7 @@ def _next_tag(place: Typing, message: Message) -> int:
 
 
 def _ranges(place: Typing, message: Message) -> Iterator[tuple[str, types.CompletionItemKind, str]]:
-    """The ranges that a field may have: those of what it belongs to, and from the versions on that matter."""
+    """The ranges that a field may have: as its message or struct, and from each version that matters."""
     owner = _owner(place, message)
     ranges: dict[str, str] = {}
     if place.key != "versions":

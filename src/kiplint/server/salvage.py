@@ -21,7 +21,7 @@ _NEEDED: Final = frozenset(("type", "versions", "fields"))
 def salvage(buffer: Buffer, before: MessageSpec | None) -> Message | None:
     """The message of a broken text, `before` what it last was; None where not even an object can be made out.
 
-    Pointers are those of the broken text.
+    Pointers refer to the broken text.
     """
     value = _value(buffer.root, buffer.text) if buffer.root else None
     if not isinstance(value, dict):

@@ -227,7 +227,7 @@ class Objects:
         try:
             return list(self._answers(names))
         except BaseException:
-            self.close()  # unread answers would be taken for those of the next request
+            self.close()  # the next request would read the unread answers
             raise
 
     def _answers(self, names: Sequence[bytes]) -> Iterator[GitObject | None]:

@@ -54,7 +54,7 @@ class FrameRow(msgspec.Struct, frozen=True):
 
 
 class DecodedObject(FrameObject, frozen=True, kw_only=True):
-    """A decoded frame or body; the keys from `direction` on are those of frames in a capture."""
+    """A decoded frame or body; frames in a capture have the keys from `direction` on."""
 
     direction: Direction | UnsetType = UNSET
     api_key: int | UnsetType = UNSET

@@ -33,7 +33,7 @@ class _How(NamedTuple):
     topic: str
     spans: bool
     every: bool
-    """Whether the places of values are kept of all frames, and not only of those of a capture with problems."""
+    """Whether the places of values are kept for all frames, not only for frames of a capture with problems."""
     number: int | None
 
 

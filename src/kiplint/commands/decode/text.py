@@ -81,7 +81,7 @@ def write_markdown(result: DecodeResult, out: TextIO, *, color: bool) -> None:
 
 
 def _alike(entries: Iterable[DecodedFrame]) -> Iterable[list[DecodedFrame]]:
-    """The frames with problems; those of one version of a message whose first problem is the same are together."""
+    """The frames with problems, grouped by message, version and first problem."""
     groups: dict[tuple[str, int, str, str], list[DecodedFrame]] = {}
     for entry in entries:
         for problem in entry.frame.problems[:1]:

@@ -131,7 +131,7 @@ def _layouts(group: Sequence[Judged]) -> Iterator[LayoutPair]:
 
 
 def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange]) -> Strip:
-    """The versions of a message in two sets; `changed` are those whose bytes changed."""
+    """The versions of a message in two sets; `changed` are the versions whose bytes changed."""
     was, now = (message.valid if message else NONE for message in (old, new))
     flexible = (old.flexible if old else NONE) & (was - now) | (new.flexible if new else NONE) & now
     unstable = unstable_version(new) if new else NONE

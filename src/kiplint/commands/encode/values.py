@@ -27,7 +27,7 @@ def open_lines(path: str) -> AbstractContextManager[BinaryIO]:
 
 
 def parse_values(text: str | None, fields: Sequence[str]) -> dict[str, Any]:
-    """The values of `--json`, and those of each `--value`, FIELD=VALUE. Raises UsageError."""
+    """The values of `--json` and of each `--value`, FIELD=VALUE. Raises UsageError."""
     values = parse_object(text, "--json") if text else {}
     for field in fields:
         name, equals, value = field.partition("=")

@@ -22,7 +22,7 @@ from kiplint.text.lines import Lines, decode_text
 
 STDIN: Final = "-"
 LARGEST: Final = 1 << 24
-"""The size of the largest KIP, in bytes; those of a wiki contain all their markup."""
+"""The size of the largest KIP, in bytes; a page of a wiki contains all its markup."""
 
 
 class KipDefinition(msgspec.Struct, frozen=True):

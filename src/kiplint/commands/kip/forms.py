@@ -223,7 +223,7 @@ class _Merge(NamedTuple):
         return self._bracketed("{}", pieces, new)
 
     def _list(self, new: Node, old: Node) -> Piece:
-        """The elements of the part in their order; those of the whole stay where the part has a gap."""
+        """The elements of the part in their order; elements of the whole stay where the part has a gap."""
         olds = {_name_of(self.whole, child): n for n, child in enumerate(old.children)}
         result = list(enumerate(map(join, _items(self.whole, old)))) if self._has_gap(new) else []
         at = 0

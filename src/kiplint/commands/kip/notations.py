@@ -175,7 +175,7 @@ def _nested(rows: Iterable[_TableRow], place: int) -> list[_Field]:
 
 
 def _listed(name: str, kind: str, rows: Sequence[_TableRow], place: int, base: Originals | None) -> Piece | Unread:
-    """The definition that a table gives: what it adds to that of the base, else a new one, all of it flexible."""
+    """The definition that a table gives: the base's with additions, else a new and flexible one."""
     fields = _nested(rows, place)
     lowest, highest = min(row.versions[0] for row in rows), max(row.versions[1] for row in rows)
     known = base.messages.get(name) if base else None

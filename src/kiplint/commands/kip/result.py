@@ -46,7 +46,7 @@ class NewLayouts(msgspec.Struct, frozen=True):
 class KipReport(msgspec.Struct, frozen=True):
     """A KIP: its definitions, what they change in the base, and how the code differs from them. Places are in the KIP.
 
-    `findings` are those of the check. `unread` is what cannot be read; of that, `loose` are the lines of fields outside
+    `findings` come from the check. `unread` is what cannot be read; `loose` among it are the lines of fields outside
     of definitions. `grammar` are the lines with messages in the notation that KIPs had before there were definitions.
     """
 
@@ -144,7 +144,7 @@ DOCUMENTS: Final = {"kip": KipDocument}
 
 
 class KipResult(Report, frozen=True):
-    """The result of `kip`. The findings are those of the check, and one for each change and difference."""
+    """The result of `kip`. The findings come from the check, and from each change and difference."""
 
     kips: tuple[KipReport, ...] = ()
     """The KIPs, in order."""

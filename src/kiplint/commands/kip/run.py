@@ -1,4 +1,4 @@
-"""The check of the definitions in KIPs, in the place of those of a release, and their comparison with it."""
+"""The check of the definitions in KIPs, which replace definitions of a release, and their comparison with it."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def settle(kip: Kip, base: ReleaseSets | None) -> PlacedKip:
         for message in schemas.messages
     }
     for number, definition in enumerate(kip.current, 1):
-        if definition.kind == "grammar":  # its names are not those of definitions
+        if definition.kind == "grammar":  # its names differ from the names in definitions
             continue
         name = definition.name or f"definition {number}"
         directory = _directory(definition, base)
@@ -321,7 +321,7 @@ def _last(versions: VersionRange) -> VersionRange:
 
 
 def _in_kip(difference: Judged, placed: PlacedKip) -> Judged:
-    """A difference at its place in the KIP: that of the old side, else the name of the message."""
+    """A difference at its place in the KIP: on the old side, else the name of the message."""
     file, span = difference.old_path, difference.old_span
     if span is None or placed.definition(file) is None:
         file = next(

@@ -93,7 +93,7 @@ def _broker_sets(opened: Opened, known: SchemaSet) -> tuple[list[Named], list[st
 
 
 def _is_special(client: str) -> bool:
-    """Whether a CLIENT is no schema set, but a released client, a capture, or the answer of a probe."""
+    """Whether a CLIENT is a released client, a capture, or the answer of a probe, and not a schema set."""
     if not os.path.exists(client):
         return client == STDIN or (":" not in client and (client.partition("@")[0] in client_names() or "@" in client))
     if not os.path.isfile(client):
@@ -105,7 +105,7 @@ def _is_special(client: str) -> bool:
 
 
 def _first_set(opened: Opened) -> SchemaSet:
-    """The layouts for a client without layouts of its own: those of the first broker that is a set."""
+    """The layouts for a client without layouts of its own: the first broker that is a set."""
     return next((broker.main for broker in opened if isinstance(broker, Tree)), None) or known_rpcs()
 
 
@@ -137,7 +137,7 @@ def _captured_client(name: str, opened: Opened, repository: Path | None) -> Side
             sent[frame.api_key] = sent.get(frame.api_key, NONE) | used
     if not sent:
         raise UsageError(f"{name} has no request that can be read with the layouts of {sets[0]}")
-    note = "the versions are those of the captured requests; the client may have more"
+    note = "only the versions of the captured requests are known; the client may have more"
     return ranged_side(name, sent, _first_set(opened), note)
 
 

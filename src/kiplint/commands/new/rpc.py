@@ -28,7 +28,7 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Write a request and a response for a new RPC that pass `kiplint check`.
 
-    Licence, line ends and header versions are those of the other definitions in the directory.
+    Licence, line ends and header versions are as in the other definitions of the directory.
     """
     from kiplint.commands.new.output import show
     from kiplint.commands.new.run import new_rpc

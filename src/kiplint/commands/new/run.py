@@ -44,7 +44,7 @@ def new_rpc(
 ) -> NewResult:
     """Make the `request` and `response` of a new RPC with these fields, and write them unless `dry_run`.
 
-    Fields are written `Name:type, Others:[]{Id:int32}`, as those of `migrate_bump`. What the rules find in the result
+    Fields are written `Name:type, Others:[]{Id:int32}`, as for `migrate_bump`. What the rules find in the result
     is in the notes, and nothing is written then.
 
     `schemas` is the directory for them; `api_key` is by default the next free one, `listeners` is by default `broker`

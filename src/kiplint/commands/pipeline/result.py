@@ -62,7 +62,7 @@ class ForksAnswer(LakeAnswer, frozen=True, kw_only=True):
 
 
 class LakeReport(Report, frozen=True, kw_only=True):
-    """The report on a lake, with findings in time down to a severity, and those of the newest set of each line."""
+    """The report on a lake: findings over time down to a severity, and in the newest set of each line."""
 
     document: ReportDocument
     severity: str = "error"

@@ -388,7 +388,7 @@ BROKE: dict[str, Cell] = {
 
 
 def _in_time(heading: str, spans: Iterable[SpanRow], released: set[str], cells: dict[str, Cell]) -> Iterator[Grid]:
-    """Spans by line; those of a rule from one revision to another as a single row, with the messages that have them."""
+    """Spans by line; the spans of a rule between the same revisions are a single row, with their messages."""
     for line, of_line in groupby(spans, key=_line):
         rows = []
         for _, same in groupby(sorted(of_line, key=_ends), key=_ends):

@@ -68,7 +68,7 @@ class ClientIdentity(NamedTuple):
 class ApiVersionsAnswer(NamedTuple):
     """The answer to ApiVersions: the versions that were tried in turn, the version that was answered, and the answer.
 
-    `problems` are those of all answers, also of the answers before the last.
+    `problems` come from all answers, also from those before the last.
     """
 
     tried: tuple[int, ...]

@@ -38,7 +38,7 @@ class Tls(NamedTuple):
     """How to use TLS: files of the trusted CA, a client certificate and its key; `insecure` trusts any certificate."""
 
     ca: str | None = None
-    """The file of the trusted CA certificates; None for those of the system."""
+    """The file of the trusted CA certificates; None for the certificates of the system."""
     certificate: str | None = None
     """The file of the client's certificate."""
     key: str | None = None

@@ -102,7 +102,7 @@ def history(name: str, *sets: Path, repository: Path | None = None) -> HistoryRe
     """The history of a message, or of both halves of an RPC, over sets, oldest first.
 
     The sets are by default the release tags of the repository, and its work tree for versions that are not released
-    yet. The facts of a version are those of the newest definition that has it. Raises UsageError where no set has the
+    yet. The newest definition that has a version gives its facts. Raises UsageError where no set has the
     message, and SourceError for what cannot be opened.
     """
     place = os.fspath(repository) if repository else None

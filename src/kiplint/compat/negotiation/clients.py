@@ -180,7 +180,7 @@ class ClientUse(msgspec.Struct, frozen=True):
 
     @property
     def brief(self) -> list[str]:
-        """What is lost, in a few words each; an asterisk marks RPCs of which only a path is lost."""
+        """What is lost, in a few words each; an asterisk marks RPCs that lose only one path."""
         rpcs = [f"{rpc.name} {rpc.unserved}*" if rpc.unserved else f"{rpc.name} {rpc.client}" for rpc in self.lost]
         return [*rpcs, *(loss.what for loss in self.losses)]
 

@@ -49,7 +49,7 @@ def served(offers: Iterable[Offered]) -> Iterator[Offered]:
 def offered_set(offers: Iterable[Offered], known: SchemaSet) -> SchemaSet:
     """The set of a broker with these versions.
 
-    The layouts are those of the known set, the client's, as a broker does not announce them. The set declares no
+    The layouts come from the known set, the client's, as a broker does not announce them. The set declares no
     listeners, so that all RPCs that are offered are served. An RPC that the known set lacks has no fields.
     """
     return SchemaSet(tuple(half for offer in offers for half in _halves(offer, known)))
@@ -89,7 +89,7 @@ class Offer(NamedTuple):
     When a broker has the RPC but offers no version, `versions` are none and `hidden` is the reason. `kept` are the
     versions of a client that it does not use, because brokers keep them for themselves. `fixed` are versions that a
     client sends on some path without negotiation, of `picks` the highest that is not above the broker's highest, and
-    `usual` are those that its default settings send.
+    `usual` are the versions that its default settings send.
     """
 
     name: str
@@ -148,7 +148,7 @@ class Habits(msgspec.Struct, frozen=True):
 class Side(msgspec.Struct, frozen=True, dict=True):
     """A client or a broker: its name, its schema set, and its live RPCs by API key.
 
-    `mode` is the mode of a broker, `habits` are those of a released client.
+    `mode` is the mode of a broker, `habits` are the habits of a released client.
     """
 
     name: str
@@ -170,7 +170,7 @@ def client_side(name: str, schemas: SchemaSet) -> Side:
 
 
 def ranged_side(name: str, versions: Mapping[int, VersionRange], known: SchemaSet, note: str = "") -> Side:
-    """A client of which the versions by API key are known, and layouts and names those of a set."""
+    """A client with known versions by API key, and the layouts and names of a set."""
     rows = [Offered(key, "", sent.lowest, sent.highest) for key, sent in sorted(versions.items())]
     side = client_side(name, offered_set(rows, known))
     offers = {key: offer._replace(versions=versions[key] - offer.kept) for key, offer in side.rpcs.items()}

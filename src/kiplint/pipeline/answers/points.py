@@ -46,7 +46,7 @@ def points(reader: Reader, span: str) -> tuple[Point, Point]:
 
 
 def point(reader: Reader, name: str, source: str = "") -> Point:
-    """The revision with this name; if several sources have it, that of `source`, else of upstream.
+    """The revision with this name; if several sources have it, in `source`, else in upstream.
 
     `next` is the newest revision of a source's branches. Raises UsageError for an unknown or ambiguous name.
     """
@@ -75,7 +75,7 @@ def point(reader: Reader, name: str, source: str = "") -> Point:
 
 
 def tree_at(reader: Reader, revision: Point) -> Tree:
-    """The definitions of a revision; their paths begin with its name, as those of git's `REV:path` do."""
+    """The definitions of a revision; their paths begin with its name, as in git's `REV:path`."""
     folders: dict[str, list[tuple[str, bytes]]] = {}
     for row in reader.duck.rows(_TEXTS, [revision.root]):
         folders.setdefault(row["directory"], []).append((f"{revision.name}:{row['path']}", row["data"] or b""))

@@ -97,7 +97,7 @@ def commit(
 ) -> int:
     """Give a table, which is at a version as far as is known, these files; the version that has them.
 
-    With `moved` the rows are those it had. Raises ConflictError.
+    With `moved` it keeps its rows. Raises ConflictError.
     """
     from deltalake import Schema
     from deltalake.exceptions import CommitFailedError, DeltaError

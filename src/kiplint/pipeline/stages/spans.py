@@ -31,7 +31,7 @@ RENAMES = columns("source, lineage, old, last")
 BASES = columns("source, lineage, at_lineage, at_position int, base int, base_before int")
 """For each line and release of its source the last position on the line that the release descends from.
 
-`base_before` is that of the release before, `base` null for a release that shares no history with the line.
+`base_before` is the base of the release before, `base` is null for a release that shares no history with the line.
 """
 LONGEST_CHAIN = 1000
 ON = ("source", "lineage", "introduced_commit", "path")
