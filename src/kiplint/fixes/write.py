@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import stat
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -92,15 +93,21 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold back the signals that end the process."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Hold back the signals that end the process, whichever thread gets them."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield
         return
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTING)
+    held: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in _INTERRUPTING}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: held.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        for number, handler in handlers.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for number in held[:1]:
+            signal.raise_signal(number)
 
 
 def _target(path: Path, within: Sequence[Path]) -> Path:
