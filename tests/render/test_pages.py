@@ -284,7 +284,7 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
 def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     found = pages("matrix").document
     seen = visit("matrix")
-    assert seen.texts(".matrix tbody th") == [name.removesuffix(":") for name in found["releases"]]
+    assert seen.texts(".matrix tbody th") == set_titles(*found["releases"])
     squares = [(str(one["statuses"].get("agreed", 0)), bool(one["trouble"])) for one in found["pairs"]]
     script = "found => found.map((one) => [one.textContent, one.className.includes('bad')])"
     assert [tuple(one) for one in seen.page.locator(".matrix button").evaluate_all(script)] == squares
@@ -300,7 +300,7 @@ def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Call
 
 
 def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    first, *_, last = (name.removesuffix(":") for name in pages("matrix").document["releases"])
+    first, *_, last = set_titles(*pages("matrix").document["releases"])
     seen = visit("matrix")
     title = seen.page.locator("#pair-title")
     seen.page.locator(".matrix button").first.focus()
@@ -323,7 +323,7 @@ def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Call
 def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     found, result = pages("matrix").document, pages("matrix").result
     assert isinstance(result, MatrixResult)
-    name = found["releases"][-1].removesuffix(":")
+    name = set_titles(*found["releases"])[-1]
     seen = visit("matrix")
     seen.page.locator("[type=search]").fill(name)
     assert seen.texts(".matrix button") == [str(found["pairs"][-1]["statuses"]["agreed"])]
@@ -493,6 +493,7 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
 
 def _is_dark_again(seen: Visit) -> bool:
     """Whether a page that is loaded again knows the choice; a busy browser tells its next process a moment later."""
+    seen.page.wait_for_timeout(20)
     seen.page.reload()
     return seen.page.get_by_label("Dark").is_checked()
 
