@@ -1,24 +1,31 @@
-"""Write what every command prints over the real schemas into a directory, to compare two states of the code.
+"""Compare what every command prints over the real schemas at a revision of kiplint and in the work tree.
 
-    python scripts/outputs.py /tmp/before        # in one state
-    python scripts/outputs.py /tmp/after         # in the other
-    diff -r /tmp/before /tmp/after
+    python scripts/outputs.py main /tmp/outputs
 
-Each file holds the exit code, standard output and standard error of one command line. The commands run beside each
-other in a scratch directory, so no path of the checkout is in them. `--only GLOB` runs the cases whose name matches.
+A file below `before` and `after` holds the exit code, standard output and standard error of one command line, and
+the script prints the names of those that differ. A directory that is there already is kept: remove `after` to write
+it again. The commands run in a scratch directory, so no path of the checkout is in their output.
 """
 
 from __future__ import annotations
 
 import argparse
+import filecmp
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+from kiplint.cli import reader
+from kiplint.commands.schema import schema_names
+from kiplint.engine.packs import shipped_rules
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("KIPLINT_CORPUS", ROOT.parent / "shared" / "corpus")).resolve().parent
@@ -32,103 +39,125 @@ PAIRS = (
 )
 FORMATS = ("text", "json")
 LISTS = ("concise", "jsonl", "github", "sarif", "rdjson", "junit", "gitlab", "markdown", "html")
-SCHEMAS = (
-    *("message", "config", "pack", "check", "decode", "diff", "encode", "kip", "matrix", "migrate", "negotiate", "new"),
-    *("output", "probe", "readers", "rollout", "show", "upgrade-path", "vectors"),
-)
 REVISIONS = 20
+MISTAKES = {
+    "check": ["none.json", "--allow-new .", "--baseline none.json trunk/clients", "--fix --diff --choose a trunk/raft"],
+    "diff": ["a", "trunk/clients none", "--message Fe trunk/clients trunk/clients", "--fail-on-breaks wires a b"],
+    "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "--all Fetch a", "Fetch a b"],
+    "negotiate": ["", "trunk/clients", "--list-clients a", "librdkafka@0 trunk/clients", "--clients x trunk/clients"],
+    "new": ["rpc Fetch --schemas trunk/clients", "record R --schemas trunk/clients", "from-kip none"],
+    "migrate": ["bump Fetc --schemas trunk/clients", "release Fetch --schemas trunk/clients", "kip-1313 none"],
+    "upgrade-path": ["a b", "3.6.0 9.9.9 --tags --repo history"],
+    "rollout": ["a b c", "--header 0 trunk/clients"],
+    "kip": ["none", "bytes/java.jsonl"],
+    "vectors": ["--message Fetc trunk/clients"],
+    "review": ["--base none trunk", "--base nosuch"],
+    "readers": ["none", "--since nosuch --repo history trunk:", "--select tags trunk/clients"],
+    "rules": ["--verify none none", "nosuch"],
+    "explain": ["nosuch", "gap"],
+    "schema": ["nosuch"],
+    "changelog": ["none none", "trunk/clients"],
+}
+"""Words after a command that it refuses, or that are seldom written."""
 
-Case = tuple[str, list[str]]
+
+BOTH = {
+    "check-all": "check trunk --select all",
+    "since": "check --since 3.9.0-rc3 . IN history",
+    "hook": "check --as-hook --since HEAD~20 . IN history",
+    "review": "review --base 3.9.0-rc3 --rollout always --readers always IN history",
+    "review-auto": "review --base HEAD~20 IN history",
+    "show-all": "show --all trunk/clients",
+    "show-fetch": "show FetchRequest@10 trunk/clients",
+    "history": "show Fetch --history --repo history",
+    "rollout-trunk": "rollout trunk/clients",
+    "readers": "readers trunk/clients",
+    "readers-since": "readers trunk: --since 3.9.0-rc3 --repo history",
+    "matrix": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history",
+    "clients": "negotiate --clients librdkafka,sarama@1.42.1 3.6.0: --repo history",
+    "client": "negotiate librdkafka@1.3.0 trunk: --mode kraft --repo history",
+    "client-list": "negotiate --list-clients",
+    "upgrade-clients": "upgrade-path 2.8.0 trunk: --tags --clients all --repo history",
+    "kip-against": "kip kips/kip-1313.txt --base 3.9.0-rc3: --against trunk: --repo history",
+    "decode-capture": "decode bytes/capture.pcapng --set trunk/clients",
+    "bump": "migrate bump Fetch --schemas trunk/clients --dry-run",
+    "bump-field": "migrate bump Fetch --add-field Epoch:int32:Text. --schemas trunk/clients --dry-run",
+    "migrate": "migrate kip-1313 trunk/clients --dry-run",
+    "new-rpc": "new rpc Sample --schemas trunk/clients --dry-run",
+    "new-record": "new record Rack --schemas trunk/metadata --fields A:int8 --dry-run",
+    "new-pair": "new coordinator Rack --schemas trunk/group-coordinator --key G:string --value E:int32 --dry-run",
+    "new-from-kip": "new from-kip kips/kip-1242.txt --schemas trunk/clients --dry-run",
+}
+"""Command lines whose text and JSON are written; `IN DIRECTORY` is where they run."""
+LISTED = {
+    "list-check": "check trunk/clients --select all",
+    "list-diff": "diff 3.6.0: 3.7.0: --repo history",
+    "list-rollout": "rollout 3.6.0: trunk: --repo history",
+    "list-readers": "readers trunk/clients",
+    "list-kip": "kip kips/kip-1313.txt --base trunk/clients",
+    "list-decode": "decode bytes/capture.pcapng --set trunk/clients",
+    "list-review": "review --base 3.9.0-rc3 IN history",
+    "list-show": "show Fetch --history --repo history",
+    "list-migrate": "migrate kip-1313 trunk/clients --dry-run",
+}
+"""Command lines that are written in all other formats."""
+ONCE = {
+    "show-fetch.html": "show FetchRequest trunk/clients --output-format html",
+    "negotiate.html": "negotiate 3.6.0: trunk: --repo history --output-format html",
+    "matrix.html": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history --output-format html",
+    "check-colored": "check trunk/clients --color always",
+    "diff-colored": "diff 3.6.0: 3.7.0: --repo history --color always",
+    "check-statistics": "check trunk/clients --statistics --severity style/about-missing=error",
+    "diff-statistics": "diff 3.6.0: 3.7.0: --repo history --statistics --select all",
+    "rules": "rules",
+    "rules-some": "rules kip-1313 tags/*",
+    "vectors": "vectors trunk/clients --message FetchRequest",
+    "patch": "check trunk/clients --fix --unsafe-fixes --diff",
+    "bump-patch": "migrate bump Fetch --schemas trunk/clients --diff",
+    "migrate-summary": "migrate kip-1313 trunk/clients --dry-run --summary markdown",
+}
+BYTES = "--input-format jsonl --set trunk/clients --set 3.9.0-rc3: --repo history --output-format jsonl"
 
 
-def cases(history: Path) -> Iterator[Case]:
-    """Each case: its name, and the words after `kiplint`."""
-    trunk = "trunk"
-    sets = sorted(path.name for path in (history.parent / trunk).iterdir())
-    at = ["--repo", "history"]
+def cases(history: Path) -> Iterator[tuple[str, str]]:
+    """The name of each case, and its words after `kiplint`."""
+    both = {**BOTH}
+    both |= {
+        f"check-{path.name}": f"check trunk/{path.name} --select all" for path in (history.parent / "trunk").iterdir()
+    }
     revisions = git(history, "rev-list", "--first-parent", "trunk").split()
-    step = len(revisions) // REVISIONS
-    for form in FORMATS:
-        to = ["--output-format", form]
-        for name in sets:
-            yield f"check-{name}.{form}", ["check", f"trunk/{name}", "--select", "all", *to]
-        for revision in revisions[::step][:REVISIONS]:
-            yield f"check-{revision[:8]}.{form}", ["check", f"{revision}:", *at, *to]
-        for old, new in PAIRS:
-            for command in ("diff", "rollout"):
-                yield f"{command}-{old}-{new}.{form}", [command, f"{old}:", f"{new}:", *at, *to]
-            yield f"negotiate-{old}-{new}.{form}", ["negotiate", f"{old}:", f"{new}:", *at, *to]
-            yield f"upgrade-path-{old}-{new}.{form}", ["upgrade-path", old, new, "--tags", *at, *to]
-        yield f"show-all.{form}", ["show", "--all", "trunk/clients", *to]
-        yield f"show-fetch.{form}", ["show", "FetchRequest@10", "trunk/clients", *to]
-        yield f"rollout-trunk.{form}", ["rollout", "trunk/clients", *to]
-        yield f"readers.{form}", ["readers", "trunk/clients", *to]
-        yield f"readers-since.{form}", ["readers", "trunk:", "--since", "3.9.0-rc3", *at, *to]
-        yield f"negotiate-matrix.{form}", ["negotiate", "--matrix", "3.0.0:", "3.6.0:", "trunk:", *at, *to]
-        for kip in ("kip-35", "kip-78", "kip-511", "kip-1242", "kip-1313"):
-            yield f"{kip}.{form}", ["kip", f"kips/{kip}.txt", "--base", "trunk/clients", *to]
-        yield f"decode-capture.{form}", ["decode", "bytes/capture.pcapng", "--set", "trunk/clients", *to]
-        yield f"bump-fetch.{form}", ["migrate", "bump", "Fetch", "--schemas", "trunk/clients", "--dry-run", *to]
-        yield f"new-rpc.{form}", ["new", "rpc", "Sample", "--schemas", "trunk/clients", "--dry-run", *to]
-        yield f"migrate.{form}", ["migrate", "kip-1313", "trunk/clients", "--dry-run", *to]
+    for revision in revisions[:: len(revisions) // REVISIONS][:REVISIONS]:
+        both[f"check-{revision[:8]}"] = f"check {revision}: --repo history"
     for old, new in PAIRS:
-        yield f"changelog-{old}-{new}.text", ["changelog", f"{old}:", f"{new}:", *at]
+        for command in ("diff", "rollout", "negotiate"):
+            both[f"{command}-{old}-{new}"] = f"{command} {old}: {new}: --repo history"
+        both[f"upgrade-path-{old}-{new}"] = f"upgrade-path {old} {new} --tags --repo history"
+        yield f"changelog-{old}-{new}", f"changelog {old}: {new}: --repo history"
+    for kip in ("kip-35", "kip-78", "kip-511", "kip-1242", "kip-1313"):
+        both[kip] = f"kip kips/{kip}.txt --base trunk/clients"
+    for name, words in both.items():
+        yield from ((f"{name}.{form}", f"{words} --output-format {form}") for form in FORMATS)
+    for name, words in LISTED.items():
+        yield from ((f"{name}.{form}", f"{words} --output-format {form}") for form in LISTS)
+    yield from ONCE.items()
     for file in ("java", "kio", "traffic"):
-        words = ["--input-format", "jsonl", "--set", "trunk/clients", "--set", "3.9.0-rc3:", *at]
-        yield f"decode-{file}", ["decode", f"bytes/{file}.jsonl", *words, "--output-format", "jsonl"]
-    for form in LISTS:
-        to = ["--output-format", form]
-        yield f"list-check.{form}", ["check", "trunk/clients", "--select", "all", *to]
-        yield f"list-diff.{form}", ["diff", "3.6.0:", "3.7.0:", *at, *to]
-        yield f"list-rollout.{form}", ["rollout", "3.6.0:", "trunk:", *at, *to]
-        yield f"list-readers.{form}", ["readers", "trunk/clients", *to]
-        yield f"list-kip.{form}", ["kip", "kips/kip-1313.txt", "--base", "trunk/clients", *to]
-        yield f"list-decode.{form}", ["decode", "bytes/capture.pcapng", "--set", "trunk/clients", *to]
-    yield "show-fetch.html", ["show", "FetchRequest", "trunk/clients", "--output-format", "html"]
-    yield "negotiate.html", ["negotiate", "3.6.0:", "trunk:", *at, "--output-format", "html"]
-    yield "matrix.html", ["negotiate", "--matrix", "3.0.0:", "3.6.0:", "trunk:", *at, "--output-format", "html"]
-    for command in ("check", "diff"):
-        words = ["trunk/clients"] if command == "check" else ["3.6.0:", "3.7.0:", *at]
-        yield f"{command}-colored", [command, *words, "--color", "always"]
-    yield "rules", ["rules"]
-    yield "vectors", ["vectors", "trunk/clients", "--message", "FetchRequest"]
-    yield "patch", ["check", "trunk/clients", "--fix", "--unsafe-fixes", "--diff"]
-    for rule in rules():
-        yield f"explain-{rule.replace('/', '.')}", ["explain", rule]
-    for name in SCHEMAS:
-        yield f"schema-{name}", ["schema", name]
-    yield "help", ["--help"]
-    for command in HELPED:
-        yield f"help-{command.replace(' ', '-')}", [*command.split(), "--help"]
+        yield f"decode-{file}", f"decode bytes/{file}.jsonl {BYTES}"
+    for rule in shipped_rules():
+        yield f"explain-{rule.id.replace('/', '.')}", f"explain {rule.id}"
+    for name in schema_names():
+        yield f"schema-{name}", f"schema {name}"
+    for way in commands(import_module(reader.COMMANDS)):
+        yield f"help-{'-'.join(way)}", " ".join((*way, "--help"))
+    for name, mistakes in MISTAKES.items():
+        yield from ((f"mistake-{name}-{number}", f"{name} {words}") for number, words in enumerate(mistakes))
 
 
-HELPED = (
-    *[
-        "check",
-        "diff",
-        "rollout",
-        "negotiate",
-        "upgrade-path",
-        "show",
-        "changelog",
-        "decode",
-        "encode",
-        "vectors",
-        "probe",
-        "kip",
-        "readers",
-        "rules",
-    ],
-    *("explain", "schema", "lsp", "migrate kip-1313", "migrate bump", "new rpc"),
-    *(f"pipeline {name}" for name in ["run", "blame", "changes", "matrix", "rollout", "report", "query", "optimize"]),
-)
-
-
-def rules() -> list[str]:
-    """The ids of all rules."""
-    from kiplint.engine.packs import shipped_rules
-
-    return [rule.id for rule in shipped_rules()]
+def commands(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
+    """The words of each command, and of each group of commands."""
+    yield words
+    for name in reader.names(group):
+        declared = reader.room(group, name)
+        yield from commands(declared, *words, name) if hasattr(declared, "COMMANDS") else [(*words, name)]
 
 
 def git(repository: Path, *words: str) -> str:
@@ -137,24 +166,27 @@ def git(repository: Path, *words: str) -> str:
     return done.stdout
 
 
-def write(case: Case, into: Path, scratch: Path) -> None:
-    """Run one case and write its file."""
-    name, words = case
+def write(name: str, text: str, into: Path, scratch: Path, source: Path) -> None:
+    """Run one case with the kiplint of a source directory, and write its file."""
+    place = re.search(r" IN (\S+)", text)
+    words = text.replace(place[0], "").split() if place else text.split()
     env = {key: value for key, value in os.environ.items() if not key.startswith(("GITHUB_", "CI"))}
-    env |= {"COLUMNS": "120", "NO_COLOR": "", "PYTHONPATH": str(ROOT / "src")}
-    call = [sys.executable, "-P", "-m", "kiplint", *words]
-    done = subprocess.run(call, cwd=scratch, capture_output=True, env=env, check=False, stdin=subprocess.DEVNULL)
+    env |= {"COLUMNS": "120", "NO_COLOR": "", "PYTHONPATH": str(source)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "kiplint", *words],
+        check=False,
+        cwd=scratch / place[1] if place else scratch,
+        capture_output=True,
+        env=env,
+        stdin=subprocess.DEVNULL,
+    )
     head = f"$ kiplint {' '.join(words)}\nexit code {done.returncode}\n--- stderr\n".encode()
     (into / name).write_bytes(head + done.stderr + b"--- stdout\n" + done.stdout)
 
 
-def main() -> None:
-    """Write all cases, two at a time."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("into", type=Path, help="the directory to write to")
-    parser.add_argument("--only", metavar="GLOB", default="*", help="only cases of such names")
-    options = parser.parse_args()
-    options.into.mkdir(parents=True, exist_ok=True)
+def write_all(into: Path, source: Path, only: str) -> None:
+    """Write the cases of matching names, two at a time."""
+    into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
         (scratch / "trunk").symlink_to(SHARED / "corpus" / "kafka-trunk-2026-08")
@@ -163,10 +195,36 @@ def main() -> None:
         history = scratch / "history"
         bundle = SHARED / "corpus" / "kafka-schema-history.bundle"
         subprocess.run(["git", "clone", "--quiet", str(bundle), str(history)], check=True)
-        chosen = [case for case in cases(history) if fnmatch(case[0], options.only)]
+        chosen = [case for case in cases(history) if fnmatch(case[0], only)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda case: write(case, options.into, scratch), chosen))
-    print(f"{len(chosen)} outputs in {options.into}")
+            list(pool.map(lambda case: write(case[0], case[1], into, scratch, source), chosen))
+
+
+def write_before(into: Path, revision: str, only: str) -> None:
+    """Write the cases with the kiplint of a revision."""
+    with tempfile.TemporaryDirectory() as directory:
+        archive = subprocess.run(["git", "-C", ROOT, "archive", revision], check=True, capture_output=True).stdout
+        subprocess.run(["tar", "-x", "-C", directory], check=True, input=archive)
+        subprocess.run([sys.executable, "hatch_build.py"], check=True, cwd=directory)
+        write_all(into, Path(directory, "src"), only)
+
+
+def main() -> None:
+    """Write all cases of both states, and compare them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("revision", help="the revision to compare with")
+    parser.add_argument("into", type=Path, help="the directory to write to")
+    parser.add_argument("--only", metavar="GLOB", default="*", help="only cases of such names")
+    options = parser.parse_args()
+    before, after = options.into / "before", options.into / "after"
+    if not before.exists():
+        write_before(before, options.revision, options.only)
+    if not after.exists():
+        write_all(after, ROOT / "src", options.only)
+    names = sorted({path.name for place in (before, after) for path in place.glob(options.only)})
+    match, *others = filecmp.cmpfiles(before, after, names, shallow=False)
+    print(f"{len(match)} of {len(names)} outputs are equal", *sorted(name for group in others for name in group))
+    sys.exit(len(match) != len(names))
 
 
 if __name__ == "__main__":
