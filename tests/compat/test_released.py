@@ -172,3 +172,16 @@ def test_a_check_since_a_revision_takes_releases(tmp_path: Path) -> None:
     assert run("check", "--released", "4*", cwd=tmp_path).code == 2
     unknown = run("check", "--changed-since", "HEAD", "--released", "9*", cwd=tmp_path)
     assert (unknown.code, "--released 9*: no tag with a version number matches" in unknown.err) == (2, True)
+
+
+def test_a_hook_takes_the_releases_of_the_configuration(sets: Path) -> None:
+    """Its fix may change the bytes of a version that only the base has."""
+    write(sets / "head", "0-2", field("A"), field("B", "int64", "2+", ignorable=True))
+    subprocess.run("git init -q && git add -A", shell=True, check=True, cwd=sets)
+    subprocess.run("git -c user.name=A -c user.email=a@b commit -qm one", shell=True, check=True, cwd=sets)
+    write(sets / "head", "0-2", field("A"), field("B", "integer", "2+", ignorable=True))
+    hook = ("check", "head/XRequest.json", "--as-hook", "--changed-since", "HEAD", "--diff", "--unsafe-fixes")
+    assert "B was int64 and is int32 (compat/layout-changed)" in run(*hook, cwd=sets).err
+    (sets / "kiplint.toml").write_text('released = ["release"]\n')
+    for more in ((), ("--released", "release", "--isolated")):
+        assert "would fix 1 finding" in run(*hook, *more, cwd=sets).err

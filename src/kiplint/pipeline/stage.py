@@ -46,14 +46,15 @@ if TYPE_CHECKING:
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """The rules of a run; fit to be sent to executors."""
+    """The rules of a run, and globs of the releases that decide what is released; fit to be sent to executors."""
 
     packed: bytes
+    released: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, rules: RuleSet) -> Engine:
-        """The engine with these rules."""
-        return cls(pickle.dumps((rules.rules, rules.known)))
+    def of(cls, rules: RuleSet, released: Iterable[str] = ()) -> Engine:
+        """The engine with these rules and releases."""
+        return cls(pickle.dumps((rules.rules, rules.known)), tuple(released))
 
     @property
     def rules(self) -> Scopes:
@@ -68,7 +69,7 @@ class Engine(msgspec.Struct, frozen=True):
         return {
             "lint": _id(rule for rule in checks if not needs_set(rule)),
             "lint-sets": _id([*filter(needs_set, checks), *checks]),
-            "compare": _id(rule for rule in rules if rule.spec.each == "change"),
+            "compare": _id(rule for rule in rules if rule.spec.each == "change") + " ".join(self.released),
         }
 
 
@@ -130,7 +131,7 @@ STAGES = (
     Stage("ingest", (), ("sets", "blobs", "trees"), "ingest"),
     Stage("lint", ("files",), ("findings",), "lint"),
     Stage("describe", ("blobs",), ("messages", "fields", "layouts"), "describe"),
-    Stage("compare", ("sets",), ("changes",), "compare"),
+    Stage("compare", ("sets", "messages"), ("changes",), "compare"),
     Stage("spans", ("sets", "files", "trees", "blobs", "messages", "findings", "changes"), ("spans",), "spans"),
     Stage("matrix", ("sets", "files", "trees", "messages", "fields"), ("matrix",), "matrix"),
     Stage("drift", ("sets", "files", "trees", "layouts", "messages"), ("drift",), "matrix", "run_drift"),

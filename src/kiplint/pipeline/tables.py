@@ -253,11 +253,14 @@ class Roots(TableFrame):
 
 
 class Pairs(TableFrame):
-    """The pairs of contents that were compared, changes or not."""
+    """The pairs of contents that were compared, changes or not.
+
+    `released` stands for the releases of the lake that decided what is released, empty where the older content did.
+    """
 
     NAME = "pairs"
     ABOUT = "The pairs of contents that were compared."
-    COLUMNS: ClassVar[Columns] = columns("old_root, root")
+    COLUMNS: ClassVar[Columns] = columns("old_root, root, released")
 
 
 TABLES: dict[str, type[TableFrame]] = {kind.NAME: kind for kind in TableFrame.__subclasses__()}

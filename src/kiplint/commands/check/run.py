@@ -272,7 +272,7 @@ class _Run:
         """The releases that decide what of the base is released."""
         from kiplint.compat.released import find_releases
 
-        named = self.options.released or (() if self.options.as_hook else self.configuration.config.released)
+        named = self.options.released or self.configuration.config.released
         return find_releases(named, None, self.configuration.keeps)
 
     def _read(self) -> Iterator[SchemaFiles]:

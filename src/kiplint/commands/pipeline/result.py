@@ -87,9 +87,11 @@ def lake_report(reader: Reader, severity: str = "error") -> LakeReport:
 
 def lake_diff(reader: Reader, span: str) -> DiffResult:
     """The changes between the two revisions of `A..B`, by the rules of the lake's last run. Raises UsageError."""
-    from kiplint.pipeline.answers.points import points, tree_at
+    from kiplint.pipeline.answers.points import points, releases_of, tree_at
 
-    trees = [tree_at(reader, revision) for revision in points(reader, span)]
-    rules = configure(config=reader.snapshot.request.get("config") or {}).rules()
-    result = compare([tree.name for tree in trees], trees, rules)
+    revisions = points(reader, span)
+    trees = [tree_at(reader, revision) for revision in revisions]
+    configuration = configure(config=reader.snapshot.request.get("config") or {})
+    releases = releases_of(reader, revisions[0].source, configuration.config.released)
+    result = compare([tree.name for tree in trees], trees, configuration.rules(), releases=releases)
     return replace(result, status="ok", notes=() if result.changes else (result.closing,))

@@ -97,10 +97,10 @@ def run(options: Options) -> int:
     console = Console(options.quiet)
     try:
         with one_session(options.cluster, quiet=options.quiet) as session:
-            rules = configure(config=request.config or {}).rules()
+            configuration = configure(config=request.config or {})
             watcher = Watcher(console.begun, console.done)
             far = is_elsewhere(options.cluster)
-            engine = Engine.of(rules)
+            engine = Engine.of(configuration.rules(), configuration.config.released)
             run_stages(lake, request, engine, session, watcher, stages, far=far, repair=options.resume)
     except (KeyboardInterrupt, Ended):
         console.interrupted(lake)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
+from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.reader import Reader
@@ -24,6 +27,10 @@ WHERE release IS NULL GROUP BY source ORDER BY source
 _TEXTS: Final = """
 SELECT directory, concat_ws('/', nullif(directory, ''), name) AS path, data FROM trees JOIN files USING (tree)
 JOIN blobs USING (blob) WHERE root = $1 ORDER BY ALL
+"""
+_RELEASES: Final = """
+SELECT release AS name, source, root FROM releases WHERE source = $1 AND root IN (SELECT root FROM trees)
+ORDER BY position DESC
 """
 
 
@@ -80,3 +87,10 @@ def tree_at(reader: Reader, revision: Point) -> Tree:
     for row in reader.duck.rows(_TEXTS, [revision.root]):
         folders.setdefault(row["directory"], []).append((f"{revision.name}:{row['path']}", row["data"] or b""))
     return make_tree(f"{revision.name}:", folders.items())
+
+
+def releases_of(reader: Reader, source: str, globs: Sequence[str]) -> Releases | None:
+    """The releases of a source that globs name, the newest first; None where the source has none of them."""
+    rows = reader.duck.rows(_RELEASES, [source])
+    known = [Point(**row) for row in rows if any(fnmatchcase(row["name"], glob) for glob in globs)]
+    return Releases([revision.name for revision in known], (tree_at(reader, each) for each in known)) if known else None
