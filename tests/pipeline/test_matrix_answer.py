@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kiplint.commands.pipeline.text import grids
 from kiplint.pipeline.answers.matrix import matrix, pair_matrix
@@ -12,7 +13,7 @@ from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.tables import Matrix, Sets, Trees
+from kiplint.pipeline.tables import Cells, Sets, Trees
 from tools import complaint
 
 RELEASES = [("a", "1.0"), ("a", "2.0"), ("b", "1.0")]
@@ -20,8 +21,8 @@ RELEASES = [("a", "1.0"), ("a", "2.0"), ("b", "1.0")]
 
 def cell(client: tuple[str, str], broker: tuple[str, str]) -> tuple[object, ...]:
     agrees = client[0] == broker[0]
-    values: dict[str, Any] = dict.fromkeys(Matrix.COLUMNS)
-    values |= {"client_source": client[0], "client": client[1], "broker_source": broker[0], "broker": broker[1]}
+    values: dict[str, Any] = dict.fromkeys(Cells.COLUMNS)
+    values |= {"client_root": " ".join(client), "broker_root": " ".join(broker)}
     values |= {"api_key": 3, "name": "Metadata", "broker_name": "Metadata" if agrees else "Weather"}
     values |= {"status": "agreed" if agrees else "no-common-version", "deprecated": False}
     return tuple(values.values())
@@ -32,18 +33,18 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     lake = Lake(tmp_path_factory.mktemp("matrix") / "lake")
     rows: dict[Any, list[tuple[object, ...]]] = {
         Sets: [
-            (source, "tags", at, f"c{at}", None, name, "empty" if name == "0.9" else "r", *[None] * 6)
+            (source, "tags", at, f"c{at}", None, name, "empty" if name == "0.9" else f"{source} {name}", *[None] * 6)
             for at, (source, name) in enumerate([*RELEASES, ("a", "0.9")])
         ],
-        Trees: [("r", "", "t")],
-        Matrix: [cell(client, broker) for client in RELEASES for broker in RELEASES],
+        Trees: [(" ".join(release), "", "t") for release in RELEASES],
+        Cells: [cell(client, broker) for client in RELEASES for broker in RELEASES],
     }
     with lake.writing():
         parts = {
             kind.NAME: write_table(table(kind.COLUMNS, some), lake.storage, lake.stage(kind.NAME))
             for kind, some in rows.items()
         }
-        lake.publish(lake.snapshot(), parts, "matrix")
+        lake.publish(replace(lake.snapshot(), request={"across": True}), parts, "matrix")
     return Reader(lake)
 
 

@@ -22,14 +22,14 @@ BASELINE = (
     [
         (DEFINITION, "definition"),
         (b'{"validVersions": ', "definition"),
-        (b'{"typ": "request", "name": "XRequest"}', "meant"),
-        (b'{"type": "reqest", "name": "XRequest"}', "meant"),
-        (b'// words\n{"typ": "request", "nme": "XRequest"}', "meant"),
-        (b'{"name": "X", /* words */ "fields": []}', "meant"),
-        (b"request for comments", "meant"),
-        (b'{"name": "X", ', "meant"),
-        (b"[1, 2]", "meant"),
-        (b"3", "meant"),
+        (b'{"typ": "request", "name": "XRequest"}', "malformed"),
+        (b'{"type": "reqest", "name": "XRequest"}', "malformed"),
+        (b'// words\n{"typ": "request", "nme": "XRequest"}', "malformed"),
+        (b'{"name": "X", /* words */ "fields": []}', "malformed"),
+        (b"request for comments", "malformed"),
+        (b'{"name": "X", ', "malformed"),
+        (b"[1, 2]", "malformed"),
+        (b"3", "malformed"),
         (b"", "broken"),
         (b" \n", "broken"),
         (b"\xff\xfe", "broken"),
@@ -66,14 +66,14 @@ def test_words_below_the_top_level_make_no_definition(value: object, tmp_path: P
 
 @pytest.mark.parametrize("text", [b"{}", b"[]", b" {}\n"])
 def test_an_empty_value_under_the_name_of_a_definition(text: bytes) -> None:
-    assert kind_of(text, "FetchRequest.json") == "meant"
-    assert kind_of(text, "settings.json") == ("other" if b"{" in text or b"[" in text else "meant")
+    assert kind_of(text, "FetchRequest.json") == "malformed"
+    assert kind_of(text, "settings.json") == ("other" if b"{" in text or b"[" in text else "malformed")
 
 
 @pytest.mark.parametrize("name", ["package.json", "tsconfig.json"])
 def test_names_that_tools_give_a_meaning(name: str) -> None:
     assert kind_of(b'{"name": "x", "type": "module"}', name) == "other"
-    assert kind_of(b'{"name": "x", "type": "module"}', "Other.json") == "meant"
+    assert kind_of(b'{"name": "x", "type": "module"}', "Other.json") == "malformed"
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl", "sarif", "gitlab"])

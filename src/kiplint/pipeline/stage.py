@@ -133,7 +133,7 @@ STAGES = (
     Stage("describe", ("blobs",), ("messages", "fields", "layouts"), "describe"),
     Stage("compare", ("sets", "messages"), ("changes",), "compare"),
     Stage("spans", ("sets", "files", "trees", "blobs", "messages", "findings", "changes"), ("spans",), "spans"),
-    Stage("matrix", ("sets", "files", "trees", "messages", "fields"), ("matrix",), "matrix"),
+    Stage("matrix", ("sets", "files", "trees", "messages", "fields"), ("cells",), "matrix"),
     Stage("drift", ("sets", "files", "trees", "layouts", "messages"), ("drift",), "matrix", "run_drift"),
 )
 PARTS = {"ingest": ("ingest", "ingest-walking"), "lint": ("lint", "lint-sets")}

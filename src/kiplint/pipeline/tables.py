@@ -70,7 +70,7 @@ class Files(TableFrame):
 
 
 class Blobs(TableFrame):
-    """`blob` is git's id of the content; `kind` is definition, meant (to be one), broken (empty, or no text),
+    """`blob` is git's id of the content; `kind` is definition, malformed (meant to be one), broken (empty, or no text),
     other JSON, or unreadable.
 
     `data` is null but for the first three, and cut off behind the largest size that is checked; `problem` says why a
@@ -165,8 +165,8 @@ class Spans(TableFrame):
     came `before_first_release` is in all releases, and between no two of them. A release has what it descends from
     (git's merge base with the line); `backports` are releases that do not, and have it all the same.
 
-    `ended` says how a finding ended: `mended`, `suppressed` by a comment, `message gone`, or `version gone` where the
-    step dropped versions of its message. `from_beginning` is true for what the line's first revision had. The inner
+    `ended` says how a finding ended: `fixed`, `suppressed` by a comment, `message removed`, or `version removed` where
+    the step dropped versions of its message. `from_beginning` is true for what the line's first revision had. The inner
     columns name, where a merge brought it, the last commit behind that merge that touched the file.
     """
 
@@ -180,17 +180,18 @@ class Spans(TableFrame):
     )
 
 
-class Matrix(TableFrame):
-    """`lowest` to `highest` are the versions in common, `chosen` is the one used, `status` as in `negotiate`.
+class Cells(TableFrame):
+    """The view `matrix` has these rows for each pair of releases.
 
-    `name` is the client's, `broker_name` the broker's: two messages may claim one API key. `mode` is that of the
-    broker, kraft or zookeeper; `reason` says in words why they do not agree.
+    `lowest` to `highest` are the versions in common, `chosen` is the one used, `status` as in `negotiate`. `name` is
+    the client's, `broker_name` the broker's: two messages may claim one API key. `mode` is that of the broker, kraft or
+    zookeeper; `reason` says in words why they do not agree.
     """
 
-    NAME = "matrix"
-    ABOUT = "For each pair of releases, client and broker, and each RPC: what they agree on."
+    NAME = "cells"
+    ABOUT = "For each pair of contents of releases, client and broker, and each RPC: what they agree on."
     COLUMNS: ClassVar[Columns] = columns(
-        "client_source, client, broker_source, broker, api_key int, name, lowest int, highest int, chosen int, "
+        "client_root, broker_root, api_key int, name, lowest int, highest int, chosen int, "
         "request_header int, response_header int, instance_id boolean, deprecated boolean, status, broker_name, "
         "client_lowest int, client_highest int, broker_lowest int, broker_highest int, mode, reason"
     )

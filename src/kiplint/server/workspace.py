@@ -48,7 +48,7 @@ class Neighbours(msgspec.Struct, frozen=True):
 def _may_be_definition(buffer: Buffer) -> bool:
     """Whether a text is of a JSON file; one without a file has to look like a definition."""
     return buffer.path.endswith(".json") or (
-        buffer.path.startswith("<") and kind_of(buffer.data, buffer.path) in ("definition", "meant")
+        buffer.path.startswith("<") and kind_of(buffer.data, buffer.path) in ("definition", "malformed")
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-Kind = Literal["definition", "meant", "broken", "other"]
+Kind = Literal["definition", "malformed", "broken", "other"]
 """`meant`: taken for a definition if others are in its directory; `broken`: empty, or not text."""
 
 PROPERTIES: Final = frozenset(
@@ -72,14 +72,14 @@ def kind_of(data: bytes, name: str = "") -> Kind:
     their properties, or empty under the name of a definition; what kiplint writes itself never is.
     """
     if re.fullmatch(_DEFINITION_NAME, name) and data.strip() in (b"{}", b"[]"):
-        return "meant"
+        return "malformed"
     if name in FOREIGN or (_may_be_ours(data) and re.match(_OURS, data)):
         return "other"
     if _has_marks(data) and (_has_marks(_first_properties(data)) or _is_definition(data)):
         return "definition"
     if _is_broken(data):
         return "broken"
-    return "meant" if len(data) < LARGEST_ENTRY and _is_meant(data) else "other"
+    return "malformed" if len(data) < LARGEST_ENTRY and _is_meant(data) else "other"
 
 
 def _has_marks(data: bytes) -> bool:
@@ -126,7 +126,7 @@ def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
 def is_other_json(data: bytes, name: str = "") -> bool:
     """Whether bytes are JSON for another use than a definition: an object or list that is not empty."""
     kind = kind_of(data, name)
-    if kind not in ("meant", "other"):
+    if kind not in ("malformed", "other"):
         return False
     value = _value(data)
     return bool(value) and (isinstance(value, list) or (kind == "other" and isinstance(value, dict)))
@@ -230,7 +230,7 @@ def sorted_out(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[Sch
     """The files of one directory that are definitions, as above, and where there are some the paths of the others."""
     kinds = [(file, kind_of(file.data, os.path.basename(file.path))) for file in files]
     has_definition = any(kind == "definition" for _, kind in kinds)
-    accepted = {"definition"} | ({"meant"} if has_definition else set())
+    accepted = {"definition"} | ({"malformed"} if has_definition else set())
     accepted |= {"broken"} if has_definition or certain else set()
     left_out = tuple(file.path for file, kind in kinds if kind not in accepted) if has_definition else ()
     return tuple(file for file, kind in kinds if kind in accepted), left_out

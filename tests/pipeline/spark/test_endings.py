@@ -28,7 +28,7 @@ TEXTS = {
     "all": ALL,
 }
 SPANS = {
-    "mended": ("tags/gap", "A", "a/A.json", 1, "old"),
+    "fixed": ("tags/gap", "A", "a/A.json", 1, "old"),
     "no more files": ("tags/gap", "B", "a/B.json", 1, "old"),
     "no more of its name": ("tags/gap", "C", "a/C.json", 2, "old"),
     "a file without a message": ("syntax/invalid-json", "", "a/D.json", 1, "old"),
@@ -54,18 +54,18 @@ def test_what_was_different(spark: SparkSession) -> None:
     assert frame_of_endings.columns == ["source", "lineage", "key", "introduced_position", "ended"]
     told = {row["key"]: row["ended"] for row in frame_of_endings.collect()}
     assert told == {
-        "mended": "mended",
-        "no more files": "message gone",
-        "no more of its name": "message gone",
-        "a file without a message": "mended",
-        "that file is gone": "message gone",
+        "fixed": "fixed",
+        "no more files": "message removed",
+        "no more of its name": "message removed",
+        "a file without a message": "fixed",
+        "that file is gone": "message removed",
         "by a pack": "suppressed",
         "by a glob": "suppressed",
-        "not by another rule": "mended",
-        "the comment was there": "mended",
-        "its versions went": "version gone",
-        "not by signs of LIKE": "mended",
-        "a rule with such signs": "mended",
+        "not by another rule": "fixed",
+        "the comment was there": "fixed",
+        "its versions went": "version removed",
+        "not by signs of LIKE": "fixed",
+        "a rule with such signs": "fixed",
         "by one sign": "suppressed",
         "by all": "suppressed",
     }

@@ -18,7 +18,7 @@ from kiplint.compat.tree import load
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.tables import Matrix, Sets
+from kiplint.pipeline.tables import Sets
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
 from .thinned import BLOBS, RELEASES, REVISIONS, TAGS, WHOLE
@@ -89,7 +89,7 @@ def test_the_matrix_is_that_of_negotiate(
     commits = {row["release"]: row["commit"] for row in tags}
     opened = cache(lambda release: load(f"{commits[release]}:", bundle).main)
     cells: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in reader.rows(Matrix):
+    for row in reader.duck.rows("SELECT * FROM matrix"):
         cells[row["client"], row["broker"]].append(row)
     assert len(cells) == RELEASES**2
     for client, broker in chance.sample(sorted(cells), min(PAIRS, len(cells))):

@@ -10,7 +10,7 @@ import pytest
 
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.tables import Blobs, Drift, Files, Matrix, Problems, Sets, Sources, Spans, Trees
+from kiplint.pipeline.tables import Blobs, Drift, Files, Problems, Sets, Sources, Spans, Trees
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_the_fork_collides_where_it_changed_released_versions(reader: Reader) ->
 
 
 def test_the_matrix_has_every_pair(reader: Reader) -> None:
-    cells = reader.rows(Matrix)
+    cells = reader.duck.rows("SELECT * FROM matrix")
     assert len({(row["client"], row["broker"]) for row in cells}) == 16
     header = {(row["client"], row["broker"]): row["request_header"] for row in cells if row["name"] == "DeleteGroups"}
     assert {pair for pair, found in header.items() if found == 3} == {("2.0.0", "2.0.0")}

@@ -15,7 +15,7 @@ from kiplint.pipeline.answers.reader import Reader, equals
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.run import Request, run
 from kiplint.pipeline.stage import A_HANDFUL, A_TASK, Engine, Work
-from kiplint.pipeline.tables import Drift, Matrix, Spans
+from kiplint.pipeline.tables import Cells, Drift, Spans
 
 from .conftest import SILENT
 
@@ -104,8 +104,9 @@ def test_what_a_fork_collides_on(reader: Reader) -> None:
 
 
 def test_releases_across_sources(reader: Reader) -> None:
-    pairs = {(row["client_source"], row["broker_source"]) for row in reader.rows(Matrix)}
+    pairs = {(row["client_source"], row["broker_source"]) for row in reader.duck.rows("SELECT * FROM matrix")}
     assert pairs == {("up", "up"), ("up", "other"), ("other", "up"), ("other", "other")}
+    assert len({(row["client_root"], row["broker_root"]) for row in reader.rows(Cells)}) == 1  # the same content
 
 
 @pytest.mark.parametrize(("items", "tasks"), [(0, 1), (1, 1), (A_HANDFUL + 1, 2), (10_000, 4), (A_TASK * 9, 9)])

@@ -26,7 +26,7 @@ class BlameRoom:
         """The options of `kiplint pipeline blame`."""
 
         lake: LakeArgument
-        wanted: Annotated[str, Argument("A message, an RPC, a rule, or a pack.", "MESSAGE|RULE")]
+        subject: Annotated[str, Argument("A message, an RPC, a rule, or a pack.", "MESSAGE|RULE")]
         reviewers: Annotated[bool, Option("Also show who changed the message most in the last year of the lake.")] = (
             False
         )
@@ -46,7 +46,7 @@ class BlameRoom:
         from kiplint.pipeline.answers.history import blame
 
         rules = [rule.id for rule in configure(config={}).known()]
-        answer = blame(reader, options.wanted, rules, reviewers=options.reviewers)
+        answer = blame(reader, options.subject, rules, reviewers=options.reviewers)
         return present_answer(answer, options.output_format, options.color)
 
 

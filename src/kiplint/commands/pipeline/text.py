@@ -152,7 +152,7 @@ def _blamed(event: HistoryEvent, released: Sequence[str]) -> tuple[str, ...]:
 @grids.register
 def _recent(document: documents.RecentDocument) -> Iterator[Grid]:
     columns = ("line", "when", "commit", "by", "release", "rule", "message", "")
-    for name, heading in {"came": "Came in", "went": "Went", "broke": "Broke"}.items():
+    for name in ("introduced", "fixed", "changed"):
         events = [event for event in document.changes if event.event == name]
         rows = [
             (
@@ -161,12 +161,12 @@ def _recent(document: documents.RecentDocument) -> Iterator[Grid]:
                     event.release or "",
                     event.rule,
                     event.message_name or event.path or "",
-                    "" if name == "went" else event.message or "",
+                    "" if name == "fixed" else event.message or "",
                 ),
             )
             for event in events
         ]
-        yield Grid(heading, columns, rows, "" if rows else "nothing")
+        yield Grid(name.capitalize(), columns, rows, "" if rows else "nothing")
 
 
 @grids.register

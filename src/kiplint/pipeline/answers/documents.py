@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from kiplint.pipeline.lake.schema import Columns, columns
-from kiplint.pipeline.tables import Drift, Matrix, Problems, Sources, Spans
+from kiplint.pipeline.tables import Cells, Drift, Problems, Sources, Spans
 
 Version = Literal[1]
 Row = dict[str, Any]
@@ -37,7 +37,7 @@ else:
     SpanRow = _struct("SpanRow", {**Spans.COLUMNS, **columns("author, subject, pull_request int, kips array<string>")})
     DriftRow = _struct("DriftRow", Drift.COLUMNS)
     ProblemRow = _struct("ProblemRow", Problems.COLUMNS)
-    CellRow = _struct("CellRow", dict(list(Matrix.COLUMNS.items())[4:]))
+    CellRow = _struct("CellRow", dict(list(Cells.COLUMNS.items())[2:]))
 
 
 def typed(kind: type[Any], rows: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]:
@@ -70,11 +70,11 @@ class QueryDocument(msgspec.Struct, frozen=True):
 
 
 class HistoryEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding as it came in or was fixed, or a change, with the first release that has it, and who made it."""
+    """A finding as it was introduced or fixed, or a change, with the first release that has it, and who made it."""
 
     source: str
     lineage: str
-    event: Literal["introduced", "fixed", "changed", "came", "went", "broke"]
+    event: Literal["introduced", "fixed", "changed"]
     position: int | None = None
     commit: Text
     time: Time | None

@@ -65,8 +65,7 @@ WHERE author <> '' AND position > 0 AND blob IS DISTINCT FROM old
   AND time > (SELECT max(time) - INTERVAL 1 YEAR FROM sets) GROUP BY author ORDER BY commits DESC, last DESC, author
 """
 _RECENT: Final = """
-SELECT * REPLACE (CASE event WHEN 'introduced' THEN 'came' WHEN 'fixed' THEN 'went' ELSE 'broke' END AS event)
-FROM events WHERE time >= $1 AND breaks IS DISTINCT FROM 'none'
+SELECT * FROM events WHERE time >= $1 AND breaks IS DISTINCT FROM 'none'
 ORDER BY source, lineage, time, event, rule, message_name, path, message
 """
 

@@ -14,7 +14,7 @@ from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, ranged, typed
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.tables import Matrix, Sets
+from kiplint.pipeline.tables import Cells, Sets
 from kiplint.text.words import did_you_mean
 
 _PAIR: Final = "client_source, client, broker_source, broker"
@@ -44,7 +44,7 @@ Pair = tuple[Release, Release]
 
 def matrix(reader: Reader) -> PairsDocument:
     """All pairs of releases that have definitions: for each the RPCs by status, and those in trouble."""
-    reader.require(Matrix, Sets)
+    reader.require(Cells, Sets)
     called = _names(reader)
     order = {release: at for at, release in enumerate(called)}
     pairs: dict[Pair, Counter[str]] = {}
@@ -69,7 +69,7 @@ def matrix(reader: Reader) -> PairsDocument:
 
 def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
     """The version of each RPC that a pair uses; raises UsageError for a release that is in no source, or in several."""
-    reader.require(Matrix, Sets)
+    reader.require(Cells, Sets)
     called = _names(reader)
     ours, theirs = (_release(reader, called, name) for name in (client, broker))
     rows = reader.duck.rows(_CELLS, [*ours, *theirs])
@@ -83,7 +83,7 @@ def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
 
 def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
     """The matrix that the lake holds; with `sides` also which versions each release has as client and as broker."""
-    reader.require(Matrix, Sets)
+    reader.require(Cells, Sets)
     called = _names(reader)
     cells: dict[tuple[str, str], list[RpcCell]] = {}
     known: dict[RpcCell, RpcCell] = {}
@@ -110,7 +110,7 @@ def _offers(reader: Reader) -> dict[Release, tuple[dict[int, str], dict[int, str
 
 def between_nodes(reader: Reader) -> list[str]:
     """The RPCs of the matrix that brokers send each other, each as its key and name."""
-    rpcs = reader.duck.rows("SELECT DISTINCT api_key, name FROM matrix")
+    rpcs = reader.duck.rows("SELECT DISTINCT api_key, name FROM cells")
     return [f"{row['api_key']} {row['name']}" for row in rpcs if is_between_nodes(row["api_key"], row["name"])]
 
 

@@ -36,6 +36,11 @@ class Reader:
         request = self.snapshot.request
         return request.get("upstream") or next((name.partition("=")[0] for name in request.get("sources", ())), "")
 
+    @property
+    def across(self) -> bool:
+        """Whether the releases of all sources are held against each other."""
+        return bool(self.snapshot.request.get("across"))
+
     @cached_property
     def duck(self) -> Duck:
         """The tables for queries in SQL."""
@@ -136,7 +141,7 @@ class Duck:
                 self.names.append(kind.NAME)
             self._connection.register(Runs.NAME, reader.lake.dataset(all_parts(self._storage), Runs.COLUMNS))
             self.names.append(Runs.NAME)
-            for name, text in {**definitions('"'), **questions(reader.upstream)}.items():
+            for name, text in {**definitions('"', across=reader.across), **questions(reader.upstream)}.items():
                 self._connection.execute(f"CREATE VIEW {name} AS {text}")
                 self.names.append(name)
         for setting in _CLOSED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kiplint.pipeline.tables import RPC, STEPS, Changes, Findings
+from kiplint.pipeline.tables import RPC, STEPS, Cells, Changes, Findings
 
 _OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"
 _PATH: Final = "CASE WHEN t.directory = '' THEN f.name ELSE concat(t.directory, '/', f.name) END AS path"
@@ -36,6 +36,13 @@ _RPCS: Final = f"""
 SELECT {_OF_SET}, o.api_key, o.name, o.lowest, o.highest, o.offered, o.request_headers, o.response_headers, o.deprecated
 FROM sets s JOIN offers o ON o.root = s.root
 """
+_MATRIX: Final = f"""
+WITH tagged AS (SELECT DISTINCT source, release, root FROM releases)
+SELECT c.source AS client_source, c.release AS client, b.source AS broker_source, b.release AS broker,
+  {", ".join(f"m.{name}" for name in list(Cells.COLUMNS)[2:])}
+FROM tagged c JOIN tagged b ON {{across}} OR c.source = b.source
+JOIN cells m ON m.client_root = c.root AND m.broker_root = b.root
+"""
 
 VIEWS: Final[Mapping[str, str]] = {
     "set_findings": "The findings of every revision, as `check` tells them.",
@@ -44,15 +51,19 @@ VIEWS: Final[Mapping[str, str]] = {
     "set_fields": "The fields of every message of every revision; `field` is the path from the message down.",
     "releases": "The revisions that are releases, in the order of their lines.",
     "rpcs": "The RPCs of every revision: versions for clients, what brokers offer, and headers.",
+    "matrix": "What each release as a client and each as a broker agree on, by RPC; with `--across` of all sources.",
 }
 """What each view has, by its name."""
 
 
-def definitions(quote: str) -> Mapping[str, str]:
-    """The views as queries, by name; `quote` is what stands around a name that SQL has for itself."""
+def definitions(quote: str, *, across: bool) -> Mapping[str, str]:
+    """The views as queries, by name; `quote` is what stands around a name that SQL has for itself.
+
+    `across` pairs the releases of all sources in `matrix`.
+    """
     column, default = f"{quote}column{quote}", f"{quote}default{quote}"
-    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS)
-    named = {"column": column, "default": f"d.{default}", "default_name": default}
+    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS, _MATRIX)
+    named = {"column": column, "default": f"d.{default}", "default_name": default, "across": str(across)}
     return {name: text.format(**named).strip() for name, text in zip(VIEWS, texts, strict=True)}
 
 

@@ -40,7 +40,7 @@ WITH held AS (
     JOIN (SELECT blob, kind FROM blobs) USING (blob)
 ), definitions AS (  -- a file that is meant to be one counts beside definitions; one that is not a text also at the top
   SELECT folder, top, name, blob FROM kinds WHERE name NOT IN ({", ".join(f"'{name}'" for name in sorted(FOREIGN))})
-    AND (kind = 'definition' OR kind = 'broken' AND (certain OR top) OR kind = 'meant' AND certain)
+    AND (kind = 'definition' OR kind = 'broken' AND (certain OR top) OR kind = 'malformed' AND certain)
 ), ids AS (
   SELECT folder, top, sha256(string_agg(name || ':' || blob, chr(10) ORDER BY name || ':' || blob)) AS tree
   FROM definitions GROUP BY ALL

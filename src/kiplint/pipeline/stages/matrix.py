@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from kiplint.compat.negotiation.exchange import SOFTWARE
 from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE, WITH_INSTANCE_ID
 from kiplint.compat.roles import OF_CLIENTS, OF_KRAFT, OF_ZOOKEEPER, UPDATE_METADATA
-from kiplint.pipeline.lake.delta import Parts
 from kiplint.pipeline.lake.schema import columns
 from kiplint.pipeline.stage import Context, Work
-from kiplint.pipeline.tables import RPC, Drift, Fields, Files, Matrix, Messages, Offers, Sets, Trees
+from kiplint.pipeline.tables import RPC, Cells, Drift, Fields, Files, Messages, Offers, Sets, Trees
 
-RELEASES = columns("source, release, root, fresh boolean")
+PAIRS = columns("client_root, broker_root")
 
 
 def _is_one_of(names: Mapping[int, str]) -> str:
@@ -72,17 +71,11 @@ FROM served LEFT JOIN software s ON s.blob = request.blob
 _HEADER = "try_element_at(filter({0}, range -> range.lowest <= {1} AND range.highest >= {1}), 1).header"
 _DEPRECATED = "coalesce(exists({}.deprecated, range -> range.lowest <= chosen AND range.highest >= chosen), false)"
 _RANGE = "concat({0}_lowest, if({0}_lowest = {0}_highest, '', concat('-', {0}_highest)))"
-_MATRIX = f"""
-WITH pairs AS (
-  SELECT c.source AS client_source, c.release AS client, b.source AS broker_source, b.release AS broker,
-    c.root AS client_root, b.root AS broker_root
-  FROM {{releases}} c CROSS JOIN {{releases}} b WHERE (c.fresh OR b.fresh) AND ($across OR c.source = b.source)
-), contents AS (
-  SELECT DISTINCT client_root, broker_root FROM pairs
-), sides AS (
+_CELLS = f"""
+WITH sides AS (
   SELECT root, api_key, struct(*) AS side FROM {{offers}}
 ), hello AS (
-  SELECT client_root, broker_root, o.side AS ours, t.side AS theirs FROM contents
+  SELECT client_root, broker_root, o.side AS ours, t.side AS theirs FROM {{pairs}}
   LEFT JOIN sides o ON o.root = client_root AND o.api_key = {API_VERSIONS}
   LEFT JOIN sides t ON t.root = broker_root AND t.api_key = {API_VERSIONS}
 ), used AS (  -- a version of ApiVersions that the broker has not is answered in version 0, or as KIP-511 has it
@@ -126,7 +119,7 @@ WITH pairs AS (
       WHEN request_header <> their_request OR response_header <> their_response THEN 'header-differs'
       WHEN checked AND request_header < {WITH_INSTANCE_ID} AND api_key NOT IN ({API_VERSIONS}, {SASL_HANDSHAKE})
         THEN 'refused' ELSE 'agreed' END AS status FROM headers
-), cells AS (
+), reasoned AS (
   SELECT *, CASE status
     WHEN 'no-common-version'
       THEN concat('client ', {_RANGE.format("client")}, ', broker ', {_RANGE.format("broker")})
@@ -139,39 +132,30 @@ WITH pairs AS (
     ELSE if(ours.name <> broker_name, concat('the broker''s of this key is ', broker_name), NULL) END AS reason
   FROM agreed
 )
-SELECT {", ".join(Matrix.COLUMNS)} FROM pairs JOIN cells USING (client_root, broker_root)
+SELECT {", ".join(Cells.COLUMNS)} FROM reasoned
 """
-_RELEASED = """
-SELECT DISTINCT source, release, root FROM released_sets
-WHERE release IS NOT NULL AND root IN (SELECT root FROM trees) ORDER BY ALL
+_PAIRS = """
+WITH defined AS (
+  SELECT source, root FROM sets WHERE release IS NOT NULL AND root IN (SELECT root FROM trees)
+)
+SELECT DISTINCT c.root AS client_root, b.root AS broker_root
+FROM defined c JOIN defined b ON $across OR c.source = b.source
+ANTI JOIN cells k ON k.client_root = c.root AND k.broker_root = b.root ORDER BY ALL
 """
 
 
 def run(work: Work, context: Context) -> None:
-    """Make the offers of contents that are new, and the matrix of releases that are; all when some are gone."""
+    """Make the offers of contents that are new, and the cells of pairs of releases that are; or all anew."""
     parts, _ = work.unprocessed("matrix", Trees)
-    if anew := any(work.unprocessed("matrix", kind)[1] for kind in (Trees, Files, Messages, Fields)):
+    if any(work.unprocessed("matrix", kind)[1] for kind in (Trees, Files, Messages, Fields)):
         parts = work.parts(Trees)
+        for kind in (Offers, Cells):
+            work.add(kind.NAME, (), more=False)
     if parts:
-        work.put(Offers, work.sql(_OFFERS, trees=work.read(Trees.COLUMNS, parts)), more=not anew)
-    elif anew:
-        work.put(Offers, ())
-    before = set() if anew else _released(work, work.processed("matrix", Sets))
-    now = _released(work, work.parts(Sets))
-    if Matrix.NAME not in work.snapshot.tables or not before <= now:
-        before, anew = set(), True
-    if now - before:
-        releases = work.local(RELEASES, [(*release, release not in before) for release in sorted(now)])
-        made = work.sql(_MATRIX.replace("$across", str(context.across)), releases=releases)
-        work.put(Matrix, made, more=not anew)
-    elif anew:
-        work.put(Matrix, ())
-
-
-def _released(work: Work, parts: Parts) -> set[tuple[str, str, str]]:
-    """The releases that have definitions, with their sources and contents."""
-    rows = work.query(_RELEASED, released_sets=parts).to_pylist()
-    return {(row["source"], row["release"], row["root"]) for row in rows}
+        work.put(Offers, work.sql(_OFFERS, trees=work.read(Trees.COLUMNS, parts)), more=True)
+    pairs = work.query(_PAIRS.replace("$across", str(context.across)))
+    if pairs.num_rows:
+        work.put(Cells, work.sql(_CELLS, pairs=work.local(PAIRS, pairs)), more=True)
 
 
 _PLACED = """

@@ -14,7 +14,7 @@ from kiplint.pipeline.fetching import GIT, on_this_machine
 from kiplint.pipeline.lake.delta import Parts
 from kiplint.pipeline.lake.schema import Columns, columns, text
 from kiplint.pipeline.stage import Context, Work
-from kiplint.pipeline.tables import OLD, PLACE, STEPS, Sets, Spans
+from kiplint.pipeline.tables import OLD, PLACE, STEPS, Blobs, Changes, Files, Findings, Messages, Sets, Spans, Trees
 from kiplint.sources.git import open_repository
 from kiplint.sources.history import TAGS, inner_commit
 from kiplint.sources.schema_files import SourceError
@@ -39,8 +39,15 @@ INNER: Columns = dict.fromkeys((*ON, "inner_commit", "inner_author", "inner_subj
 _ORDER = f"""
 SELECT {", ".join(name for name in ORDER if name != "rank")},
   row_number() OVER (PARTITION BY source, lineage ORDER BY position)::INT AS rank
-FROM ({STEPS}) WHERE old_root IS DISTINCT FROM root ORDER BY source, lineage, position
+FROM ({STEPS}) SEMI JOIN chosen USING (source) WHERE old_root IS DISTINCT FROM root
+ORDER BY source, lineage, position
 """
+_TOUCHED = f"""
+WITH now AS (SELECT {", ".join(PLACE)} FROM sets), past AS (SELECT {", ".join(PLACE)} FROM old_sets)
+SELECT DISTINCT source FROM ((FROM now EXCEPT FROM past) UNION ALL (FROM past EXCEPT FROM now)) ORDER BY source
+"""
+_KEPT = "SELECT * FROM spans SEMI JOIN sets USING (source) ANTI JOIN chosen USING (source)"
+_REVISIONS = f"SELECT source, lineage, position, commit, release FROM ({STEPS}) SEMI JOIN chosen USING (source)"
 _RENAMED = """
 SELECT o.source, o.lineage, c.old::JSON->>'name' AS old, c.message_name AS new
 FROM ordered o JOIN changes c USING (old_root, root) WHERE c.kind = 'message-renamed' ORDER BY o.position
@@ -125,8 +132,8 @@ WITH over AS (
   ON c.source = over.source AND c.lineage = over.lineage AND c.position = fixed_position
     AND c.message_name = over.message_name AND c.rule = 'compat/version-dropped'
 )
-SELECT source, lineage, key, introduced_position, CASE WHEN NOT is_there THEN 'message gone'
-  WHEN is_dropped THEN 'version gone' WHEN is_hidden THEN 'suppressed' ELSE 'mended' END AS ended
+SELECT source, lineage, key, introduced_position, CASE WHEN NOT is_there THEN 'message removed'
+  WHEN is_dropped THEN 'version removed' WHEN is_hidden THEN 'suppressed' ELSE 'fixed' END AS ended
 FROM ends LEFT JOIN dropped USING (source, lineage, key, introduced_position)
 """
 _SHIPPED = """
@@ -181,8 +188,13 @@ LEFT JOIN early e ON e.source = s.source AND e.lineage = s.lineage
 
 
 def run(work: Work, context: Context) -> None:
-    """Make the spans anew, without a plan for what has no rows: renames, endings, merges, releases."""
-    ordered = work.query(_ORDER)
+    """Make the spans of sources with new revisions, or all; no plan for what has no rows: renames, endings, merges."""
+    anew = any(work.unprocessed("spans", kind)[1] for kind in (Files, Trees, Blobs, Messages, Findings, Changes))
+    chosen = work.query(_TOUCHED, old_sets=() if anew else work.processed("spans", Sets))
+    work.put(Spans, () if anew else work.query(_KEPT, chosen=chosen))
+    ordered = work.query(_ORDER, chosen=chosen)
+    if not ordered.num_rows:
+        return
     order = work.local(ORDER, ordered)
     changed = work.sql(_CHANGED, order=order)
     renames = work.local(RENAMES, list(_last_names(work.query(_RENAMED, ordered=ordered))))
@@ -196,14 +208,15 @@ def run(work: Work, context: Context) -> None:
         whole = whole.join(ended, ["source", "lineage", "key", "introduced_position"], "left")
     if inner := list(_inner(work, context, parts)):
         whole = whole.join(work.local(INNER, inner), list(ON), "left")
-    bases = list(_bases(work.query(f"SELECT source, lineage, position, commit, release FROM ({STEPS})"), context))
+    revisions = work.query(_REVISIONS, chosen=chosen)
+    bases = list(_bases(revisions, context))
     if bases:
         whole = with_releases(work.spark, whole, work.frame(Sets), work.local(BASES, bases))
     else:
         whole = whole.drop("fixed_release").selectExpr("*", "false AS before_first_release", "array() AS backports")
     missing = {name: kind for name, kind in Spans.COLUMNS.items() if name not in whole.columns}
     nulls = [f"CAST(NULL AS {kind}) AS {name}" for name, kind in missing.items()]
-    work.put(Spans, whole.selectExpr("*", *nulls).select(*Spans.COLUMNS))
+    work.put(Spans, whole.selectExpr("*", *nulls).select(*Spans.COLUMNS), more=True)
 
 
 def with_releases(spark: SparkSession, spans: DataFrame, sets: DataFrame, bases: DataFrame) -> DataFrame:
