@@ -1,4 +1,4 @@
-"""Write the words of definitions that are known to be right into src/kiplint/model/known_words.py.
+"""Write the words of definitions that are known to be right into src/kiplint/model/kafka_words.txt.
 
 `python scripts/known_words.py DIRECTORY...` takes the definitions below the directories. What is rare there and nearly
 another word is left out, but for what is named in `_RIGHT`.
@@ -11,34 +11,19 @@ from pathlib import Path
 from kiplint.model.load import load
 from kiplint.model.words import SHORTEST, joined, nearly, texts_of, times, tokens_of, words_of
 
-_FILE = Path(__file__).parent.parent / "src/kiplint/model/known_words.py"
+_FILE = Path(__file__).parent.parent / "src/kiplint/model/kafka_words.txt"
 _RIGHT = {"matches", "strict", "table", "wrote"}
-_MODULE = '''"""Words that are right: those of Kafka's own definitions, as of 2026-08, of at least five letters.
-
-Written by scripts/known_words.py.
-"""
-
-from typing import Final
-
-# fmt: off
-KNOWN: Final = frozenset(
-    """
-{words}
-    """.split()
-)
-'''
 
 
 def main(directories: list[str]) -> None:
-    """Write the module."""
+    """Write the file."""
     files = (file for directory in directories for file in sorted(Path(directory).rglob("*.json")))
     messages = [message for file in files if (message := load(str(file), file.read_bytes()).message)]
     text = joined(text for message in messages for text in texts_of(message))
     found = words_of(tokens_of(text))
     slips = nearly(found, found, lambda word: times(word, text)).keys() - _RIGHT
     words = sorted(word for word in found - slips if len(word) >= SHORTEST)
-    lines = textwrap.fill(" ".join(words), 116, initial_indent="    ", subsequent_indent="    ")
-    _FILE.write_text(_MODULE.format(words=lines), encoding="utf-8")
+    _FILE.write_text(textwrap.fill(" ".join(words), 120) + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplint.model import words as spelling
-from kiplint.model.known_words import KNOWN
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.words import COMMON, Near, Vocabulary, edit, is_one_edit, nearly
+from kiplint.model.words import Near, Vocabulary, edit, frequent_slips, is_one_edit, known_words, nearly
 from tools import field, message
 
 words = st.text("abc", min_size=1, max_size=6)
@@ -78,12 +77,12 @@ def test_only_what_is_wanted_is_looked_at() -> None:
 def test_a_real_word_is_no_slip_of_another() -> None:
     texts = [field(f"F{n}", about="They alter it.") for n in range(40)] + [field("G", about="It comes later.")]
     assert "later" not in Vocabulary([message(*texts)]).near
-    assert spelling.COMMON["reqestor"] == "requester"
+    assert spelling.frequent_slips()["reqestor"] == "requester"
 
 
 def test_a_right_word_is_no_misspelling() -> None:
-    assert COMMON.keys().isdisjoint(KNOWN)
-    assert COMMON.keys().isdisjoint(COMMON.values())
+    assert frequent_slips().keys().isdisjoint(known_words())
+    assert frequent_slips().keys().isdisjoint(frequent_slips().values())
 
 
 def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

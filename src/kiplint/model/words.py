@@ -13,7 +13,6 @@ from operator import eq
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kiplint.model.element import fact, set_fact, value_or
-from kiplint.model.known_words import KNOWN
 from kiplint.model.notes import TextElement, body_start, places_of
 from kiplint.model.usage import specs
 
@@ -21,88 +20,25 @@ if TYPE_CHECKING:
     from kiplint.model.message import Message
 
 
-_PAIRS: Final = """
-accomodate=accommodate acheive=achieve acknowlege=acknowledge acknowleged=acknowledged adress=address adresses=addresses
-agressive=aggressive alredy=already apropriate=appropriate aquire=acquire aquired=acquired arbitary=arbitrary
-asignment=assignment asynchronus=asynchronous asyncronous=asynchronous authenication=authentication
-authetication=authentication availabe=available availablity=availability avaliable=available begining=beginning
-beleive=believe catagory=category cofiguration=configuration comitted=committed commited=committed commiting=committing
-committ=commit comparision=comparison compatability=compatibility compatable=compatible completly=completely
-concensus=consensus conection=connection configration=configuration configuation=configuration consistancy=consistency
-coodinator=coordinator coordiantor=coordinator cordinator=coordinator correspoding=corresponding curently=currently
-decription=description definately=definitely delimeter=delimiter depreciated=deprecated depricated=deprecated
-desciption=description descripton=description developement=development diffrent=different dissapear=disappear
-duplciate=duplicate ealiest=earliest embeded=embedded encouter=encounter endoint=endpoint enviroment=environment
-equivilent=equivalent exising=existing existance=existence existant=existent explicitely=explicitly explicity=explicitly
-expresion=expression extention=extension feild=field feilds=fields follwing=following foriegn=foreign forwaded=forwarded
-futher=further garantee=guarantee garanteed=guaranteed gaurantee=guarantee guarentee=guarantee gurantee=guarantee
-guranteed=guaranteed hearbeat=heartbeat heartbaet=heartbeat heirarchy=hierarchy idenfitier=identifier
-identifer=identifier identifiter=identifier immediatly=immediately implemention=implementation inclusing=including
-incomming=incoming inconsistant=inconsistent indentifier=identifier independant=independent indetifier=identifier
-infomation=information initalize=initialize initalized=initialized initialy=initially interupt=interrupt
-interupted=interrupted intial=initial lenght=length maintainance=maintenance managment=management maximun=maximum
-mechansim=mechanism memeber=member memebers=members messsage=message metdata=metadata milisecond=millisecond
-miliseconds=milliseconds millisecons=milliseconds minimun=minimum mismach=mismatch neccessary=necessary
-necesary=necessary negociate=negotiate nonexistant=nonexistent occassion=occasion occurance=occurrence occured=occurred
-occurence=occurrence occuring=occurring ommited=omitted ommitted=omitted paramater=parameter paramter=parameter
-parition=partition paritions=partitions partion=partition partions=partitions partitition=partition
-partititions=partitions partiton=partition partitons=partitions perfom=perform performace=performance
-permision=permission persistant=persistent posible=possible preceeding=preceding prefered=preferred presense=presence
-previuos=previous priviledge=privilege proccess=process proccessed=processed protcol=protocol publically=publicly
-quorom=quorum reasign=reassign reassigment=reassignment rebalnce=rebalance recieve=receive recieved=received
-recieves=receives recomend=recommend recomended=recommended refered=referred referrence=reference relevent=relevant
-remaing=remaining repersent=represent replcia=replica replicaton=replication reponse=response reponses=responses
-reqest=request reqeust=request requried=required requst=request responce=response respone=response resposne=response
-retreive=retrieve retreived=retrieved retrive=retrieve retrived=retrieved retruned=returned retuned=returned
-retured=returned secruity=security sepcified=specified seperate=separate seperated=separated seperately=separately
-seperator=separator similiar=similar snaphot=snapshot snapshoot=snapshot specfied=specified specifed=specified
-specifiy=specify subcribed=subscribed subscribtion=subscription succeded=succeeded succesful=successful
-succesfully=successfully successfull=successful successfuly=successfully sucess=success sucessful=successful
-sucessfully=successfully suport=support suported=supported supress=suppress synchronus=synchronous
-temporarly=temporarily thier=their threshhold=threshold throtle=throttle throttel=throttle timestmap=timestamp
-timstamp=timestamp transacion=transaction transactinal=transactional transacton=transaction transation=transaction
-transations=transactions transfered=transferred trasaction=transaction truely=truly unavailble=unavailable
-unecessary=unnecessary unkonwn=unknown unkown=unknown unneccessary=unnecessary unsuccesful=unsuccessful untill=until
-usefull=useful verion=version verions=versions verison=version verisons=versions versoin=version vesion=version
-synoyms=synonyms createable=creatable reqestor=requester apacke=apache
-visable=visible wheter=whether whith=with wich=which writen=written writting=writing yeild=yield
-"""
-COMMON: Final[dict[str, str]] = dict(pair.split("=") for pair in _PAIRS.split())
+def _listed(name: str) -> list[str]:
+    """The words of a file beside this module."""
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="ascii") as file:
+        return file.read().split()
 
 
-_ENGLISH: Final = """
-about above abuse acted adapt added adopt affect after again agent agree ahead alike alive alone along alter alternate
-amount apart apply arise array aside asked avoid await awake aware based basic basis began begin begun being below
-beside block board bound bounded brand break brief bring broad build built carries carry catch cause caused cease
-chain chair chance check choice chose chosen claim clean clear clearer close closer color combine comes common compete
-complement complete compliment concern confirm conform consist consists contact content contest context contract
-convert copied count cover covert crash create creates creation daily dated deals debit debut decade decide decline
-defer define deter device devise direct draft drain drawn drive dropped eager earlier early earth eight elapse elect
-elects emerge enable enact endure enough ensue ensure enter entire equal erase erased error essay event evict exact
-exceed except excess exist expand expect expert export extend extent extract faced facet factor failed fails false
-faster fault favor fetch fewer fields fight final first fixed fixes floor focus force former forth found frame fresh
-front fully given gives going grand grant granted group grown guard guess guest halves happen heard heavy hence holder
-holds homes hosts house human ideal image imply inner input insert inset inside insist instant instead intact intend
-intent invite issue items joins joint judge known lacks large larger laser lasts later latter layer leads leans learn
-lease least leave leaves length level limit lines listen lists lived lives local logic longer looks loose loses lower
-lucky makes match mayor meant meets mergers merges method might minor minus mixed model money month moral motion mount
-moved moves named names needs never newer night noise north noted notes notice number obtain occur offer offers often
-older omits order origin others outer output owned owner owners pairs panel parse parsed parted parts party passed
-passes paste pause peace phase piece place placed plain plane plans point ports posed power prefer present press
-prevent price prime prior prize probe prone proof proper prove proved proven quick raise raised range rapid rates
-ratio reach reads ready realm refer refers refuse reign relate relay relies remain remind remove removes repair repeat
-reply report resend reset resolve respect respond result resume retain retire retry return reuse reused revert review
-right rises river roles rough round route rules safer saved scale scene scope score seeds seems sends sense serve
-served serves settle seven shall shape share shared shift short shows sides sight signs since sleep slice small smart
-solve sound south space spare spend split stack staff stage stages stake stall stand start starts state stated states
-stays steal steps stick still stock stood store storm strict string strip study style super sweep table taken takes
-taste teach tends tense terms tests thank their theme there these thing think third those three threw throw throws
-tight times title today token total touch tough trace track trade treat trend tries trust truth turns twice types
-under union unite units unless until upper usage users using usual vague valid value varies visit voice voter votes
-waits waste watch wears weeks weigh where which while whole whose wider words works world worse worst worth would
-write writes wrong wrote years yield young
-"""
-"""Common English words that are no slip of another, however rare they are in a set."""
+@cache
+def known_words() -> frozenset[str]:
+    """Words that are right: those of at least five letters in Kafka's own definitions, as of 2026-08.
+
+    Their file is written by scripts/known_words.py.
+    """
+    return frozenset(_listed("kafka_words.txt"))
+
+
+@cache
+def frequent_slips() -> dict[str, str]:
+    """By frequent misspelling: the right word."""
+    return dict(pair.split("=") for pair in _listed("misspellings.txt"))
 
 
 _FILE = os.path.join("codespell_lib", "data", "dictionary.txt")
@@ -116,14 +52,17 @@ def misspellings() -> dict[str, str]:
         if folder and os.path.isfile(file):
             with open(file, encoding="utf-8") as lines:
                 pairs = (line.rstrip("\n").partition("->") for line in lines)
-                return COMMON | {wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right}
-    return COMMON
+                return frequent_slips() | {
+                    wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right
+                }
+    return frequent_slips()
 
 
 @cache
 def real_words() -> frozenset[str]:
     """English words: a short list, and the corrections of the dictionary of misspellings."""
-    return frozenset(_ENGLISH.split()).union(*(right.replace(",", " ").split() for right in misspellings().values()))
+    corrections = (right.replace(",", " ").split() for right in misspellings().values())
+    return frozenset(_listed("english_words.txt")).union(*corrections)
 
 
 WORD: Final = "[A-Z]?[a-z]{2,}"
@@ -244,7 +183,7 @@ class Vocabulary:
     @fact
     def near(self) -> dict[str, Near]:
         """By rare word of the selected files: the common word that is probably meant."""
-        strange = {word for word in self._words - KNOWN if len(word) >= SHORTEST} - real_words()
+        strange = {word for word in self._words - known_words() if len(word) >= SHORTEST} - real_words()
         if not strange:
             return {}
         whole = len(self._selected) == len(self._messages)
@@ -254,7 +193,7 @@ class Vocabulary:
     def corrections(self) -> dict[str, str]:
         """By misspelt word: the correction of the dictionary."""
         known = misspellings()
-        return {word: known[word] for word in self._words - KNOWN if word in known}
+        return {word: known[word] for word in self._words - known_words() if word in known}
 
     @fact
     def _doubled(self) -> set[str]:
