@@ -34,7 +34,7 @@ Functions with `**chosen` also take the arguments that choose rules:
 - `generator`: the edition of Kafka's generator, "4.3" or "4.4".
 """
 INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
-ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "set_fact"})
+ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "range_fact", "set_fact"})
 FOR_RULES: Final = frozenset({"rule_fact", "set_rule_fact"})
 
 
@@ -133,7 +133,7 @@ def _method(statement: ast.FunctionDef) -> Attribute | None:
     if decorators & FOR_RULES:
         return None
     if decorators & ATTRIBUTES:
-        return Attribute(statement.name, returned, about)
+        return Attribute(statement.name, "VersionRange" if "range_fact" in decorators else returned, about)
     return Attribute(statement.name, f"({', '.join(_arguments(statement))}) -> {returned}", about, is_method=True)
 
 

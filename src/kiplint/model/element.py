@@ -19,11 +19,13 @@ class fact(Generic[T]):  # noqa: N801
     """A lazily computed, cached attribute (a non-data descriptor without a lock)."""
 
     public = True
+    returns = ""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self.function = function
         self.name = function.__name__
         self.__doc__ = function.__doc__
+        self.returns = self.returns or str(function.__annotations__["return"])
 
     @overload
     def __get__(self, instance: None, owner: type) -> fact[T]: ...
@@ -34,6 +36,26 @@ class fact(Generic[T]):  # noqa: N801
             return self
         value = instance.__dict__[self.name] = self.function(instance)
         return value
+
+
+class range_fact(fact[VersionRange]):  # noqa: N801
+    """A fact that is a version range of the definition, from a function that parses its text."""
+
+    returns = "VersionRange"
+
+    def __init__(self, parse: Callable[[Any], ParsedRange]) -> None:
+        super().__init__(lambda element: parse(element).value)
+        self.name, self.__doc__, self.parse = parse.__name__, parse.__doc__, parse
+
+
+class range_problem(fact[str]):  # noqa: N801
+    """A fact for rules: what is wrong with the text of such a range, the property `key`."""
+
+    public, returns = False, "str"
+
+    def __init__(self, versions: range_fact, key: str) -> None:
+        super().__init__(lambda element: versions.parse(element).problem)
+        self.name, self.__doc__ = f"{versions.name}_problem", f"What is wrong with the text of {key}, or empty."
 
 
 class rule_fact(fact[T]):  # noqa: N801
@@ -77,8 +99,7 @@ def facts_of(kind: type) -> dict[str, Fact]:
                 facts[name] = Fact(name, parts[1], parts[2], not parts[3])
         for name, value in vars(base).items():
             if isinstance(value, fact) and not name.startswith("_"):
-                returned = str(value.function.__annotations__["return"])
-                facts[name] = Fact(name, returned, value.__doc__ or "", value.public)
+                facts[name] = Fact(name, value.returns, value.__doc__ or "", value.public)
     return facts
 
 

@@ -17,6 +17,8 @@ from kiplint.model.element import (
     fact,
     optional_range,
     parse_range,
+    range_fact,
+    range_problem,
     required_range,
     rule_fact,
     set_fact,
@@ -40,35 +42,12 @@ class Container:
 
     common = False
 
-    @fact
-    def name(self) -> str:
-        """The name."""
-        raise NotImplementedError
-
-    @fact
-    def pointer(self) -> str:
-        """The JSON pointer of the object that has the `fields`."""
-        raise NotImplementedError
-
-    @fact
-    def path(self) -> str:
-        """The names that lead to it, joined by dots; empty for a message."""
-        return ""
-
-    @fact
-    def versions(self) -> VersionRange:
-        """The versions in which it exists."""
-        raise NotImplementedError
-
-    @fact
-    def present(self) -> VersionRange:
-        """The valid versions in which it is really there."""
-        raise NotImplementedError
-
-    @fact
-    def fields(self) -> tuple[Field, ...]:
-        """The fields in order, without the fields of nested structs."""
-        raise NotImplementedError
+    name: Annotated[str, "The name."]
+    pointer: Annotated[str, "The JSON pointer of the object that has the `fields`."] = ""
+    path: Annotated[str, "The names that lead to it, joined by dots; empty for a message."] = ""
+    versions: Annotated[VersionRange, "The versions in which it exists."]
+    present: Annotated[VersionRange, "The valid versions in which it is really there."]
+    fields: Annotated[tuple[Field, ...], "The fields in order, without the fields of nested structs."]
 
     @fact
     def by_name(self) -> dict[str, Field]:
@@ -237,23 +216,16 @@ class Field:
 
     # Versions
 
-    @fact
-    def _versions(self) -> ParsedRange:
+    @range_fact
+    def versions(self) -> ParsedRange:
+        """The versions in which the field exists; if they are invalid, the versions of its owner."""
         text = self.spec.versions
         if not text or text.isspace():
             fallback = optional_range(self.spec.tagged_versions)
             return ParsedRange(fallback.value, "" if fallback.value else "is empty")
         return required_range(text, self.owner.versions)
 
-    @fact
-    def versions(self) -> VersionRange:
-        """The versions in which the field exists; if they are invalid, the versions of its owner."""
-        return self._versions.value
-
-    @rule_fact
-    def versions_problem(self) -> str:
-        """What is wrong with the text of `versions`, or empty."""
-        return self._versions.problem
+    versions_problem = range_problem(versions, "`versions`")
 
     @rule_fact
     def is_open_ended(self) -> bool:
@@ -286,33 +258,19 @@ class Field:
         start = 0 if self.top_level else self.owner.versions.lowest
         return self.versions.open and self.versions.lowest <= start
 
-    @fact
-    def _tagged(self) -> ParsedRange:
+    @range_fact
+    def tagged(self) -> ParsedRange:
+        """The versions in which the field is tagged."""
         return optional_range(self.spec.tagged_versions)
 
-    @fact
-    def tagged(self) -> VersionRange:
-        """The versions in which the field is tagged."""
-        return self._tagged.value
+    tagged_problem = range_problem(tagged, "`taggedVersions`")
 
-    @rule_fact
-    def tagged_problem(self) -> str:
-        """What is wrong with the text of `taggedVersions`, or empty."""
-        return self._tagged.problem
-
-    @fact
-    def _nullable(self) -> ParsedRange:
+    @range_fact
+    def nullable(self) -> ParsedRange:
+        """The versions in which the value may be null."""
         return optional_range(self.spec.nullable_versions)
 
-    @fact
-    def nullable(self) -> VersionRange:
-        """The versions in which the value may be null."""
-        return self._nullable.value
-
-    @rule_fact
-    def nullable_problem(self) -> str:
-        """What is wrong with the text of `nullableVersions`, or empty."""
-        return self._nullable.problem
+    nullable_problem = range_problem(nullable, "`nullableVersions`")
 
     @fact
     def overrides_flexible(self) -> bool:
@@ -325,19 +283,12 @@ class Field:
         """Whether the type, string or bytes, has an old and a compact encoding that a field may choose from."""
         return not self.is_array and self.element_type in ("string", "bytes")
 
-    @fact
-    def _flexible(self) -> ParsedRange:
+    @range_fact
+    def flexible(self) -> ParsedRange:
+        """The versions with the compact encoding: the field's own, else the message's."""
         return optional_range(self.spec.flexible_versions, self.message.flexible)
 
-    @fact
-    def flexible(self) -> VersionRange:
-        """The versions with the compact encoding: the field's own, else the message's."""
-        return self._flexible.value
-
-    @rule_fact
-    def flexible_problem(self) -> str:
-        """What is wrong with the text of the field's `flexibleVersions`, or empty."""
-        return self._flexible.problem
+    flexible_problem = range_problem(flexible, "the field's `flexibleVersions`")
 
     # Type
 
@@ -617,78 +568,67 @@ def _type_facts(text: str) -> dict[str, object]:
 class Struct(Container):
     """One struct: defined by a field that lists fields, or by an entry of `commonStructs`."""
 
+    name: Annotated[str, "The struct's name."]
+    message: Annotated[Message, "The message in whose file the struct is defined."]
+    field: Annotated[Field | None, "The field that defines the struct in place; None for a common struct."]
+    name_property: Annotated[
+        str,
+        "The property with the name: `type` of the field that defines the struct, `name` of a common struct.",
+        FOR_RULES,
+    ]
+
     def __init__(self, spec: FieldSpec | StructSpec, message: Message, field: Field | None, index: int = 0) -> None:
         self.spec = spec
         self.index = index
         self.common = field is None or field.owner.common
-        self._message = message
-        self._field = field
+        self.message = message
+        self.field = field
+        self.name = field.kind.element if field else spec.name
+        self.name_property = "type" if field else "name"
 
     def __repr__(self) -> str:
-        return f"<Struct {printable(f'{self._message.name}.{self.path}')}: {plural(len(self.fields), 'field')}>"
-
-    @fact
-    def message(self) -> Message:
-        """The message in whose file the struct is defined."""
-        return self._message
-
-    @fact
-    def field(self) -> Field | None:
-        """The field that defines the struct in place; None for a common struct."""
-        return self._field
-
-    @fact
-    def name(self) -> str:
-        """The struct's name."""
-        return self._field.kind.element if self._field else str(self.spec.name)
+        return f"<Struct {printable(f'{self.message.name}.{self.path}')}: {plural(len(self.fields), 'field')}>"
 
     @fact
     def pointer(self) -> str:
         """The JSON pointer of the object that lists the fields."""
-        return self._field.pointer if self._field else f"/commonStructs/{self.index}"
+        return self.field.pointer if self.field else f"/commonStructs/{self.index}"
 
     @fact
     def fields(self) -> tuple[Field, ...]:
         """The struct's fields in order, without the fields of nested structs."""
         return tuple(
-            Field(spec, self._message, self, index) for index, spec in enumerate(value_or(self.spec.fields, []))
+            Field(spec, self.message, self, index) for index, spec in enumerate(value_or(self.spec.fields, []))
         )
 
     @fact
     def path(self) -> str:
         """The path of the defining field; for a common struct its name."""
-        return self._field.path if self._field else self.name
+        return self.field.path if self.field else self.name
 
     @fact
     def is_common(self) -> bool:
         """Whether the struct stands under `commonStructs`."""
-        return self._field is None
+        return self.field is None
 
     @rule_fact
     def in_common_struct(self) -> bool:
         """Whether the struct is defined inside a common struct."""
-        return self._field is not None and self.common
+        return self.field is not None and self.common
 
-    @fact
-    def _versions(self) -> ParsedRange:
-        if self._field:
-            return ParsedRange(self._field.versions, "")
-        return required_range(self.spec.versions, self._message.valid)
-
-    @fact
-    def versions(self) -> VersionRange:
+    @range_fact
+    def versions(self) -> ParsedRange:
         """The versions in which the struct exists: its own, or the versions of the field that defines it."""
-        return self._versions.value
+        if self.field:
+            return ParsedRange(self.field.versions, "")
+        return required_range(self.spec.versions, self.message.valid)
 
-    @rule_fact
-    def versions_problem(self) -> str:
-        """What is wrong with the text of a common struct's `versions`, or empty."""
-        return self._versions.problem
+    versions_problem = range_problem(versions, "a common struct's `versions`")
 
     @fact
     def present(self) -> VersionRange:
         """The valid versions in which the struct is really there."""
-        return self._field.present if self._field else self.versions & self._message.valid
+        return self.field.present if self.field else self.versions & self.message.valid
 
     @rule_fact
     def name_is_upper(self) -> bool:
@@ -696,32 +636,27 @@ class Struct(Container):
         return not self.name[:1].islower()
 
     @rule_fact
-    def name_property(self) -> str:
-        """The property with the name: `type` of the field that defines the struct, `name` of a common struct."""
-        return "type" if self._field else "name"
-
-    @rule_fact
     def is_used(self) -> bool:
         """Whether some field of the message has the struct as its type."""
-        return self.name in self._message.referenced_types
+        return self.name in self.message.referenced_types
 
     @rule_fact
     def used(self) -> VersionRange:
         """For a common struct: the valid versions in which some field has the struct as its type."""
-        return self._message.used_structs.get(self.name, NONE)
+        return self.message.used_structs.get(self.name, NONE)
 
     @rule_fact
     def former(self) -> Struct | None:
         """The struct in the base of a comparison; None without a base, or if it is new."""
-        known = self._message.former
+        known = self.message.former
         return known.structs_by_name.get(self.name) if known else None
 
     @rule_fact
     def twin(self) -> Struct | None:
         """Another struct of the file with the same name, an older one if the base is known; else None."""
-        return self._message.struct_twins.get(self.pointer)
+        return self.message.struct_twins.get(self.pointer)
 
     @rule_fact
     def cycle(self) -> str:
         """For the first of the structs that contain each other: the cycle, as `A -> B -> A`; else empty."""
-        return self._message.cycles.get(self.name, "")
+        return self.message.cycles.get(self.name, "")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from kiplint.model.element import ParsedRange, escape, fact, required_range, set_fact
+from kiplint.model.element import ParsedRange, escape, fact, range_fact, required_range, set_fact
 from kiplint.versions import ALL, NONE, VersionRange, boundaries
 
 if TYPE_CHECKING:
@@ -23,47 +23,32 @@ class HeaderRange:
     `index` counts the entries in the order of their ranges, not as written.
     """
 
+    key: Annotated[str, "The range as written."]
+    value: Annotated[str, "The header version as written."]
+    message: Annotated[Message, "The request or response."]
+
     def __init__(self, key: str, value: str, message: Message, index: int = 0) -> None:
         self.index = index
-        self._key = key
-        self._value = value
-        self._message = message
-
-    @fact
-    def key(self) -> str:
-        """The range as written."""
-        return self._key
-
-    @fact
-    def value(self) -> str:
-        """The header version as written."""
-        return self._value
-
-    @fact
-    def message(self) -> Message:
-        """The request or response."""
-        return self._message
+        self.key = key
+        self.value = value
+        self.message = message
 
     @fact
     def pointer(self) -> str:
         """The JSON pointer of the entry."""
         return f"/headerVersions/{escape(self.key)}"
 
-    @fact
-    def _versions(self) -> ParsedRange:
-        ranged = required_range(self.key, NONE)
-        return ranged if ranged.problem or ranged.value else ParsedRange(NONE, "names no version")
-
-    @fact
-    def versions(self) -> VersionRange:
+    @range_fact
+    def versions(self) -> ParsedRange:
         """The message versions that the entry covers; none when the key cannot be read."""
-        return self._versions.value
+        return required_range(self.key, NONE)
 
     @fact
     def key_problem(self) -> str:
         """What is wrong with the key, or empty."""
-        problem = self._versions.problem.replace(', "N+" or "none"', ' or "N+"')
-        return "names no version" if problem == 'is written "none"' else problem
+        parsed = required_range(self.key, NONE)
+        problem = parsed.problem.replace(', "N+" or "none"', ' or "N+"')
+        return problem if parsed.value or problem not in ("", 'is written "none"') else "names no version"
 
     @fact
     def header(self) -> int:

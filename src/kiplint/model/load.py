@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
-from kiplint.model.fields import Field
+from kiplint.model.fields import Field, Struct
 from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
 from kiplint.model.types import WORDS
@@ -44,33 +44,27 @@ def _entity_problem(field: Field, word: str) -> Problem:
 RANGE_KIND = "invalid-range"
 
 
+_RANGES_OF: Final[dict[type, tuple[tuple[str, str, str], ...]]] = {
+    Message: (("valid", "valid_versions", "validVersions"), ("flexible", "flexible_versions", "flexibleVersions")),
+    Struct: (("versions", "versions", "versions"),),
+    Field: (
+        ("versions", "versions", "versions"),
+        ("tagged", "tagged_versions", "taggedVersions"),
+        ("nullable", "nullable_versions", "nullableVersions"),
+        ("flexible", "flexible_versions", "flexibleVersions"),
+    ),
+}
+"""By class: the facts that are ranges, and the attribute and the property with the text of each."""
+
+
 def range_problems(message: Message) -> Iterator[Problem]:
     """A problem for each range that is invalid in Kafka's notation; headerVersions has its own rules."""
-    if message.valid_problem:
-        yield _range_problem(message.spec.valid_versions, message.valid_problem, "/validVersions")
-    if message.flexible_problem:
-        yield _range_problem(message.spec.flexible_versions, message.flexible_problem, "/flexibleVersions")
-    for struct in message.common_structs:
-        if struct.versions_problem:
-            yield _range_problem(struct.spec.versions, struct.versions_problem, f"{struct.pointer}/versions")
-    for field in message.all_fields:
-        yield from _of_field(field)
-
-
-def _of_field(field: Field) -> Iterator[Problem]:
-    spec = field.spec
-    if field.versions_problem:
-        yield _range_problem(spec.versions, field.versions_problem, f"{field.pointer}/versions")
-    if field.tagged_problem:
-        yield _range_problem(spec.tagged_versions, field.tagged_problem, f"{field.pointer}/taggedVersions")
-    if field.nullable_problem:
-        yield _range_problem(spec.nullable_versions, field.nullable_problem, f"{field.pointer}/nullableVersions")
-    if field.flexible_problem:
-        yield _range_problem(spec.flexible_versions, field.flexible_problem, f"{field.pointer}/flexibleVersions")
-
-
-def _range_problem(text: object, problem: str, pointer: str) -> Problem:
-    return Problem(RANGE_KIND, f'"{printable(str(text)[:40])}" {problem}', pointer)
+    elements: tuple[Message | Struct | Field, ...] = (message, *message.common_structs, *message.all_fields)
+    for element in elements:
+        for fact, attribute, key in _RANGES_OF[type(element)]:
+            if problem := getattr(element, f"{fact}_problem"):
+                shown = printable(str(getattr(element.spec, attribute))[:40])
+                yield Problem(RANGE_KIND, f'"{shown}" {problem}', f"{element.pointer}/{key}")
 
 
 _NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'

@@ -12,6 +12,8 @@ from kiplint.model.element import (
     ParsedRange,
     fact,
     optional_range,
+    range_fact,
+    range_problem,
     required_range,
     rule_fact,
     set_fact,
@@ -55,6 +57,7 @@ class Message(Container):
     """The path of the file; empty where there is none."""
     data: bytes
     """The bytes of the file."""
+    pointer: Annotated[str, "The JSON pointer of the message: the whole document."] = ""
     former: Annotated[
         Message | None, "The message in the base of a comparison; None without a base, or if it is new."
     ] = None
@@ -160,11 +163,6 @@ class Message(Container):
         names = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
         return tuple(name for name, attribute in names if value_or(getattr(spec, attribute), None) is not None)
 
-    @fact
-    def pointer(self) -> str:
-        """The JSON pointer of the message: the whole document."""
-        return ""
-
     @rule_fact
     def misspelt(self) -> frozenset[str]:
         """The properties of the message that are probably meant where one is unknown."""
@@ -225,19 +223,12 @@ class Message(Container):
 
     # Versions
 
-    @fact
-    def _valid(self) -> ParsedRange:
+    @range_fact
+    def valid(self) -> ParsedRange:
+        """The versions that exist; none for a dead message, or when they are invalid."""
         return required_range(self.spec.valid_versions, NONE)
 
-    @fact
-    def valid(self) -> VersionRange:
-        """The versions that exist; none for a dead message, or when they are invalid."""
-        return self._valid.value
-
-    @rule_fact
-    def valid_problem(self) -> str:
-        """What is wrong with the text of `validVersions`, or empty."""
-        return self._valid.problem
+    valid_problem = range_problem(valid, "`validVersions`")
 
     @fact
     def versions(self) -> VersionRange:
@@ -254,38 +245,24 @@ class Message(Container):
         """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
         return not self.valid and not self.valid_problem
 
-    @fact
-    def _flexible(self) -> ParsedRange:
+    @range_fact
+    def flexible(self) -> ParsedRange:
+        """The versions with compact encodings and tagged fields (KIP-482)."""
         return optional_range(self.spec.flexible_versions)
 
-    @fact
-    def flexible(self) -> VersionRange:
-        """The versions with compact encodings and tagged fields (KIP-482)."""
-        return self._flexible.value
-
-    @rule_fact
-    def flexible_problem(self) -> str:
-        """What is wrong with the text of `flexibleVersions`, or empty."""
-        return self._flexible.problem
+    flexible_problem = range_problem(flexible, "`flexibleVersions`")
 
     @fact
     def declares_flexible(self) -> bool:
         """Whether `flexibleVersions` is present."""
         return isinstance(self.spec.flexible_versions, str)
 
-    @fact
-    def _deprecated(self) -> ParsedRange:
+    @range_fact
+    def deprecated(self) -> ParsedRange:
+        """The versions that clients should stop using."""
         return optional_range(self.spec.deprecated_versions)
 
-    @fact
-    def deprecated(self) -> VersionRange:
-        """The versions that clients should stop using."""
-        return self._deprecated.value
-
-    @rule_fact
-    def deprecated_problem(self) -> str:
-        """What is wrong with the text of `deprecatedVersions`, or empty."""
-        return self._deprecated.problem
+    deprecated_problem = range_problem(deprecated, "`deprecatedVersions`")
 
     @fact
     def unstable(self) -> bool:

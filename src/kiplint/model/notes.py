@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, AnyStr, Final, NamedTuple
 
 from kiplint.model.element import fact, rule_fact, set_fact
 from kiplint.versions import VersionRange
@@ -38,14 +38,11 @@ class Paragraph(NamedTuple):
 class TextElement:
     """A part of a comment or description; `place_in_file` are the offsets of its first byte and behind its last."""
 
-    def __init__(self, message: Message, start: int, end: int) -> None:
-        self._message = message
-        self.place_in_file = start, end
+    message: Annotated[Message, "The message in whose file it stands."]
 
-    @fact
-    def message(self) -> Message:
-        """The message in whose file it stands."""
-        return self._message
+    def __init__(self, message: Message, start: int, end: int) -> None:
+        self.message = message
+        self.place_in_file = start, end
 
 
 def body_start(data: bytes) -> int:
@@ -308,10 +305,14 @@ def is_in_flux(data: bytes) -> bool:
 class Note(TextElement):
     """One sentence about versions, or one item of a list of errors."""
 
+    error: Annotated[str, "The error, for an item of a list of errors; else empty."]
+    is_repeated: Annotated[bool, "Whether its error is already in the same list."]
+
     def __init__(self, statement: Statement, message: Message, twin: bool) -> None:
         super().__init__(message, statement.start, statement.end)
         self._statement = statement
-        self._twin = twin
+        self.error = statement.error
+        self.is_repeated = twin
 
     @fact
     def versions(self) -> VersionRange:
@@ -321,12 +322,7 @@ class Note(TextElement):
     @fact
     def verb(self) -> str:
         """What it states: adds, removes, same, flexible, other; returns for an item of a list of errors."""
-        return "returns" if self._statement.error else verb_of(self._statement.rest)
-
-    @fact
-    def error(self) -> str:
-        """The error, for an item of a list of errors; else empty."""
-        return self._statement.error
+        return "returns" if self.error else verb_of(self._statement.rest)
 
     @rule_fact
     def errors(self) -> tuple[str, ...]:
@@ -336,7 +332,7 @@ class Note(TextElement):
     @rule_fact
     def gives_source(self) -> bool:
         """Whether it, or another note about the same versions, names a KIP or an issue of Kafka."""
-        alike = (note for note in self._message.notes if note is not self and note.versions == self.versions)
+        alike = (note for note in self.message.notes if note is not self and note.versions == self.versions)
         return any(re.search(_SOURCE, note._statement.text) for note in chain((self,), alike))
 
     @rule_fact
@@ -345,7 +341,7 @@ class Note(TextElement):
 
         These are the one before and the one after; for the last, the two before.
         """
-        added = [note for note in self._message.notes if note.verb == "adds" and note.versions]
+        added = [note for note in self.message.notes if note.verb == "adds" and note.versions]
         place = added.index(self) if self in added else 0
         near = added[place - 1 : place + 2] if place + 1 < len(added) else added[max(place - 2, 0) : place]
         near = [note for note in near if note is not self]
@@ -358,7 +354,7 @@ class Note(TextElement):
     @fact
     def names(self) -> tuple[str, ...]:
         """The names that it adds; the error, for an item of a list."""
-        return (self._statement.error,) if self._statement.error else tuple(named.name for named in self._named)
+        return (self.error,) if self.error else tuple(named.name for named in self._named)
 
     @fact
     def text(self) -> str:
@@ -368,28 +364,23 @@ class Note(TextElement):
     @fact
     def place(self) -> int:
         """The line of the file that it begins on."""
-        return self._message.data.count(b"\n", 0, self._statement.start) + 1
+        return self.message.data.count(b"\n", 0, self._statement.start) + 1
 
     @fact
     def like(self) -> int:
         """The version that it calls the same as its own, or -1."""
         return like_of(self._statement.rest)
 
-    @fact
-    def is_repeated(self) -> bool:
-        """Whether its error is already in the same list."""
-        return self._twin
-
     @set_fact
     def foreign_message(self) -> str:
         """The message of another RPC that it is about, as in `Version 2 of FetchRequest`; else empty."""
         about = about_of(self._statement.rest)
-        own = self._message.base_name.lower()
+        own = self.message.base_name.lower()
         return "" if about.lower().removesuffix("request").removesuffix("response") == own else about
 
     @set_fact
     def _by_name(self) -> dict[str, list[Field]]:
-        return self._message.fields_of_both_halves
+        return self.message.fields_of_both_halves
 
     @set_fact
     def stray_names(self) -> tuple[str, ...]:
@@ -398,8 +389,8 @@ class Note(TextElement):
             return ()
         known = self._by_name
         types = {field.element_type for fields in known.values() for field in fields}
-        messages = self._message.schemas.by_name
-        if any(word in messages and word != self._message.name for word in re.findall(r"\w+", self._statement.text)):
+        messages = self.message.schemas.by_name
+        if any(word in messages and word != self.message.name for word in re.findall(r"\w+", self._statement.text)):
             return ()  # it may well be a field of that message
         return tuple(
             named.name
@@ -421,7 +412,7 @@ class Note(TextElement):
     def recased(self) -> tuple[str, ...]:
         """The same names; if they all begin in lower case, only for the first such note of the message."""
         names = self.recased_names
-        first = not names or any(name[0].isupper() for name in names) or self._message.first_recased is self
+        first = not names or any(name[0].isupper() for name in names) or self.message.first_recased is self
         return names if first else ()
 
     @set_fact

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from kiplint.model import usage
-from kiplint.model.element import fact, rule_fact, to_blame
+from kiplint.model.element import FOR_RULES, fact, rule_fact, to_blame
 from kiplint.model.spec import ENTITY_TYPES, ERRORS_JAVA
 from kiplint.model.words import Vocabulary
 from kiplint.text.show import printable
@@ -28,30 +28,24 @@ class Rpc:
     Coordinator keys and values pair in the same way.
     """
 
+    api_key: Annotated[int, "The API key."]
+    request: Annotated[Message | None, "The request (or coordinator key), None when the set has none."]
+    response: Annotated[Message | None, "The response (or coordinator value), None when the set has none."]
+    may_be_partial: Annotated[
+        bool,
+        "Whether a missing half means nothing: the set is a single file, or the half may be in an unreadable file.",
+        FOR_RULES,
+    ]
+
     def __init__(self, api_key: int, request: Message | None, response: Message | None, *, partial: bool) -> None:
-        self._api_key = api_key
-        self._request = request
-        self._response = response
+        self.api_key = api_key
+        self.request = request
+        self.response = response
+        self.may_be_partial = partial
         self._halves = [half for half in (request, response) if half]
-        self._partial = partial
 
     def __repr__(self) -> str:
-        return f"<Rpc {printable(self.name)}: API key {self._api_key}>"
-
-    @fact
-    def api_key(self) -> int:
-        """The API key."""
-        return self._api_key
-
-    @fact
-    def request(self) -> Message | None:
-        """The request (or coordinator key), None when the set has none."""
-        return self._request
-
-    @fact
-    def response(self) -> Message | None:
-        """The response (or coordinator value), None when the set has none."""
-        return self._response
+        return f"<Rpc {printable(self.name)}: API key {self.api_key}>"
 
     @fact
     def name(self) -> str:
@@ -81,19 +75,14 @@ class Rpc:
     @fact
     def common(self) -> VersionRange:
         """The versions that are valid in both halves."""
-        return self._request.valid & self._response.valid if self._request and self._response else NONE
-
-    @rule_fact
-    def may_be_partial(self) -> bool:
-        """Whether a missing half means nothing: the set is a single file, or the half may be in an unreadable file."""
-        return self._partial
+        return self.request.valid & self.response.valid if self.request and self.response else NONE
 
     @rule_fact
     def lagging(self) -> Message | None:
         """The half whose versions end lower; the response when both end alike; None unless both exist."""
-        if self._request is None or self._response is None:
+        if self.request is None or self.response is None:
             return None
-        return self._request if self._request.valid.highest < self._response.valid.highest else self._response
+        return self.request if self.request.valid.highest < self.response.valid.highest else self.response
 
     @rule_fact
     def bumped(self) -> Message | None:
@@ -103,12 +92,12 @@ class Rpc:
     @rule_fact
     def flexed(self) -> Message | None:
         """The half whose flexible versions alone differ from the base; without such a half the response."""
-        return self._changed("flexible") or self._response
+        return self._changed("flexible") or self.response
 
     @rule_fact
     def renamed(self) -> Message | None:
         """The half whose name alone differs from the base; without such a half the request."""
-        return self._changed("name") or self._request
+        return self._changed("name") or self.request
 
     def _changed(self, attribute: str) -> Message | None:
         changed = [

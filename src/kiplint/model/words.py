@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from itertools import accumulate, chain, compress, count, islice
 from operator import eq
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from kiplint.model.element import fact, set_fact, value_or
 from kiplint.model.notes import TextElement, body_start, places_of
@@ -298,23 +298,17 @@ class WordPlace(NamedTuple):
 class Word(TextElement):
     """A word that is rare in its set and nearly another, or that stands twice in a row."""
 
+    word: Annotated[str, "The word, in lower case."]
+    is_doubled: Annotated[bool, "Whether it is here because it stands twice in a row."]
+
     def __init__(self, place: WordPlace, message: Message) -> None:
         super().__init__(message, place.start, place.end)
-        self._place = place
+        self.word = place.word
+        self.is_doubled = place.doubled
 
     @set_fact
     def _vocabulary(self) -> Vocabulary:
-        return self._message.schemas.vocabulary
-
-    @fact
-    def word(self) -> str:
-        """The word, in lower case."""
-        return self._place.word
-
-    @fact
-    def is_doubled(self) -> bool:
-        """Whether it is here because it stands twice in a row."""
-        return self._place.doubled
+        return self.message.schemas.vocabulary
 
     @set_fact
     def word_count(self) -> int:
