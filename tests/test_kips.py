@@ -52,7 +52,7 @@ def test_what_is_found_is_in_the_guide(number: str, kips: Path) -> None:
 def test_what_is_read_without_definitions(number: str, kips: Path) -> None:
     result = read(number, kips)
     (report,) = result.kips
-    said = [f"reads {row.name} at line {row.span.line}" for row in report.definitions]
+    said = [f"reads {row.name} at line {row.line}" for row in report.definitions]
     said += [f"line {unread.line}: {unread.name} {unread.reason}" for unread in report.unread]
     assert ROWS[number]["finds"].replace("`", "").split("; ") == said
     assert result.status == "ok"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kiplint.commands.negotiate.run import negotiate as negotiate
     from kiplint.commands.negotiate.run import negotiate_all as negotiate_all
     from kiplint.commands.negotiate.run import negotiate_clients as negotiate_clients
-    from kiplint.commands.new.result import NewResult as NewResult
+    from kiplint.commands.new.run import NewResult as NewResult
     from kiplint.commands.new.run import new_coordinator as new_coordinator
     from kiplint.commands.new.run import new_from_kip as new_from_kip
     from kiplint.commands.new.run import new_record as new_record
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from kiplint.commands.show.result import LayoutsResult as LayoutsResult
     from kiplint.commands.show.run import show as show
     from kiplint.commands.show.run import show_all as show_all
-    from kiplint.commands.upgrade_path.result import UpgradeResult as UpgradeResult
+    from kiplint.commands.upgrade_path.run import UpgradeResult as UpgradeResult
     from kiplint.commands.upgrade_path.run import upgrade_path as upgrade_path
     from kiplint.commands.vectors.run import vectors as vectors
     from kiplint.compat.change import Change as Change
@@ -81,8 +81,7 @@ _MODULES = {
     "commands.migrate.run": ("migrate_bump", "migrate_kip_1313", "migrate_release"),
     "commands.negotiate.result": ("ClientListResult", "ClientsResult", "MatrixResult", "NegotiationResult"),
     "commands.negotiate.run": ("known_clients", "negotiate", "negotiate_all", "negotiate_clients"),
-    "commands.new.result": ("NewResult",),
-    "commands.new.run": ("new_coordinator", "new_from_kip", "new_record", "new_rpc"),
+    "commands.new.run": ("NewResult", "new_coordinator", "new_from_kip", "new_record", "new_rpc"),
     "commands.probe.connection": ("Sasl", "Tls"),
     "commands.probe.result": ("ProbeResult",),
     "commands.probe.run": ("probe",),
@@ -93,8 +92,7 @@ _MODULES = {
     "commands.rollout.run": ("RolloutResult", "rollout"),
     "commands.show.result": ("LayoutResult", "LayoutsResult"),
     "commands.show.run": ("show", "show_all"),
-    "commands.upgrade_path.result": ("UpgradeResult",),
-    "commands.upgrade_path.run": ("upgrade_path",),
+    "commands.upgrade_path.run": ("UpgradeResult", "upgrade_path"),
     "commands.vectors.run": ("vectors",),
     "compat.change": ("Change",),
     "compat.tree": ("Tree", "load"),

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from benchmarks.clients import Entities, Entity, kafka_python, kio
 
-from kiplint.commands.vectors.result import Vector
-from kiplint.commands.vectors.run import vectors
+from kiplint.commands.vectors.run import Vector, vectors
 
 EASY = {"minimal", "rich-field", "null", "tag", "rich"}
 

@@ -156,7 +156,7 @@ def test_a_page_is_read_and_nothing_is_left_out_in_silence(page: str) -> None:
     result = kip(PAGES_OF_KIPS / page, base=PAGES_OF_KIPS / "base" if page in WITH_BASE else None, config={})
     (report,) = result.kips
     definitions, unread, errors = PAGES[page]
-    assert [(row.span.line, row.name, row.versions, row.state) for row in report.definitions] == definitions
+    assert [(row.line, row.name, row.valid_versions, row.state) for row in report.definitions] == definitions
     assert [(row.line, row.name, row.reason) for row in report.unread] == unread
     assert [(one.span.line, one.rule) for one in result.findings if one.severity == "error"] == errors
     assert result.status == ("findings" if errors else "ok")

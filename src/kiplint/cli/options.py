@@ -11,7 +11,7 @@ a module of options: to evaluate annotations at start takes long.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from types import NoneType
+from types import CodeType, NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 Completer = Callable[..., Iterable[str | tuple[str, str]]]
 Made = TypeVar("Made", bound="Group")
+Result = TypeVar("Result")
+CO_VARARGS, CO_VARKEYWORDS = 4, 8
+"""Flags of code objects: the function has `*args`, or `**kwargs`; `inspect` takes milliseconds to import."""
+ALIASES = {"repo": "repository", "message": "messages", "set": "source", "paths": "sets"}
+"""Options whose names in the library differ: on the command line a repeatable option is called as one value."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -221,6 +226,16 @@ class Reporting(Group, frozen=True):
     quiet: Annotated[bool, Option("Write nothing to the terminal.", alias="-q")] = False
 
 
+class Judging(Group, frozen=True):
+    """The rules, the findings that fail, and the report on them."""
+
+    choosing: Choosing = Choosing()
+    fail_on: FailOnOption = None
+    reporting: Reporting = Reporting()
+    configuring: Configuring = Configuring()
+    statistics: StatisticsOption = False
+
+
 class Cluster(Group, frozen=True):
     """The Spark that runs the jobs."""
 
@@ -235,14 +250,40 @@ class Cluster(Group, frozen=True):
     ] = ()
 
 
-def chosen(choosing: Choosing, configuring: Configuring) -> "Chosen":
-    """Rules and configuration as the library takes them. Raises UsageError for an unknown severity."""
+def call(function: Callable[..., Result], options: Group, **others: Any) -> Result:
+    """Call a function of the library with the options that its parameters are called as; `others` take precedence.
+
+    Its `**chosen` are the rules and the configuration. Raises UsageError for an unknown severity.
+    """
+    values = {**_flat(options), **others}
+    code: CodeType = function.__code__
+    positional, keywords = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    args = [values[name] for name in code.co_varnames[:positional]]
+    if code.co_flags & CO_VARARGS:
+        args += values[code.co_varnames[keywords]]
+    named = {name: values[name] for name in code.co_varnames[positional:keywords] if name in values}
+    if code.co_flags & CO_VARKEYWORDS:
+        named |= _chosen(values)
+    return function(*args, **named)
+
+
+def _flat(options: Group) -> dict[str, Any]:
+    """The values of options and of their groups, also by the names that parameters have for them."""
+    values: dict[str, Any] = {}
+    for name in options.__struct_fields__:
+        value = getattr(options, name)
+        values |= _flat(value) if isinstance(value, Group) else {name: value}
+    return {ALIASES[name]: value for name, value in values.items() if name in ALIASES} | values
+
+
+def _chosen(values: Mapping[str, Any]) -> "Chosen":
+    """Rules and configuration as the library takes them."""
     return {
-        "select": split(choosing.select),
-        "ignore": split(choosing.ignore),
-        "severity": dict(map(_severity, split(choosing.severity))),
-        "config": configuring.config or ({} if configuring.isolated else None),
-        "generator": configuring.generator,
+        "select": split(values["select"]),
+        "ignore": split(values["ignore"]),
+        "severity": dict(map(_severity, split(values["severity"]))),
+        "config": values["config"] or ({} if values["isolated"] else None),
+        "generator": values["generator"],
     }
 
 

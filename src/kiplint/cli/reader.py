@@ -89,7 +89,7 @@ def room(group: Any, name: str) -> Any:
     own = name.replace("-", "_")
     modules = getattr(group, "MODULES", {})
     module = import_module(f"{group.__name__}.{modules.get(name, own)}")
-    if declared := getattr(module, f"{own.capitalize()}Room", None):
+    if declared := getattr(module, f"{own.title().replace('_', '')}Room", None):
         return declared
     if hasattr(module, "Options") or hasattr(module, "COMMANDS"):
         return module

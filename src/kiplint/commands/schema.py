@@ -83,16 +83,14 @@ def documents() -> dict[str, Any]:
 
 
 def _results(package: str) -> Iterator[ModuleType]:
-    """The modules of rooms that may declare documents: `result` of a folder, else the room itself."""
+    """The modules of rooms that may declare documents: `result` of a folder, else its `run`, else the room itself."""
     from kiplint.text.files import module_names
 
     for name in module_names(import_module(package).__path__[0]):
         module = import_module(f"{package}.{name}")
-        if not hasattr(module, "__path__"):
-            yield module
-            continue
-        if "result" in module_names(module.__path__[0]):
-            yield import_module(f"{module.__name__}.result")
+        parts = module_names(module.__path__[0]) if hasattr(module, "__path__") else []
+        part = next((part for part in ("result", "run") if part in parts), "")
+        yield import_module(f"{module.__name__}.{part}") if part else module
 
 
 def document_schema(document: Any, name: str) -> Schema:

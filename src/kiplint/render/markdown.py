@@ -1,9 +1,9 @@
-"""Markdown: rows of tables, and escaped text."""
+"""Markdown: tables, and escaped text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Final, TextIO
 
@@ -23,6 +23,14 @@ _BREAK: Final = "<!-- -->"
 def write_row(cells: Iterable[str], out: TextIO) -> None:
     """Write a row of a table; the cells are Markdown."""
     out.write(f"| {' | '.join(cells)} |\n")
+
+
+def write_table(head: Sequence[str], rows: Iterable[Iterable[str]], out: TextIO) -> None:
+    """Write a table; the cells are text."""
+    write_row(head, out)
+    write_row(["---"] * len(head), out)
+    for row in rows:
+        write_row(map(inline, row), out)
 
 
 def inline(text: str) -> str:

@@ -48,6 +48,14 @@ class RuleInfo(msgspec.Struct, frozen=True):
     """The address of the documentation; empty for a rule that does not come with kiplint."""
 
 
+WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", "html": "page:write"}
+
+
+def written_by(room: str, *formats: str) -> Mapping[str, str]:
+    """The `renderers` of a room that has the usual functions for these formats."""
+    return {name: f"kiplint.commands.{room}.{WRITERS[name]}" for name in formats}
+
+
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
@@ -127,18 +135,16 @@ class Report(RunResult, frozen=True):
         return Counter(finding.severity for finding in self.findings)
 
     @property
+    def numbers(self) -> dict[str, int]:
+        """The numbers that every summary has, as the JSON output names them."""
+        counts = {f"{severity}s": self.counts[severity] for severity in SEVERITIES}
+        return {"files": self.files, "messages": self.messages, **counts}
+
+    @property
     def summary(self) -> dict[str, int]:
-        """The numbers of the run, as the JSON output names them."""
-        counts = self.counts
-        return {
-            "files": self.files,
-            "messages": self.messages,
-            "errors": counts["error"],
-            "warnings": counts["warning"],
-            "infos": counts["info"],
-            **({"left_out": len(self.left_out)} if self.left_out else {}),
-            **({"older": self.older} if self.older else {}),
-        }
+        """The numbers of the run, those of what is not shown only where there is any."""
+        others = {"left_out": len(self.left_out), "older": self.older}
+        return self.numbers | {name: number for name, number in others.items() if number}
 
     @property
     def others(self) -> str:

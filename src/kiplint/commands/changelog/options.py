@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, MessageOption, RepositoryOption
+from kiplint.cli.options import Argument, Group, MessageOption, RepositoryOption, call
 
 EPILOG = "Example:  kiplint changelog 4.0.0: 4.1.0: > CHANGES-4.1.md"
 SECTION = "Compare and plan"
@@ -26,5 +26,4 @@ def run(options: Options) -> int:
     from kiplint.cli.output import present
     from kiplint.commands.changelog.run import changelog
 
-    result = changelog(options.old, options.new, messages=options.message, repository=options.repo)
-    return present(result, "text", "never")
+    return present(call(changelog, options), "text", "never")

@@ -15,7 +15,7 @@ from kiplint.cli.options import (
     Reporting,
     RepositoryOption,
     StatisticsOption,
-    chosen,
+    call,
 )
 
 if TYPE_CHECKING:
@@ -124,24 +124,21 @@ def run(options: Options) -> int:
 
 
 def _checked(options: Options) -> "CheckResult":
-    from msgspec.structs import asdict, replace
+    from msgspec.structs import replace
 
     from kiplint.cli.output import open_outputs
-    from kiplint.commands.check.run import CheckOptions, run_check
+    from kiplint.commands.check.run import check
     from kiplint.render.formats import shows_fixes
 
-    values = asdict(options) | {
-        "baseline": options.baseline or "",
-        "mending": "diff" if options.diff else "fix" if options.fix else None,
-        "fixes": any(shows_fixes(output.format) for output in open_outputs(options.reporting)),
-        "choose": dict(map(_choice, options.choose)),
-        "repository": options.repo,
-        "stdin_filename": options.stdin_filename or "",
-    }
-    of_check = CheckOptions(**{name: values[name] for name in CheckOptions.__struct_fields__ if name in values})
-    return replace(
-        run_check(options.sets, of_check, **chosen(options.choosing, options.configuring)), whole=options.all
+    result = call(
+        check,
+        options,
+        mending="diff" if options.diff else "fix" if options.fix else None,
+        fixes=any(shows_fixes(output.format) for output in open_outputs(options.reporting)),
+        choose=dict(map(_choice, options.choose)),
+        stdin_filename=options.stdin_filename or "",
     )
+    return replace(result, whole=options.all)
 
 
 def _choice(text: str) -> tuple[str, int]:

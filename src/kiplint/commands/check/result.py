@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kiplint.render.findings.json import FindingObject, finding_object
+from kiplint.render.findings.json import FindingObject, FindingsSummary, finding_object
 
 if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckResult
 
 
-class CheckSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+class CheckSummary(FindingsSummary, frozen=True, omit_defaults=True):
     """The numbers of a check."""
 
-    files: int
-    messages: int
-    errors: int
-    warnings: int
-    infos: int
     left_out: Annotated[int, Meta(description="JSON files beside definitions that are none; left out for 0.")] = 0
     older: Annotated[int, Meta(description="With --changed-since: what was there before; left out for 0.")] = 0
 

@@ -14,7 +14,6 @@ from kiplint.cli.options import (
     Reporting,
     RepositoryOption,
     StatisticsOption,
-    chosen,
     split,
 )
 
@@ -60,19 +59,7 @@ def run(options: Options) -> int:
     when something is no longer served, `semantics` when the same bytes are taken differently, `source` when only
     generated code changes, and `none` when it only adds. Layouts before and after are shown as proof.
     """
-    from kiplint.cli.output import report
-    from kiplint.commands.diff.run import DiffResult, diff
+    from kiplint.cli.output import report_on
+    from kiplint.commands.diff.run import diff
 
-    def work() -> DiffResult:
-        return diff(
-            options.old,
-            options.new,
-            also=options.also,
-            fail_on_breaks=split([options.fail_on_breaks]),
-            messages=options.message,
-            released=options.released,
-            repository=options.repo,
-            **chosen(options.choosing, options.configuring),
-        )
-
-    return report("diff", options.reporting, work, statistics=options.statistics)
+    return report_on(diff, options, fail_on_breaks=split([options.fail_on_breaks]))

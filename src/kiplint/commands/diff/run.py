@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
-from typing import ClassVar, Unpack
+from typing import Unpack
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from kiplint.engine.config import Chosen, Config, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
-from kiplint.render.report import OldPlace, Report, rule_infos
+from kiplint.render.report import OldPlace, Report, rule_infos, written_by
 from kiplint.sources.open import STDIN
 from kiplint.text.words import did_you_mean, plural
 
@@ -31,11 +31,7 @@ class DiffResult(Report, frozen=True):
     """The changes, by file and position."""
 
     command = "diff"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.diff.text:write",
-        "markdown": "kiplint.commands.diff.text:write_markdown",
-        "html": "kiplint.commands.diff.page:write",
-    }
+    renderers = written_by("diff", "text", "markdown", "html")
     listing = "changes"
 
     @property

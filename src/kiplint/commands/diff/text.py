@@ -6,17 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import TextIO
+from typing import Final, TextIO
 
 from kiplint.commands.diff.run import DiffResult
 from kiplint.compat.judge import BREAKS, GRAVE, Judged, as_finding
 from kiplint.compat.witness import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import DIM, SEVERITY, fold, led, paint, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.words import listed, plural
+
+ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
@@ -62,17 +64,26 @@ def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None
     if not changes:
         return
     out.write(f"### {summary_line(changes, compared)}\n\n")
-    write_row(("severity", "breaks", "rule", "place", "what"), out)
-    write_row(["---"] * 5, out)
-    for change in sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks))):
-        breaks = change.breaks if change.breaks != "none" else "nothing"
-        place = f"{change.path}:{change.span.line}"
-        write_row(map(inline, (change.severity, breaks, change.rule, place, change.message)), out)
+    ranked = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
+    rows = (
+        (change.severity, change.breaks.replace("none", "nothing"), change.rule, _place(change), change.message)
+        for change in ranked
+    )
+    write_table(ENTRY_COLUMNS, rows, out)
+    write_proofs(changes, out)
+
+
+def write_proofs(changes: Iterable[Judged], out: TextIO) -> None:
+    """Write the example messages of changes as a list."""
     proofs = [(change, witness) for change in changes for witness in change.proof]
     if proofs:
         out.write("\nProof, by example messages:\n\n")
     for change, witness in proofs:
         out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
+
+
+def _place(change: Judged) -> str:
+    return f"{change.path}:{change.span.line}"
 
 
 def summary_line(changes: Sequence[Judged], compared: int) -> str:

@@ -6,15 +6,17 @@ import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
 from kiplint.commands.kip.forms import Form, Kind, Originals, Piece, Unread, name_in, read_block
 from kiplint.commands.kip.notations import find_grammars, find_others, find_structs, find_tables
 from kiplint.commands.kip.patches import find_patches, new_side, unsigned
 from kiplint.engine.finding import Span
 from kiplint.model.load import Definition, load
+from kiplint.render.findings.json import Line
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.document import Block, ShownDocument, find_blocks, read_document
 from kiplint.text.files import read_file
@@ -45,12 +47,12 @@ class KipDefinition(msgspec.Struct, frozen=True):
         return message.name if message else next(iter(self.source.likely_names[1:]), "")
 
 
-class UnreadMessage(msgspec.Struct, frozen=True):
-    """What a KIP says of a message and kiplint cannot read: its line, the message's name or empty, and the reason."""
+class UnreadObject(msgspec.Struct, frozen=True):
+    """What a KIP says of a message and kiplint cannot read."""
 
-    line: int
-    name: str
-    reason: str
+    line: Line
+    name: Annotated[str, Meta(description="The name of the message or field, or empty.")]
+    reason: Annotated[str, Meta(description="Why it cannot be read.")]
 
 
 class Kip(msgspec.Struct, frozen=True, dict=True):
@@ -64,7 +66,7 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
     data: bytes
     document: ShownDocument
     definitions: tuple[KipDefinition, ...]
-    unread: tuple[UnreadMessage, ...] = ()
+    unread: tuple[UnreadObject, ...] = ()
     loose: tuple[int, ...] = ()
     grammar: tuple[int, ...] = ()
 
@@ -143,7 +145,8 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
         document,
         tuple(_mark_older(definitions)),
         tuple(
-            UnreadMessage(line(one.start), one.name, one.reason) for one in sorted(unread, key=lambda one: one.start)
+            UnreadObject(line(piece.start), piece.name, piece.reason)
+            for piece in sorted(unread, key=lambda piece: piece.start)
         ),
         tuple(map(line, blocks.loose)),
         tuple(line(found.start) for found in grammars),

@@ -2,18 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.options import (
-    Argument,
-    Choosing,
-    Configuring,
-    FailOnOption,
-    Group,
-    Option,
-    Reporting,
-    RepositoryOption,
-    StatisticsOption,
-    chosen,
-)
+from kiplint.cli.options import Argument, Group, Judging, Option, RepositoryOption
 
 EPILOG = (
     "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --base 4.1.0:   |   "
@@ -36,11 +25,7 @@ class Options(Group, frozen=True):
     ] = None
     against: Annotated[str | None, Option("The code that implements the KIP: report how the two differ.", "SET")] = None
     repo: RepositoryOption = None
-    choosing: Choosing = Choosing()
-    fail_on: FailOnOption = None
-    reporting: Reporting = Reporting()
-    configuring: Configuring = Configuring()
-    statistics: StatisticsOption = False
+    judging: Judging = Judging()
 
 
 def run(options: Options) -> int:
@@ -51,18 +36,7 @@ def run(options: Options) -> int:
     `kiplint diff` shows them, with the layouts of the new versions. The base also completes definitions that leave
     something out, patches, and tables of fields. What cannot be read is listed. All places are in the KIP.
     """
-    from kiplint.cli.output import report
-    from kiplint.commands.kip.result import KipResult
+    from kiplint.cli.output import report_on
     from kiplint.commands.kip.run import kip
 
-    def work() -> KipResult:
-        return kip(
-            *options.files,
-            base=options.base,
-            against=options.against,
-            fail_on=options.fail_on,
-            repository=options.repo,
-            **chosen(options.choosing, options.configuring),
-        )
-
-    return report("kip", options.reporting, work, statistics=options.statistics)
+    return report_on(kip, options)

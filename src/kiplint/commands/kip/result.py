@@ -2,81 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from kiplint.commands.diff.result import ChangeObject, change_object
-from kiplint.commands.kip.drafts import UnreadMessage
+from kiplint.commands.kip.drafts import UnreadObject
 from kiplint.commands.show.result import LayoutObject, layout_object
 from kiplint.compat.judge import Judged
-from kiplint.engine.finding import Finding, Span
+from kiplint.engine.finding import Finding
 from kiplint.model.message import Message
-from kiplint.render.findings.json import FindingObject, Line, finding_object
-from kiplint.render.report import Report
+from kiplint.render.findings.json import FindingObject, FindingsSummary, Line, finding_object
+from kiplint.render.report import Report, written_by
 from kiplint.text.show import encodable
 from kiplint.versions import VersionRange
 
 State = Literal["new", "changed", "same", "read", "older", "unread"]
-
-
-class DefinitionRow(msgspec.Struct, frozen=True):
-    """A definition in a KIP, with its place there.
-
-    `state` is `new` (the base has no such message), `changed`, `same` (as in the base), `read` (there is no base),
-    `older` (a later definition of the name counts), or `unread` (the definition cannot be read).
-    """
-
-    name: str
-    type: str
-    versions: str
-    state: State
-    span: Span
-
-
-class NewLayouts(msgspec.Struct, frozen=True):
-    """A message, and the ranges of the versions that a KIP adds to it."""
-
-    message: Message
-    ranges: tuple[VersionRange, ...]
-
-
-class KipReport(msgspec.Struct, frozen=True):
-    """A KIP: its definitions, what they change in the base, and how the code differs from them. Places are in the KIP.
-
-    `findings` come from the check. `unread` is what cannot be read; `loose` among it are the lines of fields outside
-    of definitions. `grammar` are the lines with messages in the notation that KIPs had before there were definitions.
-    """
-
-    path: str
-    definitions: tuple[DefinitionRow, ...]
-    findings: tuple[Finding, ...] = ()
-    changes: tuple[Judged, ...] = ()
-    differences: tuple[Judged, ...] = ()
-    layouts: tuple[NewLayouts, ...] = ()
-    unread: tuple[UnreadMessage, ...] = ()
-    loose: tuple[int, ...] = ()
-    grammar: tuple[int, ...] = ()
-
-    @property
-    def current(self) -> int:
-        """The number of definitions that count."""
-        return sum(definition.state != "older" for definition in self.definitions)
-
-
-def describe(unread: UnreadMessage) -> str:
-    """What cannot be read, with its name."""
-    return f"{unread.name} {unread.reason}" if unread.name else unread.reason.removeprefix("is ")
-
-
-class UnreadObject(msgspec.Struct, frozen=True):
-    """What a KIP says of a message and kiplint cannot read."""
-
-    line: Line
-    name: Annotated[str, Meta(description="The name of the message or field, or empty.")]
-    reason: Annotated[str, Meta(description="Why it cannot be read.")]
 
 
 class DefinitionObject(msgspec.Struct, frozen=True):
@@ -96,6 +38,41 @@ class DefinitionObject(msgspec.Struct, frozen=True):
     column: Line
     end_line: Line
     end_column: Line
+
+
+class NewLayouts(msgspec.Struct, frozen=True):
+    """A message, and the ranges of the versions that a KIP adds to it."""
+
+    message: Message
+    ranges: tuple[VersionRange, ...]
+
+
+class KipReport(msgspec.Struct, frozen=True):
+    """A KIP: its definitions, what they change in the base, and how the code differs from them. Places are in the KIP.
+
+    `findings` come from the check. `unread` is what cannot be read; `loose` among it are the lines of fields outside
+    of definitions. `grammar` are the lines with messages in the notation that KIPs had before there were definitions.
+    """
+
+    path: str
+    definitions: tuple[DefinitionObject, ...]
+    findings: tuple[Finding, ...] = ()
+    changes: tuple[Judged, ...] = ()
+    differences: tuple[Judged, ...] = ()
+    layouts: tuple[NewLayouts, ...] = ()
+    unread: tuple[UnreadObject, ...] = ()
+    loose: tuple[int, ...] = ()
+    grammar: tuple[int, ...] = ()
+
+    @property
+    def current(self) -> int:
+        """The number of definitions that count."""
+        return sum(definition.state != "older" for definition in self.definitions)
+
+
+def describe(unread: UnreadObject) -> str:
+    """What cannot be read, with its name."""
+    return f"{unread.name} {unread.reason}" if unread.name else unread.reason.removeprefix("is ")
 
 
 class KipLayoutsObject(msgspec.Struct, frozen=True):
@@ -119,14 +96,9 @@ class KipObject(msgspec.Struct, frozen=True):
     grammar: Annotated[tuple[int, ...], Meta(description="The lines with messages in the notation of older KIPs.")]
 
 
-class KipSummary(msgspec.Struct, frozen=True):
+class KipSummary(FindingsSummary, frozen=True):
     """The numbers of all KIPs."""
 
-    files: int
-    messages: int
-    errors: int
-    warnings: int
-    infos: int
     changes: int
     differences: int
 
@@ -154,25 +126,17 @@ class KipResult(Report, frozen=True):
     """The name of the set with the code, or empty."""
 
     command = "kip"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.kip.text:write",
-        "markdown": "kiplint.commands.kip.text:write_markdown",
-    }
+    renderers = written_by("kip", "text", "markdown")
 
     @property
     def document(self) -> KipDocument:
         """The JSON document."""
-        counts = self.counts
         return KipDocument(
             version=1,
             kips=list(map(_kip_object, self.kips)),
             findings=list(map(finding_object, self.findings)),
             summary=KipSummary(
-                files=self.files,
-                messages=self.messages,
-                errors=counts["error"],
-                warnings=counts["warning"],
-                infos=counts["info"],
+                **self.numbers,
                 changes=sum(len(kip.changes) for kip in self.kips),
                 differences=sum(len(kip.differences) for kip in self.kips),
             ),
@@ -182,7 +146,7 @@ class KipResult(Report, frozen=True):
 def _kip_object(kip: KipReport) -> KipObject:
     return KipObject(
         path=encodable(kip.path),
-        definitions=list(map(_definition_object, kip.definitions)),
+        definitions=list(kip.definitions),
         changes=list(map(change_object, kip.changes)),
         differences=list(map(change_object, kip.differences)),
         layouts=[
@@ -193,14 +157,7 @@ def _kip_object(kip: KipReport) -> KipObject:
             )
             for new in kip.layouts
         ],
-        unread=[UnreadObject(unread.line, encodable(unread.name), encodable(unread.reason)) for unread in kip.unread],
+        unread=list(kip.unread),
         loose=kip.loose,
         grammar=kip.grammar,
-    )
-
-
-def _definition_object(row: DefinitionRow) -> DefinitionObject:
-    span = row.span
-    return DefinitionObject(
-        row.name, row.type, row.versions, row.state, span.line, span.column, span.end_line, span.end_column
     )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kiplint.commands.kip.drafts import STDIN, Kip, KipDefinition, read_kip
 from kiplint.commands.kip.forms import Originals
-from kiplint.commands.kip.result import DefinitionRow, KipReport, KipResult, NewLayouts, State, describe
+from kiplint.commands.kip.result import DefinitionObject, KipReport, KipResult, NewLayouts, State, describe
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, as_finding, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
@@ -152,15 +152,16 @@ def _difference(difference: Judged) -> Finding:
     return replace(finding, message=message, source="KIP and code", identity=f"code\0{finding.identity}")
 
 
-def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str]) -> DefinitionRow:
-    message = definition.source.message
+def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str]) -> DefinitionObject:
+    message, place = definition.source.message, definition.span
+    span = (place.line, place.column, place.end_line, place.end_column)
     state: State = "older" if definition.older else "read"
     if message is None:
-        return DefinitionRow(definition.name, "", "", "unread", definition.span)
+        return DefinitionObject(definition.name, "", "", "unread", *span)
     if base and not definition.older and definition.kind != "grammar":
         known = any(other.name == message.name for other in base.tree.messages)
         state = "new" if not known else "changed" if message.name in changed else "same"
-    return DefinitionRow(message.name, message.type, message.spec.valid_versions, state, definition.span)
+    return DefinitionObject(message.name, message.type, message.spec.valid_versions, state, *span)
 
 
 def _sources(findings: Iterable[Finding], kips: Iterable[Kip], comparison: _Comparison) -> dict[str, bytes]:

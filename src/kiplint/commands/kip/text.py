@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, TextIO
 
@@ -10,9 +10,9 @@ from kiplint.commands.diff.text import write_changes, write_diff
 from kiplint.commands.kip.result import KipReport, KipResult, State, describe
 from kiplint.commands.show.text import draw
 from kiplint.compat.judge import Judged
-from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.render.findings.markdown import write_findings
 from kiplint.render.findings.text import excerpt
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import DIM, SEVERITY, Cell, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.words import plural, tally
@@ -40,18 +40,18 @@ def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> N
     out.write(f"{title(kip.path, color)}\n")
     rows: list[list[Cell]] = [
         [
-            (f"line {row.span.line}", DIM),
+            (f"line {row.line}", DIM),
             (row.name or "?", ""),
             (row.type, ""),
-            (row.versions, ""),
+            (row.valid_versions, ""),
             (STATES[row.state], DIM),
         ]
         for row in kip.definitions
     ]
     _write_lines(table((), rows, color, width), out)
     if kip.unread:
-        unread: list[list[Cell]] = [[(f"line {one.line}", DIM), (describe(one), "")] for one in kip.unread]
-        _write_lines(["", "Not read:", *table((), unread, color, width)], out)
+        lines: list[list[Cell]] = [[(f"line {unread.line}", DIM), (describe(unread), "")] for unread in kip.unread]
+        _write_lines(["", "Not read:", *table((), lines, color, width)], out)
     out.write("\n")
     lines_of = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     for finding in kip.findings:
@@ -88,16 +88,16 @@ def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
     """Write each KIP as Markdown, for pull requests and job summaries."""
     for kip in result.kips:
         out.write(f"## {inline(kip.path)}\n\n")
-        write_row(("line", "message", "type", "versions", "state"), out)
-        write_row(["---"] * 5, out)
-        for row in kip.definitions:
-            write_row(map(inline, (str(row.span.line), row.name, row.type, row.versions, STATES[row.state])), out)
+        rows = ((str(row.line), row.name, row.type, row.valid_versions, STATES[row.state]) for row in kip.definitions)
+        write_table(("line", "message", "type", "versions", "state"), rows, out)
         out.write("\n")
         if kip.unread:
             out.write("Not read:\n\n")
-            out.writelines(f"- line {one.line}: {inline(describe(one))}\n" for one in kip.unread)
+            out.writelines(f"- line {unread.line}: {inline(describe(unread))}\n" for unread in kip.unread)
             out.write("\n")
-        _write_findings(kip.findings, out)
+        if kip.findings:
+            write_findings(kip.findings, out)
+            out.write("\n")
         if kip.changes:
             out.write(f"What it changes in {inline(result.base)}:\n\n")
             write_changes(kip.changes, kip.current, out)
@@ -106,14 +106,3 @@ def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
             out.write(f"How {inline(result.against)} differs:\n\n")
             write_changes(kip.differences, kip.current, out)
             out.write("\n")
-
-
-def _write_findings(findings: Sequence[Finding], out: TextIO) -> None:
-    if not findings:
-        return
-    write_row(("severity", "rule", "place", "what"), out)
-    write_row(["---"] * 4, out)
-    for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)):
-        place = f"{finding.path}:{finding.span.line}"
-        write_row(map(inline, (finding.severity, finding.rule, place, finding.summary)), out)
-    out.write("\n")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
 from kiplint.compat.rollout import RolloutRow
 from kiplint.engine.finding import FileEdit
-from kiplint.fixes.sets import FileEdits, MigrationRow
+from kiplint.fixes.sets import FileEdits, MigrationRow, State
 from kiplint.fixes.write import FileChanges
-from kiplint.render.report import RunResult
+from kiplint.render.report import RunResult, written_by
 from kiplint.text.show import encodable
 
 
@@ -57,10 +57,7 @@ class MigrationResult(RunResult, frozen=True):
     """By directory: the rollout of KIP-1313's request header from the files before to those after."""
 
     command = "migrate"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.migrate.text:write",
-        "markdown": "kiplint.commands.migrate.text:write_markdown",
-    }
+    renderers = written_by("migrate", "text", "markdown")
     unread = "left as it is"
 
     @property
@@ -89,13 +86,5 @@ class MigrationResult(RunResult, frozen=True):
             version=1,
             rpcs=self.rows,
             edits=tuple(edits),
-            summary=MigrationSummary(
-                files=len(self.files),
-                migrated=counts["migrated"],
-                declared=counts["declared"],
-                unchanged=counts["unchanged"],
-                exempt=counts["exempt"],
-                dead=counts["dead"],
-                left=counts["left"],
-            ),
+            summary=MigrationSummary(len(self.files), **{state: counts[state] for state in get_args(State)}),
         )

@@ -11,7 +11,7 @@ from kiplint.commands.migrate.result import MigrationResult
 from kiplint.commands.rollout.text import write_markdown_rows
 from kiplint.fixes.kip_1313 import HEADER
 from kiplint.fixes.sets import MigrationRow, State
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import listed, plural
@@ -43,11 +43,7 @@ def write_markdown(result: MigrationResult, out: TextIO, *, color: bool) -> None
     """Write the counts as a heading, then a row for each RPC."""
     out.write(f"### {_summary(result)}\n\n")
     several = _has_several_directories(result.rows)
-    write_row(MARKDOWN_COLUMNS, out)
-    write_row(["---"] * len(MARKDOWN_COLUMNS), out)
-    for row in result.rows:
-        cells = (_name(row, several), row.state, row.base_versions, row.versions, _headers(row), "; ".join(row.done))
-        write_row((inline(cell) or " " for cell in (*cells, "; ".join(row.look))), out)
+    write_table(MARKDOWN_COLUMNS, (_markdown_cells(row, several) for row in result.rows), out)
 
 
 def write_rollout(result: MigrationResult, out: TextIO) -> None:
@@ -57,6 +53,12 @@ def write_rollout(result: MigrationResult, out: TextIO) -> None:
         if len(result.rollouts) > 1:
             out.write(f"## {inline(directory)}\n\n")
         write_markdown_rows(rows, HEADER, out)
+
+
+def _markdown_cells(row: MigrationRow, with_directory: bool) -> list[str]:
+    notes = ("; ".join(row.done), "; ".join(row.look))
+    cells = (_name(row, with_directory), row.state, row.base_versions, row.versions, _headers(row), *notes)
+    return [cell or " " for cell in cells]
 
 
 def _summary(result: MigrationResult) -> str:

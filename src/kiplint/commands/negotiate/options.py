@@ -3,7 +3,16 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, ColorOption, Group, OpenOption, Option, PageFormOption, RepositoryOption
+from kiplint.cli.options import (
+    Argument,
+    ColorOption,
+    Group,
+    OpenOption,
+    Option,
+    PageFormOption,
+    RepositoryOption,
+    call,
+)
 
 EPILOG = (
     "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
@@ -95,18 +104,10 @@ def run(options: Options) -> int:
             raise UsageError("--clients and --list-clients go with neither --matrix, --feature, --sasl nor a page")
         if options.list_clients and (sets or options.clients is not None):
             raise UsageError("--list-clients takes no arguments and no --clients")
-        table = (
-            known_clients()
-            if options.clients is None
-            else negotiate_clients(
-                *sets,
-                clients=options.clients,
-                unstable=options.unstable,
-                mode=options.mode,
-                repository=options.repo,
-            )
-        )
-        return present(table, options.output_format, options.color)
+        if options.clients is None:
+            return present(known_clients(), options.output_format, options.color)
+        clients = call(negotiate_clients, options, brokers=sets)
+        return present(clients, options.output_format, options.color)
     if options.client is None:
         raise UsageError("Missing argument 'CLIENT'.")
     if not options.brokers:
@@ -114,15 +115,7 @@ def run(options: Options) -> int:
     if options.matrix:
         if options.feature or options.sasl:
             raise UsageError("--matrix goes with neither --feature nor --sasl")
-        matrix = negotiate_all(*sets, unstable=options.unstable, mode=options.mode, repository=options.repo)
+        matrix = call(negotiate_all, options, sets=sets)
         return present(matrix, options.output_format, options.color, opened=options.open)
-    result = negotiate(
-        options.client,
-        *options.brokers,
-        feature=options.feature,
-        unstable=options.unstable,
-        mode=options.mode,
-        sasl=options.sasl,
-        repository=options.repo,
-    )
+    result = call(negotiate, options)
     return present(result, options.output_format, options.color, opened=options.open)

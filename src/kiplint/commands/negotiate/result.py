@@ -12,7 +12,7 @@ from msgspec import Meta
 from kiplint.compat.negotiation.clients import ClientRelease, ClientRow
 from kiplint.compat.negotiation.releases import ReleaseMatrix
 from kiplint.compat.negotiation.result import Negotiation
-from kiplint.render.report import RunResult
+from kiplint.render.report import RunResult, written_by
 
 
 class NegotiationResult(RunResult, frozen=True):
@@ -22,10 +22,7 @@ class NegotiationResult(RunResult, frozen=True):
     """The exchanges, the RPCs and the features."""
 
     command = "negotiate"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.negotiate.text:write",
-        "html": "kiplint.commands.negotiate.page:write",
-    }
+    renderers = written_by("negotiate", "text", "html")
     unread = "not compared"
 
     @property

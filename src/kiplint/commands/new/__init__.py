@@ -1,6 +1,7 @@
 """`kiplint new` and its commands."""
 
 COMMANDS = ("rpc", "record", "coordinator", "from-kip")
+MODULES = dict.fromkeys(COMMANDS, "options")
 ALIASES = {"--from-kip": "from-kip"}
 
 HELP = "Write new definitions."

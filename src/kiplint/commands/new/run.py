@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Literal
+
+import msgspec
 
 from kiplint.commands.kip.drafts import read_kip
-from kiplint.commands.new.result import NewResult
 from kiplint.engine.config import Configuration, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Severity
@@ -18,8 +19,10 @@ from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
 from kiplint.fixes.sets import CheckedFiles, Files, all_rules, load_set, regressions, rule_parameter
 from kiplint.fixes.write import create_files, refuse_unwritable
 from kiplint.model.schemas import SchemaSet
+from kiplint.render.report import RunResult
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
+from kiplint.text.show import encodable
 from kiplint.text.words import did_you_mean, listed
 
 LISTENERS: Final = "rpc/listeners-unknown"
@@ -29,6 +32,37 @@ INFO: Final[tuple[Severity, ...]] = ("info",)
 
 Make = Callable[[SchemaSet], Mapping[str, bytes]]
 """Makes definitions for a set, by the names of their files."""
+
+
+class NewFile(msgspec.Struct, frozen=True):
+    """A new file."""
+
+    path: str
+    text: str
+
+
+class NewDocument(msgspec.Struct, frozen=True):
+    """What `kiplint new ... --output-format json` writes."""
+
+    version: Literal[1]
+    files: tuple[NewFile, ...]
+
+
+DOCUMENTS: Final = {"new": NewDocument}
+
+
+class NewResult(RunResult, frozen=True):
+    """The result of `new_rpc`."""
+
+    files: Mapping[str, bytes] = {}
+    """The bytes of the new files, by path."""
+
+    command = "new"
+
+    @property
+    def document(self) -> NewDocument:
+        """The JSON document."""
+        return NewDocument(1, tuple(NewFile(encodable(path), data.decode()) for path, data in self.files.items()))
 
 
 def new_rpc(

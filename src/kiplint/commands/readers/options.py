@@ -2,18 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.options import (
-    Argument,
-    Choosing,
-    Configuring,
-    FailOnOption,
-    Group,
-    Option,
-    Reporting,
-    RepositoryOption,
-    StatisticsOption,
-    chosen,
-)
+from kiplint.cli.options import Argument, Group, Judging, Option, RepositoryOption
 
 EPILOG = (
     "Examples:  kiplint readers clients/src/main/resources   |   kiplint readers . --since origin/trunk   "
@@ -28,11 +17,7 @@ class Options(Group, frozen=True):
     set: Annotated[str, Argument("The definitions: a directory, files, an archive, REV: or REV:path.", "[SET]")] = "."
     since: Annotated[str | None, Option("Only what is new since this revision.", "REV")] = None
     repo: RepositoryOption = None
-    choosing: Choosing = Choosing()
-    fail_on: FailOnOption = None
-    reporting: Reporting = Reporting()
-    configuring: Configuring = Configuring()
-    statistics: StatisticsOption = False
+    judging: Judging = Judging()
 
 
 def run(options: Options) -> int:
@@ -42,17 +27,7 @@ def run(options: Options) -> int:
     has a profile of: where it fails, which versions it reads otherwise than Kafka, and what it ignores. The rules
     `readers/NAME` are infos unless the configuration changes that.
     """
-    from kiplint.cli.output import report
-    from kiplint.commands.readers.result import ReadersResult
+    from kiplint.cli.output import report_on
     from kiplint.commands.readers.run import check_readers
 
-    def work() -> ReadersResult:
-        return check_readers(
-            options.set,
-            since=options.since,
-            fail_on=options.fail_on,
-            repository=options.repo,
-            **chosen(options.choosing, options.configuring),
-        )
-
-    return report("readers", options.reporting, work, statistics=options.statistics)
+    return report_on(check_readers, options)

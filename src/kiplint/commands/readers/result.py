@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -12,8 +12,8 @@ from msgspec.structs import asdict
 from kiplint.engine.finding import Finding, Severity
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.profile import Profile
-from kiplint.render.findings.json import FindingObject, Line, finding_object
-from kiplint.render.report import Report
+from kiplint.render.findings.json import FindingObject, FindingsSummary, Line, finding_object
+from kiplint.render.report import Report, written_by
 from kiplint.text.show import encodable
 from kiplint.text.words import listed, plural
 
@@ -94,14 +94,9 @@ class ReaderObject(msgspec.Struct, frozen=True, kw_only=True):
     fails_now: Annotated[int | UnsetType, Meta(description="With --since: all its failures now.")] = UNSET
 
 
-class ReadersSummary(msgspec.Struct, frozen=True, kw_only=True):
+class ReadersSummary(FindingsSummary, frozen=True, kw_only=True):
     """The numbers of all readers."""
 
-    files: int
-    messages: int
-    errors: int
-    warnings: int
-    infos: int
     older: Annotated[
         int | UnsetType, Meta(description="With --since: findings that were there before; left out for 0.")
     ] = UNSET
@@ -133,10 +128,7 @@ class ReadersResult(Report, frozen=True):
     """The revision since which the findings are new, or empty."""
 
     command = "readers"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.readers.text:write",
-        "markdown": "kiplint.commands.readers.text:write_markdown",
-    }
+    renderers = written_by("readers", "text", "markdown")
     tells_nothing = False
 
     @property
@@ -151,17 +143,12 @@ class ReadersResult(Report, frozen=True):
     @property
     def document(self) -> ReadersDocument:
         """The JSON document."""
-        counts = self.counts
         return ReadersDocument(
             version=1,
             readers=list(map(_reader_object, self.rows)),
             findings=list(map(finding_object, self.findings)),
             summary=ReadersSummary(
-                files=self.files,
-                messages=self.messages,
-                errors=counts["error"],
-                warnings=counts["warning"],
-                infos=counts["info"],
+                **self.numbers,
                 older=self.older or UNSET,
                 fails=sum(len(row.fails) for row in self.rows),
                 misreads=sum(len(row.misreads) for row in self.rows),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
 from kiplint.commands.readers.result import SHOWN, PlacedReading, ReaderRow, ReadersResult
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import BOLD, DIM, SEVERITY, paint, table, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import listed
@@ -55,11 +55,8 @@ def _places(readings: Sequence[PlacedReading], color: bool) -> Iterator[str]:
 def write_markdown(result: ReadersResult, out: TextIO, *, color: bool) -> None:
     """Write the sentence, the table, and the first place of each failure and misreading."""
     out.write(f"{inline(result.sentence)}\n\n")
-    write_row(HEAD, out)
-    write_row(["---"] * len(HEAD), out)
-    for row in result.rows:
-        counts = (*_numbers(row), f"{len(row.misreads):,}")
-        write_row(map(inline, (row.profile.title, *counts, _ignored(row) or "-")), out)
+    rows = ((row.profile.title, *_numbers(row), f"{len(row.misreads):,}", _ignored(row) or "-") for row in result.rows)
+    write_table(HEAD, rows, out)
     broken = [row for row in result.rows if row.fails or row.misreads]
     if broken:
         out.write("\n")

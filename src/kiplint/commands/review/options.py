@@ -12,7 +12,6 @@ from kiplint.cli.options import (
     Option,
     Reporting,
     StatisticsOption,
-    chosen,
     split,
 )
 
@@ -79,21 +78,7 @@ def run(options: Options) -> int:
     reported once, where to put it right, with the fix where there is one. What the change only adds is listed below,
     and fails nothing. Comments, moved files and untouched lines are silent.
     """
-    from kiplint.cli.output import report
-    from kiplint.commands.review.result import ReviewResult
+    from kiplint.cli.output import report_on
     from kiplint.commands.review.run import review
 
-    def work() -> ReviewResult:
-        return review(
-            *options.paths,
-            base=options.base,
-            released=options.released,
-            older=options.older,
-            rollout=options.rollout,
-            readers=options.readers,
-            fail_on=options.fail_on,
-            fail_on_breaks=split([options.fail_on_breaks]),
-            **chosen(options.choosing, options.configuring),
-        )
-
-    return report("review", options.reporting, work, statistics=options.statistics)
+    return report_on(review, options, fail_on_breaks=split([options.fail_on_breaks]))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -17,8 +16,8 @@ from kiplint.compat.judge import BREAKS, Judged
 from kiplint.compat.rollout import RolloutRow
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Breaks
-from kiplint.render.findings.json import FindingObject, finding_object
-from kiplint.render.report import Report
+from kiplint.render.findings.json import FindingObject, FindingsSummary, finding_object
+from kiplint.render.report import Report, written_by
 from kiplint.text.words import plural
 
 Origin = Literal["check", "diff", "rollout", "readers"]
@@ -64,14 +63,9 @@ class RolloutState(msgspec.Struct, frozen=True):
     summary: RolloutSummary
 
 
-class ReviewSummary(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
     """The numbers of a review."""
 
-    files: int
-    messages: int
-    errors: int
-    warnings: int
-    infos: int
     older: Annotated[int, Meta(description="Findings that are older than the change.")]
     breaks: Annotated[dict[str, int], Meta(description="The number of entries that break something, by what.")]
     additions: Annotated[int, Meta(description="The number of changes that only add.")]
@@ -114,10 +108,7 @@ class ReviewResult(Report, frozen=True):
     """The safe fixes of the findings as a unified diff."""
 
     command = "review"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.review.text:write",
-        "markdown": "kiplint.commands.review.text:write_markdown",
-    }
+    renderers = written_by("review", "text", "markdown")
 
     headed = True
 
@@ -148,7 +139,6 @@ class ReviewResult(Report, frozen=True):
     @property
     def document(self) -> ReviewDocument:
         """The JSON document."""
-        counts = self.counts
         rollout = rollout_document(self.rollout, 3)
         names = {row.name for row in self.lagging}
         readers: list[ReaderObject] = []
@@ -166,11 +156,7 @@ class ReviewResult(Report, frozen=True):
             if self.rollout
             else UNSET,
             summary=ReviewSummary(
-                files=self.files,
-                messages=self.messages,
-                errors=counts["error"],
-                warnings=counts["warning"],
-                infos=counts["info"],
+                **self.numbers,
                 older=self.older,
                 breaks={what: self.breaks[what] for what in BREAKS if self.breaks[what]},
                 additions=len(self.additions),

@@ -8,13 +8,12 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final, TextIO
 
-from kiplint.commands.diff.text import heading, proof, write_rows
+from kiplint.commands.diff.text import ENTRY_COLUMNS, heading, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.commands.rollout.text import closing
 from kiplint.compat.judge import BREAKS
-from kiplint.compat.witness import sentence
 from kiplint.render.findings.text import FIX_MARKS, excerpt, fixable
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import fold, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
@@ -66,19 +65,8 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     if fixes := fixable(result.findings, "kiplint check"):
         out.write(f"{fixes}\n\n")
     if result.entries:
-        write_row(("severity", "breaks", "rule", "place", "what"), out)
-        write_row(["---"] * 5, out)
-    for entry in result.entries:
-        finding = entry.finding
-        breaks = "" if entry.breaks == "none" else entry.breaks
-        place = f"{finding.path}:{finding.span.line}"
-        what = "; ".join([finding.summary, *_also(entry)])
-        write_row(map(inline, (finding.severity, breaks, finding.rule, place, what)), out)
-    proofs = [(change, witness) for entry in result.entries for change in entry.changes for witness in change.proof]
-    if proofs:
-        out.write("\nProof, by example messages:\n\n")
-    for change, witness in proofs:
-        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
+        write_table(ENTRY_COLUMNS, map(_cells, result.entries), out)
+    write_proofs((change for entry in result.entries for change in entry.changes), out)
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
     ordered = sorted(result.additions, key=lambda change: (heading(change), change.rule))
@@ -91,6 +79,12 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     patch = result.patch.decode("utf-8", "replace")
     if patch and printable(plain := re.sub(r"[\t\n]", " ", patch)) == plain:  # else it would not apply as it is shown
         out.write(f"\n{_folded(patch)}")
+
+
+def _cells(entry: Entry) -> tuple[str, ...]:
+    finding, breaks = entry.finding, "" if entry.breaks == "none" else entry.breaks
+    what = "; ".join([finding.summary, *_also(entry)])
+    return finding.severity, breaks, finding.rule, f"{finding.path}:{finding.span.line}", what
 
 
 def _also(entry: Entry) -> Iterator[str]:

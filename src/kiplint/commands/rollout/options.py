@@ -34,11 +34,7 @@ def run(options: Options) -> int:
     moved to another header, or the response lags. new: not in BASE, with the header from its first version. exempt:
     frozen. dead: no version left. The exit code is 1 while any is missing or wrong.
     """
-    from kiplint.cli.output import report
+    from kiplint.cli.output import report_on
     from kiplint.commands.rollout.run import rollout
 
-    return report(
-        "rollout",
-        options.reporting,
-        lambda: rollout(*options.sets, header=options.header, released=options.released, repository=options.repo),
-    )
+    return report_on(rollout, options)

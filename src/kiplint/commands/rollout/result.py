@@ -57,17 +57,6 @@ DOCUMENTS = {"rollout": RolloutDocument}
 def rollout_document(rows: Sequence[RolloutRow], header: int) -> RolloutDocument:
     """The document of a rollout to a request header."""
     counts = summary(rows)
-    return RolloutDocument(1, header, tuple(map(_rpc, rows)), RolloutSummary(**counts))
-
-
-def _rpc(row: RolloutRow) -> RolloutRpc:
-    return RolloutRpc(
-        name=row.name,
-        api_key=row.api_key,
-        status=row.status,
-        base_versions=row.base_versions,
-        versions=row.versions,
-        header_versions=row.header_versions,
-        message=row.message,
-        note=row.note,
-    )
+    names = RolloutRpc.__struct_fields__
+    rpcs = (RolloutRpc(**{name: getattr(row, name) for name in names}) for row in rows)
+    return RolloutDocument(1, header, tuple(rpcs), RolloutSummary(**counts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from kiplint.compat.released import advice, find_releases
 from kiplint.compat.rollout import RolloutRow, rollout_rules
@@ -13,7 +13,7 @@ from kiplint.compat.tree import broken, load
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
-from kiplint.render.report import Report, rule_infos
+from kiplint.render.report import Report, rule_infos, written_by
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 
@@ -30,11 +30,7 @@ class RolloutResult(Report, frozen=True):
     """The version of the request header that the rollout is about."""
 
     command = "rollout"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.rollout.text:write",
-        "markdown": "kiplint.commands.rollout.text:write_markdown",
-        "html": "kiplint.commands.rollout.page:write",
-    }
+    renderers = written_by("rollout", "text", "markdown", "html")
     listing = "rpcs"
 
     closing = ""

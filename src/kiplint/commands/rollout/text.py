@@ -7,7 +7,7 @@ from typing import TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
 from kiplint.compat.rollout import STATUSES, RolloutRow, summary
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import write_table
 from kiplint.render.table import BOLD, DIM, paint, table, width_of
 from kiplint.text.words import listed
 
@@ -36,10 +36,7 @@ def write_markdown(result: RolloutResult, out: TextIO, *, color: bool) -> None:
 def write_markdown_rows(rows: Sequence[RolloutRow], header: int, out: TextIO) -> None:
     """Write the same for the rows of a rollout to a request header."""
     out.write(f"### {closing(rows, header)}\n\n")
-    write_row((*COLUMNS, "what"), out)
-    write_row(["---"] * (len(COLUMNS) + 1), out)
-    for cells in _rows(rows):
-        write_row((inline(cell) or " " for cell in cells), out)
+    write_table((*COLUMNS, "what"), ([cell or " " for cell in cells] for cells in _rows(rows)), out)
 
 
 def closing(rows: Sequence[RolloutRow], header: int) -> str:

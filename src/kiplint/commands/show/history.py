@@ -17,7 +17,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.model.fields import Field
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import inline, write_table
 from kiplint.render.page import write_page
 from kiplint.render.report import RunResult
 from kiplint.render.table import table, title, width_of
@@ -208,8 +208,7 @@ def write_markdown(result: HistoryResult, out: TextIO, *, color: bool) -> None:
     """Write a table for each message as Markdown."""
     for number, message in enumerate(result.messages):
         out.write("\n" * bool(number) + f"### {inline(message.message_name)}\n\n")
-        for cells in (COLUMNS, ["---"] * len(COLUMNS), *(row.cells for row in message.versions)):
-            write_row(cells if cells[0] == "---" else map(inline, cells), out)
+        write_table(COLUMNS, (row.cells for row in message.versions), out)
 
 
 def write_html(result: HistoryResult, out: TextIO, *, color: bool) -> None:

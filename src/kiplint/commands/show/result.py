@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -13,7 +12,7 @@ from kiplint.commands.show.history import HistoryDocument
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, lines, width
 from kiplint.model.message import Message
-from kiplint.render.report import RunResult
+from kiplint.render.report import RunResult, written_by
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 from kiplint.versions import VersionRange
@@ -115,10 +114,7 @@ class LayoutResult(RunResult, frozen=True):
     """The ranges of versions, lowest first."""
 
     command = "show"
-    renderers: ClassVar[Mapping[str, str]] = {
-        "text": "kiplint.commands.show.text:write",
-        "html": "kiplint.commands.show.page:write",
-    }
+    renderers = written_by("show", "text", "html")
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
@@ -149,7 +145,7 @@ class LayoutsResult(RunResult, frozen=True):
     """The messages with their layouts, by name."""
 
     command = "show"
-    renderers: ClassVar[Mapping[str, str]] = LayoutResult.renderers
+    renderers = LayoutResult.renderers
     listing = "messages"
 
     @property

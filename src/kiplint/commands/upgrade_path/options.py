@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, ColorOption, FormOption, Group, Option
+from kiplint.cli.options import Argument, ColorOption, FormOption, Group, Option, call
 
 EPILOG = (
     "Examples:  kiplint upgrade-path 2.4.0 4.1.0 --tags --repo kafka   |   kiplint upgrade-path a/ c/ --over b/   |   "
@@ -62,13 +62,4 @@ def run(options: Options) -> int:
     from kiplint.cli.output import present
     from kiplint.commands.upgrade_path.run import upgrade_path
 
-    result = upgrade_path(
-        options.source,
-        options.target,
-        over=options.over,
-        tags=options.tags,
-        mode=options.mode,
-        clients=options.clients,
-        repository=options.repo,
-    )
-    return present(result, options.output_format, options.color)
+    return present(call(upgrade_path, options), options.output_format, options.color)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
-from kiplint.commands.upgrade_path.result import UpgradeResult
 from kiplint.compat.negotiation.clients import ClientRelease, client_use, released_side, releases_named
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.roles import TITLES, Mode
@@ -17,10 +17,32 @@ from kiplint.compat.upgrade import upgrade_path as find_path
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.schemas import SchemaSet
-from kiplint.render.report import Status
+from kiplint.render.report import RunResult, Status, written_by
 from kiplint.sources.history import version_tags
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.words import did_you_mean
+
+DOCUMENTS: Final = {"upgrade-path": UpgradePath}
+
+
+class UpgradeResult(RunResult, frozen=True):
+    """The upgrade path. `status` is `findings` where there is none."""
+
+    path: UpgradePath
+    """The steps, and why the direct upgrade is impossible where it is."""
+
+    command = "upgrade-path"
+    renderers = written_by("upgrade_path", "text")
+    unread = "not compared"
+
+    @property
+    def document(self) -> UpgradePath:
+        """The JSON document."""
+        return self.path
+
+    def __str__(self) -> str:
+        path = self.path
+        return " -> ".join(path.path) if path.found else f"no path from {path.source} to {path.target}"
 
 
 def upgrade_path(

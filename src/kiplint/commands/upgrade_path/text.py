@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TextIO
 
-from kiplint.commands.upgrade_path.result import UpgradeResult
+from kiplint.commands.upgrade_path.run import UpgradeResult
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.compat.upgrade import Blocker, Step, UpgradePath
 from kiplint.render.table import BOLD, SEVERITY, fold, paint, paragraph, table, title, width_of

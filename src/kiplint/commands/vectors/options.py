@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, Option, RepositoryOption
+from kiplint.cli.options import Argument, Group, Option, RepositoryOption, call
 
 EPILOG = "Examples:  kiplint vectors clients/ > vectors.jsonl   |   kiplint vectors 4.1.0: --message FetchRequest"
 SECTION = "Bytes and brokers"
@@ -45,6 +45,6 @@ def run(options: Options) -> int:
     from kiplint.render.report import RunResult
 
     broken: list[str] = []
-    for vector in vectors(*options.sets, repository=options.repo, messages=options.message, broken=broken):
+    for vector in call(vectors, options, broken=broken):
         sys.stdout.write(encoded(vector) + "\n")
     return finish(RunResult(status="error" if broken else "ok", broken=tuple(broken)))

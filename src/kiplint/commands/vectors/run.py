@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog, open_catalog
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.faults import faults
 from kiplint.codec.values import UNKNOWN, UNKNOWN_TAGS, each_hard, each_null, each_rich, each_tag, minimal, rich
-from kiplint.commands.vectors.result import Vector
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.layout import Layout
@@ -20,6 +22,36 @@ MOST_VERSIONS: Final = 1001
 """The number of versions of an interval that get vectors."""
 MOST_BYTES: Final = 4 << 20
 """The bytes of all vectors of a kind and a version: each field's vector repeats the whole message."""
+
+
+class Vector(msgspec.Struct, frozen=True):
+    """Golden bytes of a message in a version; a line of the output of `kiplint vectors`."""
+
+    message: str
+    type: str
+    api_key: int | None
+    version: int
+    header_version: int | None
+    kind: Annotated[
+        str,
+        Meta(
+            description="`minimal`, `rich-field`, `null`, `tag`, `rich`; `long` (lengths of 127), `array-128`, "
+            "`utf-8`, `lowest`, `highest`, `nan`, `infinity`, `-infinity`, `nulls`, `nulls-inside`, `unknown-tags`, "
+            "`unknown-tags-in-header`; or the fault of a vector that must be refused."
+        ),
+    ]
+    field: Annotated[str | None, Meta(description="The field that sets this vector apart.")]
+    value: Annotated[
+        dict[str, Any] | None, Meta(description="The values that the bytes encode; null where they must be refused.")
+    ]
+    hex: Annotated[str, Meta(description="The bytes of the body.")]
+    header: Annotated[dict[str, Any] | None, Meta(description="The values of the header before the body.")] = None
+    header_hex: str | None = None
+    must: Annotated[Literal["read", "refuse"], Meta(description="What a reader must do with the body.")] = "read"
+    offset: Annotated[int | None, Meta(description="Where in the body the fault is that a reader must refuse.")] = None
+
+
+DOCUMENTS: Final = {"vectors": Vector}
 
 
 def vectors(

@@ -66,6 +66,16 @@ class FindingObject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     ] = ""
 
 
+class FindingsSummary(msgspec.Struct, frozen=True):
+    """The numbers of a report."""
+
+    files: int
+    messages: int
+    errors: int
+    warnings: int
+    infos: int
+
+
 def finding_object(finding: Finding, rule: RuleInfo | None = None) -> FindingObject:
     """A finding for JSON, with the address of its rule's documentation."""
     return FindingObject(
