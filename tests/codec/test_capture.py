@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 
 from codec.support import catalog
 from conftest import ROOT
-from kiplint.codec.capture import UnreadableCapture, _segments, read_capture, summarize
+from kiplint.codec.capture import UnreadableCapture, read_capture, summarize
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.connection import judge_capture
-from kiplint.codec.conversation import ACK, SYN, Captured, Segment, connections, conversations, numbered
+from kiplint.codec.conversation import ACK, FIN, RST, SYN, Captured, Segment, connections, conversations
 from tools import USUAL, field, message, rpc
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
@@ -217,37 +216,6 @@ def test_captures_are_hostile() -> None:
             one.decode(echo(), spans=True)
 
 
-def known_by_bytes(frame: Captured) -> tuple[object, ...]:
-    return frame.client, frame.server, frame.direction, frame.api_key, frame.api_version, frame.data
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_what_is_left_of_a_real_capture_says_nothing_else(corpus: Path, shared_bytes: Path, seed: int) -> None:
-    """Cut at random places, with losses and in another order: each frame is one of the whole capture."""
-    known, rng = catalog(str(corpus / "kafka-trunk-2026-08")), random.Random(seed)
-    segments = _segments((shared_bytes / "capture.pcapng").read_bytes())[0]
-    frames = read(segments, known)
-    wanted = {known_by_bytes(frame) for frame in frames}
-    answered = {known_by_bytes(frame) for frame in frames if frame.answered}
-    assert len(wanted) == 739
-    kept = 0
-    for _ in range(10):
-        rest = segments[rng.randrange(len(segments)) :]
-        frames = read(rest, known)
-        assert not {known_by_bytes(frame) for frame in frames if frame.answered is False} & answered
-        share = rng.choice([0.01, 0.1, 0.4])
-        rest = [segment for segment in rest if rng.random() > share]
-        for place in range(0, len(rest) - 1, rng.randint(2, 50)):
-            rest[place : place + 2] = rest[place : place + 2][::-1]
-        frames = [frame for frame in read(rest, known) if frame.whole]
-        assert not any(frame.problem for frame in frames)
-        assert {known_by_bytes(frame) for frame in frames} <= wanted
-        ordered = numbered(sorted(frames, key=lambda frame: frame.time), 0.0)
-        assert judge_capture((frame, frame.decode(known)) for frame in ordered) == {}
-        kept += len(frames)
-    assert kept > 1000
-
-
 def flexible() -> Catalog:
     """Echo, and an RPC 0 whose requests a response with a small correlation id may resemble."""
     headers = [*echo().named("RequestHeader"), *echo().named("ResponseHeader")]
@@ -279,6 +247,32 @@ def test_a_response_whose_bytes_were_lost_is_not_missing() -> None:
     answer = Segment(5.0, SERVER, CLIENT, 13, ACK, response(1), 30)
     assert [frame.answered for frame in read(sent)] == [False] * 3
     assert [frame.answered for frame in read([*sent, answer])] == [None, True, None, False]  # the last is the response
+
+
+@pytest.mark.parametrize(
+    ("flags", "answers", "pending"),
+    [
+        ([], [], [True, True]),
+        ([], [1], [False]),
+        ([(CLIENT, FIN)], [], [True, True]),
+        ([(SERVER, FIN)], [], [False, False]),
+        ([(CLIENT, RST)], [], [True, True]),
+        ([(CLIENT, FIN), (CLIENT, RST)], [0], [False]),
+    ],
+)
+def test_a_request_is_pending_if_the_capture_ends_first(
+    flags: list[tuple[tuple[str, int], int]], answers: list[int], pending: list[bool]
+) -> None:
+    """A reset answers data of the server; a later answer, and the end of the connection, show that none comes."""
+    other = {CLIENT: SERVER, SERVER: CLIENT}
+    said = [Segment(0.0, CLIENT, SERVER, 4, SYN, b""), Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b"", 5)]
+    said += [Segment(1.0 + number, CLIENT, SERVER, 5 + 17 * number, ACK, request(number), 5) for number in range(2)]
+    said += [Segment(4.0, end, other[end], 39 if end == CLIENT else 5, flag, b"") for end, flag in flags[:1]]
+    said += [Segment(5.0, SERVER, CLIENT, 5, ACK, response(number), 39) for number in answers]
+    said += [Segment(6.0, end, other[end], 39, flag, b"") for end, flag in flags[1:]]
+    assert [
+        frame.pending for frame in read(said) if frame.answered is False and frame.direction == "request"
+    ] == pending
 
 
 @pytest.mark.parametrize("option", [9, 14])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from codec.proxy import Talk, proxy
+from codec.proxy import Talk
 from codec.support import catalog
 from codec.test_real_bytes import assert_covers
 from kiplint.codec.connection import RpcCall, judge
@@ -21,42 +18,6 @@ FAULTS = {
     ("ApiVersionsResponse", 0): "codec/fallback-version",
 }
 """What the mock cluster writes wrongly, whatever it is asked."""
-
-
-def converse(address: str) -> None:
-    """Produce, plainly and in a transaction; consume in a group; commit."""
-    from confluent_kafka import Consumer, Producer, TopicPartition
-
-    at = {"bootstrap.servers": address}
-    producer = Producer({**at, "compression.type": "lz4"})
-    for number in range(5):
-        producer.produce("topic", f"value {number}", headers={"h": b"x"})
-    assert producer.flush(60) == 0
-    transactional = Producer({**at, "transactional.id": "t"})
-    transactional.init_transactions(60)
-    transactional.begin_transaction()
-    transactional.produce("topic", "value")
-    transactional.commit_transaction(60)
-    consumer = Consumer({**at, "group.id": "g", "auto.offset.reset": "earliest", "enable.auto.commit": False})
-    consumer.subscribe(["topic"])
-    end = time.monotonic() + 120
-    while consumer.poll(0.5) is None:
-        assert time.monotonic() < end
-    consumer.commit(asynchronous=False)
-    consumer.committed([TopicPartition("topic", 0)])
-    consumer.close()
-
-
-@pytest.fixture(scope="module")
-def talks() -> list[Talk]:
-    """Two thirds of these four seconds the mock cluster waits for further members of the group."""
-    from confluent_kafka.admin import AdminClient
-
-    mock = AdminClient({"test.mock.num.brokers": 1, "bootstrap.servers": "mock"})
-    node = next(iter(mock.list_topics("topic", timeout=60).brokers.values()))
-    with proxy(node.host, node.port) as between:
-        converse(f"127.0.0.1:{between.port}")
-    return between.talks
 
 
 def read(set_path: Path, talks: list[Talk]) -> Iterator[Frame]:

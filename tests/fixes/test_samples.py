@@ -23,7 +23,7 @@ from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_message import new_rpc
 from kiplint.fixes.new_version import FieldToAdd, parse_fields
-from kiplint.fixes.sets import LIKELY, Migration, breaks_between, client_rpcs, new_findings, proved
+from kiplint.fixes.sets import LIKELY, Migration, breaks_between, client_rpcs, new_findings, proved, rpc_names
 from kiplint.model.layout import layout, lines
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from tools import definition, field
@@ -31,7 +31,7 @@ from tools import definition, field
 TAGS = int(os.environ.get("KIPLINT_TAGS", "1"))
 """How many releases are fixed; there are 48 tags, and three branches of forks."""
 PARTIALS = int(os.environ.get("KIPLINT_PARTIALS", "8"))
-"""How many half or wrong migrations are continued; 2,000 take some minutes."""
+"""How many half or wrong migrations are continued, in four sets; 2,000 take some minutes."""
 NOTATIONS = int(os.environ.get("KIPLINT_NOTATIONS", "8"))
 """How many fields in the notation are written."""
 
@@ -119,40 +119,50 @@ def _part(files: Files, chance: random.Random) -> Files:
     return {name: data for name, data in files.items() if name in halves or name.endswith("Header.json")}
 
 
-def test_half_and_wrong_migrations_end_well_or_are_left(releases: Callable[[str], Files]) -> None:
-    chance = random.Random("partials")
-    left = done = 0
-    for _ in range(PARTIALS):
-        files = _part(releases(chance.choice(("trunk", "3.9.0-rc3", "automq", "redpanda"))), chance)
-        names = [rpc.name for rpc in client_rpcs(schemas(files))]
-        steps = {name for name in names if chance.random() < 0.4}
-        if steps:
-            files = with_changes(files, migrate(schemas(files), only=steps))
-        for name in chance.sample(sorted(files), chance.randrange(4)):
-            files[name] = chance.choice(WRONG)(files[name])
-        before = schemas(files)
-        migration = proved(of_directory(files), migrate(before), RULES, unmet)
-        after = with_changes(files, migration)
-        now = schemas(after)
-        assert list(breaks_between(files, after)) == []
-        worse = list(new_findings(found(files), found(after), {file.path for file in migration.files}))
-        states = {row.name: row.state for row in migration.rows}
-        rows = {row.name: row.status for row in rollout(now, before)}
-        kept = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()
-        assert {rows[name] for name in kept} <= {"done", "new", "exempt"}
-        waiting = {"RequestHeader"} if states.get("RequestHeader") == "left" else set()
-        unmigrated = {name for name, state in states.items() if state == "left"}
-        assert all(row.look for row in migration.rows if row.state == "left")
-        for rpc in client_rpcs(before):
-            if rpc.name in unmigrated | waiting:
-                assert all(files[half.file] == after[half.file] for half in (rpc.request, rpc.response) if half)
-        assert [item for item in worse if item.severity != "info" and item.rule != "kip-1313/header-missing"] == []
-        again = proved(of_directory(after), migrate(now), RULES, unmet)
-        assert again.files == ()
-        left += len(unmigrated)
-        done += len(kept)
-    print(f"{PARTIALS} partial migrations: {done} RPCs done, {left} left")
-    assert done > 4 * PARTIALS
+def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
+    """Continue a half migration with mistakes, and prove its end; the numbers of RPCs that are done, and left."""
+    files = _part(release, chance)
+    names = [rpc.name for rpc in client_rpcs(schemas(files))]
+    steps = {name for name in names if chance.random() < 0.4}
+    if steps:
+        files = with_changes(files, migrate(schemas(files), only=steps))
+    for name in chance.sample(sorted(files), chance.randrange(4)):
+        files[name] = chance.choice(WRONG)(files[name])
+    before = schemas(files)
+    migration = proved(of_directory(files), migrate(before), RULES, unmet)
+    after = with_changes(files, migration)
+    now = schemas(after)
+    assert list(breaks_between(files, after)) == []
+    worse = list(new_findings(found(files), found(after), {file.path for file in migration.files}))
+    states = {row.name: row.state for row in migration.rows}
+    rows = {row.name: row.status for row in rollout(now, before)}
+    kept = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()
+    assert {rows[name] for name in kept} <= {"done", "new", "exempt"}
+    waiting = {"RequestHeader"} if states.get("RequestHeader") == "left" else set()
+    unmigrated = {name for name, state in states.items() if state == "left"}
+    reasons = {row.name: "; ".join(row.look) for row in migration.rows if row.state == "left"}
+    assert all(reasons.values())
+    for rpc in client_rpcs(before):
+        if rpc.name in unmigrated | waiting:
+            assert all(files[half.file] == after[half.file] for half in (rpc.request, rpc.response) if half)
+    owners = rpc_names(before)
+    severe = [item for item in worse if item.severity != "info" and item.rule != "kip-1313/header-missing"]
+    assert [item for item in severe if str(item) not in reasons.get(owners.get(item.path, ""), "")] == []
+    again = proved(of_directory(after), migrate(now), RULES, unmet)
+    assert again.files == ()
+    return len(kept), len(unmigrated)
+
+
+MIGRATED = ("trunk", "3.9.0-rc3", "automq", "redpanda")
+
+
+@pytest.mark.parametrize("name", MIGRATED)
+def test_half_and_wrong_migrations_end_well_or_are_left(releases: Callable[[str], Files], name: str) -> None:
+    numbers = range(max(PARTIALS // len(MIGRATED), 1))
+    ends = [_migrated(releases(name), random.Random(f"{name} {number}")) for number in numbers]
+    done, left = (sum(counts) for counts in zip(*ends, strict=True))
+    print(f"{name}: {len(ends)} partial migrations: {done} RPCs done, {left} left")
+    assert done > 4 * len(ends)
 
 
 _ADJECTIVES = ("Spare", "Remote", "Pending", "Stable", "Narrow", "Former")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.conversation import Captured, Segment, connections, conversations, numbered
@@ -58,7 +58,11 @@ class UnreadableCapture(Exception):  # noqa: N818
 
 def read_capture(catalog: Catalog, data: bytes) -> Capture:
     """The Kafka frames of a capture. Raises UnreadableCapture."""
-    segments, times = _segments(data)
+    return read_segments(catalog, *captured_segments(data))
+
+
+def read_segments(catalog: Catalog, segments: Sequence[Segment], times: Sequence[float]) -> Capture:
+    """The Kafka frames of TCP segments; `times` are those of all packets."""
     streams = connections(segments)
     known = conversations(catalog, streams)
     frames = [frame for conversation in known.spoken for frame in conversation.frames]
@@ -79,7 +83,7 @@ def read_capture(catalog: Catalog, data: bytes) -> Capture:
     )
 
 
-def _segments(data: bytes) -> tuple[list[Segment], list[float]]:
+def captured_segments(data: bytes) -> tuple[list[Segment], list[float]]:
     """The TCP segments, and the times of all packets, in the order of the capture."""
     try:
         import dpkt
@@ -184,8 +188,8 @@ class ApiTraffic(msgspec.Struct, frozen=True):
     latency: Latency | None
 
 
-class UnansweredRequest(msgspec.Struct, frozen=True):
-    """A request without a captured response."""
+class FrameKey(msgspec.Struct, frozen=True):
+    """What identifies a frame."""
 
     api_key: int
     api_version: int
@@ -193,7 +197,16 @@ class UnansweredRequest(msgspec.Struct, frozen=True):
     correlation_id: int
 
 
-class BrokenFrame(UnansweredRequest, frozen=True):
+class UnansweredRequest(FrameKey, frozen=True):
+    """A request without a captured response."""
+
+    pending: Annotated[
+        bool | UnsetType,
+        Meta(description="True if the capture ended first: no later request is answered, and the connection is open."),
+    ] = UNSET
+
+
+class BrokenFrame(FrameKey, frozen=True):
     """The first problem of a frame."""
 
     direction: str
@@ -355,7 +368,8 @@ def _in_order(frames: Sequence[Captured]) -> list[Captured]:
 
 
 def _unanswered(captured: Captured) -> UnansweredRequest:
-    return UnansweredRequest(captured.api_key, captured.api_version, captured.client[1], captured.correlation_id)
+    key = captured.api_key, captured.api_version, captured.client[1], captured.correlation_id
+    return UnansweredRequest(*key, captured.pending or UNSET)
 
 
 def _broken(captured: Captured, frame: Frame) -> BrokenFrame:

@@ -8,7 +8,7 @@ import re
 import struct
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import MOST_BYTES
 
 WRAP = 2**32
-SYN, ACK = 0x02, 0x10
+FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 LATE = 2**20
 """How many bytes of a stream may come before the SYN that opens it, where segments are out of order."""
 
@@ -60,11 +60,10 @@ class SegmentStream:
         self._origin: int | None = None
         self._newest = 0
         self._segments: list[tuple[int, bytes, float]] = []
-        self.synchronized = False
-        self.reach = -1
-        """Up to where bytes were sent, as other segments show too; below 0 while there is no segment."""
-        self.repeated = 0
         self._seen: set[tuple[int, int]] = set()
+        self._lowest, self._highest = math.inf, -math.inf
+        self.synchronized = False
+        self.repeated = 0
 
     def opens_again(self, segment: Segment) -> bool:
         """Whether a SYN begins another connection with the same addresses."""
@@ -82,24 +81,24 @@ class SegmentStream:
         if not segment.data:
             self.reaches(sequence)
             return
-        if self._origin is None:
-            self._origin = sequence
         place = self._place(sequence)
         if (place, len(segment.data)) in self._seen:
             self.repeated += 1
             return
         self._seen.add((place, len(segment.data)))
         self._newest = max(self._newest, place + len(segment.data))
-        self.reach = max(self.reach, place + len(segment.data))
+        self._highest = max(self._highest, place + len(segment.data))
         self._segments.append((place, segment.data, segment.time))
 
     def reaches(self, sequence: int) -> None:
-        """Note that bytes were sent up to a sequence number."""
-        self.reach = max(self.reach, 0 if self._origin is None else self._place(sequence))
+        """Note that bytes were sent up to a sequence number, and no further at that time."""
+        place = self._place(sequence)
+        self._lowest, self._highest = min(self._lowest, place), max(self._highest, place)
 
     def _place(self, sequence: int) -> int:
         """The place that is nearest to the newest data: sequence numbers wrap around in a long stream."""
-        assert self._origin is not None
+        if self._origin is None:
+            self._origin = sequence
         return self._newest + (sequence - self._origin - self._newest + WRAP // 2) % WRAP - WRAP // 2
 
     def _open(self, sequence: int) -> None:
@@ -110,12 +109,29 @@ class SegmentStream:
         self._segments = [(place + shift, data, time) for place, data, time in self._segments]
         self._seen = {(place + shift, size) for place, size in self._seen}
         self._newest += shift
+        self._lowest += shift
+        self._highest += shift
         self._origin, self.synchronized = sequence % WRAP, True
 
+    @property
+    def _first(self) -> float:
+        """The place where offsets begin: behind the SYN, or at the first byte that a segment has or names."""
+        return 0 if self.synchronized else min(self._lowest, min(self._segments)[0] if self._segments else math.inf)
+
+    @property
+    def begun(self) -> bool:
+        """Whether no byte after the first request can be missing before the first that was captured."""
+        return self.synchronized or self._lowest == self._first
+
+    @property
+    def reach(self) -> float:
+        """The offset up to which bytes were sent, as other segments show too; below 0 if none shows it."""
+        return self._highest - self._first
+
     def runs(self) -> list[Run]:
-        """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first captured byte."""
+        """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first byte known of."""
         ordered = sorted(self._segments, key=lambda segment: (segment[0], -len(segment[1])))
-        first = 0 if self.synchronized or not ordered else min(0, ordered[0][0])
+        first = int(self._first) if ordered else 0
         runs: list[tuple[int, bytearray, list[tuple[int, float]]]] = []
         for place, data, time in ordered:
             if place < 0 and self.synchronized:
@@ -137,14 +153,24 @@ class CapturedConnection:
         self.ends = (first, second)
         self.directions = (SegmentStream(), SegmentStream())
         self._openers: set[int] = set()
+        self._closers: set[int] = set()
+        self._resetters: set[int] = set()
+        self._latest = (-math.inf, -1)
+        """The time of the latest segment but resets, and its end if it has data."""
 
     def add(self, segment: Segment) -> None:
         """Take one segment of either direction."""
         side = int(segment.source != self.ends[0])
         if segment.flags & SYN:
             self._openers.add(1 - side if segment.flags & ACK else side)
+        if segment.flags & (FIN | RST):
+            self._closers.add(side)
+        if segment.flags & RST:
+            self._resetters.add(side)
+        else:
+            self._latest = max(self._latest, (segment.time, side if segment.data else -1))
         self.directions[side].add(segment)
-        if segment.flags & ACK:
+        if segment.flags & ACK and segment.acknowledged:  # captures that a program wrote may have 0
             self.directions[1 - side].reaches(segment.acknowledged)
 
     @property
@@ -152,13 +178,17 @@ class CapturedConnection:
         """The end that opened the connection; known only if its SYN or the answer to the SYN was captured."""
         return next(iter(self._openers)) if len(self._openers) == 1 else None
 
+    def closed_by(self, side: int) -> bool:
+        """Whether an end closed the connection, or the other end reset it because of data that was captured."""
+        return side in self._closers or (1 - side in self._resetters and self._latest[1] == side)
+
     @cached_property
     def runs(self) -> tuple[list[Run], list[Run]]:
         """The bytes of both directions, once all segments are there."""
         return self.directions[0].runs(), self.directions[1].runs()
 
 
-def connections(segments: list[Segment]) -> list[CapturedConnection]:
+def connections(segments: Iterable[Segment]) -> list[CapturedConnection]:
     """The connections that segments belong to, in the order of their first segments."""
     current: dict[frozenset[Address], CapturedConnection] = {}
     opened: list[CapturedConnection] = []
@@ -323,9 +353,10 @@ class Captured(msgspec.Struct, frozen=True):
     """One frame of a connection. `stream_offset` is where its length stands in the bytes of its direction.
 
     `answered` is true for a request whose response was captured, and None where the capture lacks the bytes that would
-    show it. `whole` is false where the capture lacks bytes of the frame. `exchange` is the place of the request among
-    those of the connection, for the request and its response; -1 where it is not known. `opening` marks the first
-    request of a connection that was captured from its beginning.
+    show it. A request that is not answered is `pending` if the capture ended first: no later request is answered, and
+    the connection was open. `whole` is false where the capture lacks bytes of the frame. `exchange` is the place of the
+    request among those of the connection, for the request and its response; -1 where it is not known. `opening` marks
+    the first request of a connection that was captured from its beginning.
 
     In a capture `number` counts the frames from 1 on, `elapsed` is in seconds since the first packet; a response has
     the number of its `request`, and the `latency` since then in milliseconds.
@@ -343,6 +374,7 @@ class Captured(msgspec.Struct, frozen=True):
     data: bytes
     whole: bool
     answered: bool | None = False
+    pending: bool = False
     problem: ByteProblem | None = None
     exchange: int = -1
     opening: bool = False
@@ -366,7 +398,10 @@ class _Roles(NamedTuple):
     requests: list[Run]
     responses: list[Run]
     synchronized: tuple[bool, bool]
-    reach: int
+    stream: SegmentStream
+    """The stream of the responses."""
+    closed: bool
+    """Whether the server closed the connection."""
 
 
 class Conversation(NamedTuple):
@@ -451,7 +486,8 @@ def _roles(connection: CapturedConnection, client: int) -> _Roles:
     ends, server, streams = connection.ends, 1 - client, connection.directions
     known = (streams[client].synchronized, streams[server].synchronized)
     runs = connection.runs
-    return _Roles(ends[client], ends[server], runs[client], runs[server], known, streams[server].reach)
+    closed = connection.closed_by(server)
+    return _Roles(ends[client], ends[server], runs[client], runs[server], known, streams[server], closed)
 
 
 def _conversation(catalog: Catalog, number: int, roles: _Roles, sign: Sign) -> Conversation:
@@ -460,13 +496,13 @@ def _conversation(catalog: Catalog, number: int, roles: _Roles, sign: Sign) -> C
     return _paired(roles, number, requests, responses)
 
 
-def _blind_until(responses: list[Cut], reach: int) -> float:
+def _blind_until(responses: list[Cut], stream: SegmentStream) -> float:
     """Until when responses may be lost: the time of the frame after the last bytes that are in none."""
-    pos, until = 0, -math.inf
+    pos, until = 0 if stream.begun else -1, -math.inf
     for frame in responses:
         until = until if frame.offset == pos else frame.time
         pos = frame.offset + 4 + len(frame.data) if frame.whole else -1
-    return until if pos >= 0 and pos >= reach >= 0 else math.inf
+    return until if pos >= max(stream.reach, 0) else math.inf
 
 
 def _requests(sides: _Roles, number: int, sign: Sign) -> Iterator[Captured]:
@@ -499,13 +535,15 @@ def _paired(sides: _Roles, number: int, requests: list[Captured], responses: lis
         requests[place] = replace(request, answered=True)
         named = request.api_key, request.api_version, correlation
         answers.append(replace(_captured(sides, number, "response", frame, named), exchange=place))
-    blind = _blind_until(responses, sides.reach)
+    blind = _blind_until(responses, sides.stream)
+    latest = len(requests) if sides.closed else max((answer.exchange for answer in answers), default=-1)
     known = (
         replace(
             request,
             exchange=place,
             opening=place == request.stream_offset == 0 and sides.synchronized[0],
             answered=request.answered or (None if request.time < blind else False),
+            pending=place > latest,
         )
         for place, request in enumerate(requests)
     )

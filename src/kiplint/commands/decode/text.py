@@ -242,7 +242,9 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
     if summary.latency is not None:
         yield f"  latency: {', '.join(f'{name} {time} ms' for name, time in _times(summary.latency))}"
     missing = [
-        f"{request.api_key}@{request.api_version} from port {request.client_port}" for request in summary.unanswered
+        f"{request.api_key}@{request.api_version} from port {request.client_port}"
+        f"{' (pending when the capture ended)' if request.pending else ''}"
+        for request in summary.unanswered
     ]
     yield from _list("not answered", missing, width)
     broken = f"{plural(len(summary.problems), 'frame')} with problems"

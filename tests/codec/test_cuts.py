@@ -1,0 +1,177 @@
+"""Parts of honest captures say nothing that the whole does not say, whatever was cut off, lost or reordered."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from msgspec.structs import replace
+
+from codec.proxy import Talk
+from codec.support import catalog
+from kiplint.codec.capture import captured_segments, read_segments
+from kiplint.codec.catalog import Catalog
+from kiplint.codec.connection import judge_capture, problems_of
+from kiplint.codec.conversation import ACK, SYN, Captured, Segment
+from kiplint.codec.frames import Frame
+
+CUTS = int(os.environ.get("KIPLINT_CUTS", "3"))
+"""How many parts of each capture are read; 200 take a minute."""
+
+Turn = tuple[str, bytes]
+"""A direction and a frame without its length."""
+
+
+def segments_of(talks: Iterable[Iterable[Turn]], size: int) -> list[Segment]:
+    """Conversations of one server, a frame a millisecond, in segments of a size that may have several frames."""
+    segments: list[Segment] = []
+    server = ("10.0.0.2", 9092)
+    for number, talk in enumerate(talks):
+        ends = {"request": (("10.0.0.1", 50_000 + number), server), "response": (server, ("10.0.0.1", 50_000 + number))}
+        places = {"request": 2**32 - 300, "response": 77}
+        start = time = number / 100
+        for direction, flags in (("request", SYN), ("response", SYN | ACK)):
+            segments.append(Segment(start, *ends[direction], places[direction] - 1, flags, b"", places["request"]))
+        for direction, turns in itertools.groupby(talk, key=lambda turn: turn[0]):
+            other = "response" if direction == "request" else "request"
+            data = b"".join(len(frame).to_bytes(4, "big") + frame for _, frame in turns)
+            for pos in range(0, len(data), size):
+                chunk, time = data[pos : pos + size], time + 0.001
+                segments.append(Segment(time, *ends[direction], places[direction], ACK, chunk, places[other]))
+                places[direction] = (places[direction] + len(chunk)) % 2**32
+    return sorted(segments, key=lambda segment: segment.time)
+
+
+def recorded(shared_bytes: Path) -> Iterator[list[Turn]]:
+    """The recorded frames that are right, a conversation for each client and peer; answers follow their requests."""
+    rows = [json.loads(line) for line in (shared_bytes / "traffic.jsonl").read_text().splitlines()]
+    answers: dict[object, list[bytes]] = defaultdict(list)
+    talks: dict[object, list[Turn]] = defaultdict(list)
+    honest = [row for row in rows if (row["verdict"], row["schema"]) == ("ok", "trunk")]
+    ends = [(row["client"], row["peer"], row["correlation_id"], row["api_key"], row["api_version"]) for row in honest]
+    for key, row in zip(ends, honest, strict=True):
+        if row["direction"] == "response":
+            answers[key].append(bytes.fromhex(row["hex"]))
+    times: Counter[object] = Counter()
+    for key, row in sorted(zip(ends, honest, strict=True), key=lambda item: item[0][2]):
+        if row["direction"] == "request":
+            talk = talks[*key[:2], times[key[:3]]]  # another talk where a correlation id comes again
+            times[key[:3]] += 1
+            talk.append(("request", bytes.fromhex(row["hex"])))
+            talk += [("response", answers[key].pop())] if answers[key] else []
+    yield from talks.values()
+
+
+def spoken(talk: Talk) -> list[Turn]:
+    """Each request and its response."""
+    answers = {data[:4]: data for data in talk.responses}
+    pairs = ((("request", data), ("response", answers.get(data[4:8], b""))) for data in talk.requests)
+    return [turn for pair in pairs for turn in pair if turn[1]]
+
+
+@pytest.fixture(scope="module")
+def captures(shared_bytes: Path, talks: list[Talk]) -> Mapping[str, list[Segment]]:
+    return {
+        "clients and Tansu": captured_segments((shared_bytes / "capture.pcapng").read_bytes())[0],
+        "recorded frames of six clients": segments_of(recorded(shared_bytes), 536),
+        "librdkafka and its mock cluster": segments_of(map(spoken, talks), 1448),
+    }
+
+
+class Reading(NamedTuple):
+    """What is read of a frame, and of the request that it answers."""
+
+    captured: Captured
+    frame: Frame
+    request: bytes | None
+
+
+def identity(captured: Captured) -> tuple[object, ...]:
+    return captured.client, captured.server, captured.direction, captured.data
+
+
+def readings(known: Catalog, segments: Sequence[Segment]) -> list[Reading]:
+    capture = read_segments(known, segments, [segment.time for segment in segments])
+    frames = [captured.decode(known, spans=True) for captured in capture.frames]
+    breaches = judge_capture(zip(capture.frames, frames, strict=True))
+    by_number = {captured.number: captured.data for captured in capture.frames}
+    return [
+        Reading(
+            captured,
+            replace(frame, problems=(*frame.problems, *problems_of(breaches.get(captured.number, ()), frame))),
+            by_number.get(captured.request or 0),
+        )
+        for captured, frame in zip(capture.frames, frames, strict=True)
+    ]
+
+
+def part(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
+    """Segments from some place to another, some lost, some sent again, and some in another order."""
+    ends = sorted(chance.choices(range(len(segments)), k=2))
+    rest = list(segments[ends[0] if chance.random() < 0.8 else 0 : ends[1] + 1 if chance.random() < 0.5 else None])
+    if chance.random() < 0.7:
+        share = chance.choice([0.01, 0.1, 0.4])
+        rest = [segment for segment in rest if chance.random() > share]
+    if chance.random() < 0.2 and rest:
+        silent = chance.choice(rest).source
+        rest = [segment for segment in rest if segment.source != silent]
+    if chance.random() < 0.3:
+        rest = [segment for segment in rest if not segment.flags & SYN]
+    reach = chance.choice([0, 0, 1, 3, 20])
+    order = sorted(range(len(rest)), key=lambda place: place + chance.uniform(0, reach))
+    return [rest[place] for place in order]
+
+
+def faults(whole: Mapping[tuple[object, ...], Reading], wholes: Sequence[Reading], found: Reading) -> Iterator[str]:
+    """What a part says of a frame that the whole does not say."""
+    captured, frame, request = found
+    if not captured.whole:
+        near = [
+            reading
+            for reading in wholes
+            if identity(reading.captured)[:3] == identity(captured)[:3]
+            and reading.captured.data.startswith(captured.data)
+        ]
+        kinds = {(reading.captured.api_key, reading.captured.api_version) for reading in near}
+        if len(captured.data) >= 8 and (captured.api_key, captured.api_version) not in kinds:
+            yield "incomplete frame that the whole does not have"
+        return
+    reading = whole.get(identity(captured))
+    if reading is None:
+        yield "a frame that the whole does not have"
+    elif (frame, captured.api_key, captured.api_version) != (
+        reading.frame, reading.captured.api_key, reading.captured.api_version,
+    ):  # fmt: skip
+        yield f"read otherwise: {frame.problems} for {reading.frame.problems}"
+    elif request not in (None, reading.request):
+        yield "the answer of another request"
+    elif captured.answered is False and not captured.pending and reading.captured.answered is not False:
+        yield "not answered"
+
+
+@pytest.mark.parametrize(
+    "name", ["clients and Tansu", "recorded frames of six clients", "librdkafka and its mock cluster"]
+)
+def test_a_part_says_nothing_that_the_whole_does_not_say(
+    corpus: Path, captures: Mapping[str, list[Segment]], name: str
+) -> None:
+    known, segments = catalog(str(corpus / "kafka-trunk-2026-08")), captures[name]
+    wholes = readings(known, segments)
+    whole = {identity(reading.captured): reading for reading in wholes}
+    kept = 0
+    for number in range(CUTS):
+        rest = part(segments, random.Random(f"cut {number}"))
+        found = readings(known, rest)
+        assert [
+            (fault, number, reading.captured) for reading in found for fault in faults(whole, wholes, reading)
+        ] == []
+        kept += len(found)
+    print(f"{name}: {len(segments)} segments, {len(wholes)} frames; {kept} frames of {CUTS} parts")
+    assert kept > CUTS * len(wholes) / 20
