@@ -20,7 +20,9 @@ from kiplint.commands.decode.run import decode
 
 ROUNDS = 15
 PORT = 29092
-FRAME = "0003000c00000007000361626300000101000a"
+FRAME = "0003000c0000000700036162630000010100"
+BROKEN = f"{FRAME}0a"
+"""The frame with a byte more: every response is tried before the answer."""
 
 
 class Body(NamedTuple):
@@ -145,11 +147,12 @@ def _growth(lab: Lab, known: list[Body]) -> Iterator[Outcome]:
 
 
 def _one_frame(lab: Lab) -> Iterator[Outcome]:
-    ours = lab.kiplint("decode", "--set", ".", FRAME, cwd=lab.corpus.clients)
     other = lab.kiplint("check", "MetadataRequest.json", cwd=lab.corpus.clients)
-    comparison = compare(ours, other, lab.plan.pairs)
-    yield pair_row("decode one frame / check one file", comparison, 1.5)
-    yield cost_of("kiplint decode, one frame", comparison.ours)
+    for title, frame in (("one frame", FRAME), ("one broken frame", BROKEN)):
+        ours = lab.kiplint("decode", "--set", ".", frame, cwd=lab.corpus.clients)
+        comparison = compare(ours, other, lab.plan.pairs)
+        yield pair_row(f"decode {title} / check one file", comparison, 1.5)
+        yield cost_of(f"kiplint decode, {title}", comparison.ours)
 
 
 def _tshark(lab: Lab, capture: Path) -> Iterator[Outcome]:

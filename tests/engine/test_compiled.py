@@ -213,7 +213,7 @@ def test_deselected_rules_do_not_run() -> None:
 
 def test_params_and_severities_reach_modules() -> None:
     config = Config(select=["fields/reserved-name"], severity={"fields/reserved-name": "info"})
-    rules = make_ruleset(config, shipped_rules())
-    rules.rules[0] = replace(rules.rules[0], params={**rules.rules[0].params, "names": ["topic"]})
+    (rule,) = make_ruleset(config, shipped_rules()).rules
+    rules = RuleSet([replace(rule, params={**rule.params, "names": ["topic"]})], [rule])
     (found,) = check_set([Input("X.json", definition(NAMED, field("Class")))], rules).findings
     assert (found.severity, found.pointer) == ("info", "/fields/0/name")

@@ -125,11 +125,13 @@ class Definitions:
     def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
         self._files = files
         self._loaded: dict[str, Message | None] = {}
-        self._set: SchemaSet | None = None
+        self._whole: LoadedMessages | None = None
         self.broken: list[str] = []
 
     def named(self, name: str) -> list[Message]:
         """The messages of that name."""
+        if self._whole:
+            return self._whole.named(name)
         text = name.encode("utf-8", "replace")
         return [
             message for message in self._load(file for file in self._files if text in file[1]) if message.name == name
@@ -137,15 +139,17 @@ class Definitions:
 
     def keyed(self, api_key: int) -> list[Message]:
         """The messages with that API key, of whatever type."""
+        if self._whole:
+            return self._whole.keyed(api_key)
         pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key if api_key >= 0 else b"apiKey")
         candidates = self._load(file for file in self._files if pattern.search(file[1]))
         return [message for message in candidates if message.api_key == api_key]
 
     def all(self) -> tuple[Message, ...]:
         """All messages, as one set."""
-        if self._set is None:
-            self._set = SchemaSet(tuple(self._load(self._files)))
-        return self._set.messages
+        if self._whole is None:
+            self._whole = LoadedMessages(SchemaSet(tuple(self._load(self._files))).messages)
+        return self._whole.all()
 
     def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
         messages = []

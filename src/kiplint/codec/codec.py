@@ -17,6 +17,9 @@ from kiplint.model.layout import DEEPEST, MOST_FIELDS, Layout, Slot, layout, unf
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES
 
+_SHORT = 2048
+"""Bytes that are read sooner without a compiled reader, if they are read once."""
+
 
 class UnusableLayout(Exception):  # noqa: N818
     """The definition has no layout that bytes could have: a struct in itself, or too large unfolded."""
@@ -84,6 +87,8 @@ class Codec:
         """Whether the body reads from a position to the end of the bytes. It counts no elements."""
         before = LEFT[0]
         try:
+            if len(data) < _SHORT and "reader" not in vars(self):
+                return not explain(self.body, data, pos, whole=True, spans=False).problems
             return self.reader(data, pos)[1] == len(data)
         except fast.READ_FAILURES:
             return False

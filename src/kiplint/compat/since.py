@@ -17,7 +17,7 @@ from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet, Surroundings
 from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn
-from kiplint.sources.open import declares_headers, open_sets, text_of_tree
+from kiplint.sources.open import OtherSets, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.lines import decode_text
 
@@ -64,14 +64,14 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet,
     counts: Counter[str] = Counter()
     folders: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
     messages: set[tuple[str, str]] = set()
-    top = home_of(os.curdir)
+    top, others = home_of(os.curdir), OtherSets((), lambda path: True)
     for name in places(revision, names, top):
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
             for files in open_sets([name], lambda path: True):
                 kept = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
                 inputs = [Input(file.path, file.data) for file in kept]
-                look = partial(declares_headers, files.directory, (), lambda path: True)
+                look = partial(others.declare_headers, files.directory)
                 around = Surroundings(partial(text_of_tree, files.directory), look)
                 result = check_set(inputs, rules, partial=files.lone, around=around)
                 counts.update(finding.fingerprint for finding in result.findings)

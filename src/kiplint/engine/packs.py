@@ -13,7 +13,6 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import read_file, read_text
-from kiplint.text.tokens import join_surrogates
 
 GROUP = "kiplint.packs"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -144,6 +143,8 @@ def _parse(text: str) -> Any:
         return msgspec.json.decode(blank_comments(text.encode()))
     except msgspec.DecodeError:
         import json5
+
+        from kiplint.text.tokens import join_surrogates
 
         value = json5.loads(join_surrogates(text))
         try:

@@ -349,32 +349,34 @@ class RuleSet:
         self.known = known
         self.ignores = ignores
         self.readings: Readings | None = None
-        self._by_kind: dict[str, list[Compiled]] = {}
+        self._compiled: dict[str, list[Compiled]] = {}
+        self._by_kind: dict[str, list[Rule]] = {}
+        for rule in rules:
+            self._by_kind.setdefault(rule.each, []).append(rule)
         self._budget = StepBudget()
 
     def has(self, kind: str) -> bool:
         """Whether a rule of the kind runs, so that its elements are worth looking for."""
-        return any(rule.each == kind for rule in self.rules)
+        return kind in self._by_kind
 
     def violations(self, kind: str, elements: Iterable[Any]) -> list[Violation]:
         """Each rule of the kind that an element breaks. Without elements nothing is compiled, nor imported for it."""
-        elements = tuple(elements)
+        elements, rules = tuple(elements), self._by_kind.get(kind, [])
         if not elements:
             return []
-        if kind not in self._by_kind:
-            rules = (rule for rule in self.rules if rule.each == kind)
-            self._by_kind[kind] = list(compile_rules(kind, rules, self._budget))
+        if kind not in self._compiled:
+            self._compiled[kind] = list(compile_rules(kind, rules, self._budget))
         self._budget.fill(len(elements))
         hits: list[Hit] = []
         try:
-            for compiled in self._by_kind[kind]:
+            for compiled in self._compiled[kind]:
                 compiled.walk(elements, hits.append)
             violations = [Violation.of(hit) for hit in hits]
         except TooManyStepsError as error:
-            raise UsageError(_wasteful([rule for rule in self.rules if rule.each == kind], str(error))) from None
+            raise UsageError(_wasteful(rules, str(error))) from None
         except Exception as error:
-            raise UsageError(_culprit([rule for rule in self.rules if rule.each == kind], elements, error)) from error
-        special = {rule.id: rule.narrows for rule in self.rules if rule.each == kind and rule.spec.narrows}
+            raise UsageError(_culprit(rules, elements, error)) from error
+        special = {rule.id: rule.narrows for rule in rules if rule.spec.narrows}
         return _closest(violations, special) if special else violations
 
 

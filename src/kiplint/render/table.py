@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -123,7 +122,21 @@ def _folded(text: str, width: int) -> list[str]:
     """A text in lines of a width, broken at blanks alone."""
     if len(text) <= width:
         return [text] if text else []
-    return textwrap.wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False)
+    return _wrap(text, max(width, 1))
+
+
+def _wrap(text: str, width: int, first: str = "", following: str = "") -> list[str]:
+    """A text in lines of a width, with their indents; no word is broken."""
+    from textwrap import wrap  # a run without long lines does without
+
+    return wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=following,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
@@ -132,7 +145,7 @@ def fold(text: str, width: int | None, color: bool = False, code: str = "") -> l
     lines = [plain]
     if width is not None and len(plain) > width:
         before = " " * (len(plain) - len(plain.lstrip()) + 4)
-        lines = textwrap.wrap(plain, width, subsequent_indent=before, break_long_words=False, break_on_hyphens=False)
+        lines = _wrap(plain, width, following=before)
     return [paint(line, code, color) for line in lines]
 
 
@@ -154,21 +167,14 @@ def title(text: str, color: bool) -> str:
 def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
     """Items separated by commas, wrapped between them where the line is full; lines are never longer than `WIDTH`."""
     glued = ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
-    lines = textwrap.wrap(
-        glued,
-        min(WIDTH, width or WIDTH),
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    lines = _wrap(glued, min(WIDTH, width or WIDTH), indent, indent)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def wrapped(label: str, text: str, width: int, color: bool, room: int | None = None) -> list[str]:
     """A label in a column of its own, and the text beside it, wrapped; both together have the `room`."""
     most = max(min(WIDTH, room or WIDTH) - width - 4, 1)
-    lines = textwrap.wrap(printable(text), most, break_long_words=False, break_on_hyphens=False)
+    lines = _wrap(printable(text), most)
     labels = [paint(label.ljust(width), DIM, color), *(" " * width for _ in lines[1:])]
     return [f"  {before}  {line}" for before, line in zip(labels, lines, strict=True)]
 

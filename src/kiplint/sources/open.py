@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from kiplint.sources import disk
 from kiplint.sources.schema_files import (
@@ -108,18 +108,63 @@ def text_of_tree(name: str, path: str, repository: str | None = None) -> str:
         return ""
 
 
-def declares_headers(directory: str, names: Sequence[str], keep: Keep, repository: str | None = None) -> bool:
-    """Whether another set of the repository has `headerVersions`; `directory` is a path as `SchemaFiles` has it.
+class OtherSets:
+    """The sets beside each set of a run: those of its git repository or revision, and those below `names`.
 
-    Other sets are those of the same git repository or revision, and those below the directories in `names`. A
-    repository that defines a request or response twice holds several protocols, whose sets are not compared.
+    Their requests and responses are read on demand, once for each repository. A repository that defines a request or
+    response twice holds several protocols, whose sets are not compared.
     """
-    try:
-        own, files = _located(directory or os.curdir, names, keep, repository)
-    except (OSError, SourceError):
-        return False
-    others = (read for path, read in files.items() if path.rpartition("/")[0] != own)
-    return any(b'"headerVersions"' in read() for read in others) and _is_protocol(files)
+
+    def __init__(self, names: Sequence[str], keep: Keep, repository: str | None = None) -> None:
+        self._names, self._keep, self._repository = names, keep, repository
+        self._known: dict[str, _Protocol] = {}
+
+    def declare_headers(self, directory: str) -> bool:
+        """Whether a set other than that of `directory`, a path as `SchemaFiles` has it, has `headerVersions`."""
+        try:
+            if not os.path.lexists(directory := directory or os.curdir):
+                revision, _, inner = directory.partition(":")
+                own, top = inner.strip("/"), f"{revision}:"
+            else:
+                top = disk.home_of(directory)
+                own = _inner(directory, top)
+            if own == _MAIN:
+                return False
+            if top not in self._known:
+                self._known[top] = _Protocol(self._files(top))
+            return self._known[top].declares_headers(own)
+        except (OSError, SourceError):
+            return False
+
+    def _files(self, top: str) -> _Files:
+        if top.endswith(":"):
+            return _of_revision(top, self._repository)
+        paths = _walked(self._names, top) | ({path: os.path.join(top, path) for path in _indexed(top)} if top else {})
+        return {path: partial(_bytes_of, full) for path, full in paths.items() if self._keep(full)}
+
+
+class _Protocol:
+    """The requests and responses of a repository."""
+
+    def __init__(self, files: _Files) -> None:
+        self._files = files
+
+    def declares_headers(self, own: str) -> bool:
+        """Whether a folder other than `own` has `headerVersions`, and all folders are of the same protocol."""
+        return bool(self._declaring - {own}) and self._is_single
+
+    @cached_property
+    def _declaring(self) -> frozenset[str]:
+        read = (path.rpartition("/")[0] for path, read in self._files.items() if b'"headerVersions"' in read())
+        return frozenset(read)
+
+    @cached_property
+    def _is_single(self) -> bool:
+        """Whether no request or response has two definitions; copies, as a build makes them, do not count."""
+        known: dict[str, list[Callable[[], bytes]]] = {}
+        for path, read in self._files.items():
+            known.setdefault(path.rpartition("/")[2], []).append(read)
+        return all(len({read() for read in reads}) == 1 for reads in known.values() if len(reads) > 1)
 
 
 def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:
@@ -160,19 +205,6 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
 def _refuse_bundle(name: str) -> None:
     if name.endswith(".bundle") and os.path.isfile(name):
         raise SourceError(f"{name} is a git bundle: name a revision (REV:path), and the bundle as its repository")
-
-
-def _located(directory: str, names: Sequence[str], keep: Keep, repository: str | None) -> tuple[str, _Files]:
-    """The directory of the set from the top of its repository, and the files there."""
-    if not os.path.lexists(directory):
-        revision, _, inner = directory.partition(":")
-        return inner.strip("/"), _of_revision(f"{revision}:", repository)
-    top = disk.home_of(directory)
-    own = _inner(directory, top)
-    if own == _MAIN:
-        return own, {}
-    paths = _walked(names, top) | ({path: os.path.join(top, path) for path in _indexed(top)} if top else {})
-    return own, {path: partial(_bytes_of, full) for path, full in paths.items() if keep(full)}
 
 
 def _of_revision(revision: str, repository: str | None) -> _Files:
@@ -221,14 +253,6 @@ def _inner(folder: str, top: str) -> str:
     """The path of a folder from the top of its repository, by default the working directory, with slashes."""
     inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(top or os.curdir)).replace(os.sep, "/")
     return "" if inner == "." else inner
-
-
-def _is_protocol(files: _Files) -> bool:
-    """Whether no request or response has two definitions; copies, as a build makes them, do not count."""
-    known: dict[str, list[Callable[[], bytes]]] = {}
-    for path, read in files.items():
-        known.setdefault(path.rpartition("/")[2], []).append(read)
-    return all(len({read() for read in reads}) == 1 for reads in known.values() if len(reads) > 1)
 
 
 def _bytes_of(path: str) -> bytes:

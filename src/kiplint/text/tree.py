@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, Literal
 
 from kiplint.text.decode import MAX_DEPTH
@@ -61,11 +62,12 @@ _ITEM: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=2)
 def outline(text: str) -> Node | None:
     """The same tree as `scan(text).root` when the text is strict JSON with // comments, else None.
 
     Also None for what is legal but rare: keys with escapes, \\u escapes, more than `MAX_DEPTH` levels. Duplicate
-    keys are not looked for.
+    keys are not looked for. A text is outlined twice in a row, once to place its findings and once to fix them.
     """
     opened: list[tuple[Node, list[Node]]] = []
     children: list[Node] = []

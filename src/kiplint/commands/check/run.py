@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Unpack
 
 import msgspec
@@ -17,7 +17,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
 from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
-from kiplint.sources.open import STDIN, declares_headers, open_sets, text_of_tree
+from kiplint.sources.open import STDIN, OtherSets, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.show import printable
 
@@ -242,6 +242,7 @@ class _Run:
         self.names, self.options = part
         self.configuration, self.rules, self.baseline = configuration, rules, baseline
         self.files = _FileNames()
+        self.others = OtherSets(self.names, configuration.keeps, self.options.repository)
 
     def outcome(self) -> _Outcome:
         """Check the sets."""
@@ -312,10 +313,9 @@ class _Run:
 
     def _around(self, directory: str) -> Surroundings:
         """The rest of the repository around a set."""
-        repository, keeps = self.options.repository, self.configuration.keeps
         return Surroundings(
-            lambda path: text_of_tree(directory or os.curdir, path, repository),
-            lambda: declares_headers(directory, self.names, keeps, repository),
+            lambda path: text_of_tree(directory or os.curdir, path, self.options.repository),
+            partial(self.others.declare_headers, directory),
         )
 
     def _results(self) -> tuple[Sequence[Checked], Fixes | None]:
