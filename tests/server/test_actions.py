@@ -15,7 +15,8 @@ def test_all_findings_of_a_rule_are_fixed_together(tmp_path: Path) -> None:
     text = definition(*fields, name="Thing", type="data", validVersions="0", flexibleVersions="0+").decode()
     workspace, buffer = Workspace(), Buffer(str(tmp_path / "Thing.json"), text, 1, "utf-16")
     workspace.put(buffer)
-    findings = workspace.check(str(tmp_path)).findings
+    workspace.check(str(tmp_path))
+    findings = workspace.fixed(buffer.path)
     first = next(finding for finding in findings if finding.rule == "fields/unknown-type")
     where = buffer.range_of_span(first.span)
     offered = {item.title: item for item in actions.quick_fixes(workspace, buffer, where, findings, str)}
@@ -32,7 +33,7 @@ def test_a_suppression_is_a_comment_that_check_accepts(tmp_path: Path) -> None:
     )
     workspace, buffer = Workspace(), Buffer(str(tmp_path / "Thing.json"), text, 1, "utf-16")
     workspace.put(buffer)
-    findings = workspace.check(str(tmp_path)).findings
+    findings = workspace.check(str(tmp_path)).findings[buffer.path]
     wrong = next(finding for finding in findings if finding.rule == "fields/unknown-type")
     where = buffer.range_of_span(wrong.span)
     (action,) = actions.more(buffer, where, [wrong], {}, (), "uri")
@@ -41,6 +42,6 @@ def test_a_suppression_is_a_comment_that_check_accepts(tmp_path: Path) -> None:
     (edit,) = action.edit.changes["uri"]
     change = types.TextDocumentContentChangePartial(range=edit.range, text=edit.new_text)
     workspace.put(buffer.changed([change], 2))
-    rules = {finding.rule for finding in workspace.check(str(tmp_path)).findings}
+    rules = {finding.rule for finding in workspace.check(str(tmp_path)).findings[buffer.path]}
     assert rules == {finding.rule for finding in findings} - {"fields/unknown-type"}
     assert [*actions.more(buffer, where, [wrong], {}, {wrong.identity}, "uri")] == []

@@ -66,7 +66,7 @@ class Typed:
 
     def items(self, *, snippets: bool = False) -> list[types.CompletionItem]:
         """What is offered at the mark."""
-        return completion(self.buffer, self.offset, self.neighbours, [], snippets=snippets)
+        return completion(self.buffer, self.offset, self.neighbours, {}, snippets=snippets)
 
     def written(self, item: types.CompletionItem) -> str:
         """The line of the cursor after an item has been taken."""
@@ -132,7 +132,7 @@ BROKEN = [
 def test_hover_and_hints_stay(tmp_path: Path, old: str, new: str) -> None:
     typed = Typed(tmp_path, old, new)
     text = typed.buffer.text
-    answer = hover.hover(typed.buffer, text.index('"Racks"'), typed.neighbours, [], [])
+    answer = hover.hover(typed.buffer, text.index('"Racks"'), typed.neighbours, [], {})
     assert answer is not None
     assert isinstance(answer.contents, types.MarkupContent)
     assert answer.contents.value.startswith("**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.")
@@ -152,7 +152,7 @@ def test_a_new_text_that_was_never_whole(tmp_path: Path) -> None:
     text = '{ "apiKey": 7, "fields": [ { "name": "Racks", "type": "[]Rack", "versions": "0+", "fields": [ {} ] }, { "type": "'
     buffer, workspace = Buffer(str(path), text, 1, "utf-16"), Workspace()
     workspace.put(buffer)
-    items = completion(buffer, len(text), workspace.neighbours(str(tmp_path)), [])
+    items = completion(buffer, len(text), workspace.neighbours(str(tmp_path)), {})
     assert "[]Rack" in [item.label for item in items]
 
 

@@ -1,13 +1,15 @@
 """Checking in two steps: rules that need one definition only, and rules that need the whole set.
 
-Over many sets that share files, each distinct file is checked alone once, and each distinct set for the rest. The two
-steps together find what `check_set` finds.
+Over many sets that share files, each distinct file is checked alone once, and each distinct set for the rest; so are
+the states of a set that is edited. The two steps together find what `check_set` finds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,9 +19,17 @@ from kiplint.engine.language import KINDS
 from kiplint.engine.place import FixFunction, place
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.engine.run import IGNORE_MARK, file_violations, set_violations, take_apart, unread_names
+from kiplint.engine.run import (
+    IGNORE_MARK,
+    at_reported_half,
+    file_violations,
+    set_violations,
+    take_apart,
+    unread_names,
+)
 from kiplint.model.element import set_fact
 from kiplint.model.load import Definition, load
+from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 
 
@@ -140,6 +150,79 @@ def _placed(
     return findings
 
 
-def _set_facts() -> set[str]:
+class EditedSet:
+    """A set that is checked after each edit: it finds what `check_set` finds.
+
+    The rules that need one definition only look again at the files that have changed. The other rules look at the whole
+    set; what each message says by itself is kept for them. Positions are looked up where violations have changed.
+    """
+
+    def __init__(self, directory: str, rules: RuleSet) -> None:
+        self._directory = directory
+        self._rules = scopes_of(rules)
+        self._definitions: dict[str, Definition] = {}
+        self._alone: dict[str, list[Violation]] = {}
+        self._violations: dict[str, list[Violation]] = {}
+        self._findings: dict[str, tuple[list[object], list[Finding]]] = {}
+
+    def check(self, files: Mapping[str, bytes], reported: Collection[str]) -> dict[str, list[Finding]]:
+        """By each of the `reported` files: its findings, without fixes. `files` are all files of the set, in order."""
+        outdated = [known for path, known in self._definitions.items() if files.get(path) != known.data]
+        for definition in outdated:
+            for kept in (self._definitions, self._alone, self._findings):
+                kept.pop(definition.file, None)
+        definitions = [self._definitions.get(path) or load(path, data) for path, data in files.items()]
+        self._definitions = {definition.file: definition for definition in definitions}
+        messages = tuple(definition.message for definition in definitions if definition.message)
+        for message in messages:
+            _leave_set(message)
+        shown = frozenset(reported) & files.keys()
+        schemas = SchemaSet(messages, self._directory, len(files) == 1, unread_names(definitions), shown)
+        for path in shown - self._alone.keys():
+            self._alone[path] = [*file_violations([self._definitions[path]], {path}, self._rules.alone)]
+        together = chain(
+            file_violations(definitions, {*shown}, self._rules.together),
+            set_violations(schemas, self._rules.together, {*shown}),
+        )
+        self._violations = {path: [*self._alone[path]] for path in files if path in shown}
+        for violation in together:
+            placed = at_reported_half(violation, {*shown})
+            self._violations.get(placed.anchor.file, []).append(placed)
+        take_apart(SchemaSet(tuple(known.message for known in outdated if known.message)))
+        return {path: self._found(path) for path in self._violations}
+
+    def fixed(self, path: str, fixer: FixFunction) -> list[Finding]:
+        """The findings in a reported file at the last check, with their fixes."""
+        return self._place(path, fixer) if path in self._violations else []
+
+    def _found(self, path: str) -> list[Finding]:
+        texts: list[object] = [
+            (violation.rule.id, violation.severity, violation.message, violation.anchor, violation.instead)
+            for violation in self._violations[path]
+        ]
+        known = self._findings.get(path)
+        if known is None or known[0] != texts:
+            known = self._findings[path] = (texts, self._place(path))
+        return known[1]
+
+    def _place(self, path: str, fixer: FixFunction | None = None) -> list[Finding]:
+        definition, violations, rules = self._definitions[path], self._violations[path], self._rules.whole
+        findings = []
+        if violations or IGNORE_MARK in definition.data:
+            may_change = {name: self._definitions[name].data for name in self._violations} if fixer else {}
+            findings = place(definition, violations, rules, fixer, may_change)
+        return [finding for finding in findings if not (rules.ignores and rules.ignores(path, finding.rule))]
+
+
+def _leave_set(message: Message) -> None:
+    """Drop the facts that depend on the set, so that the message can be put into another."""
+    elements = chain((message,), message.all_fields, message.structs, message.header_ranges, message.notes)
+    for known in map(vars, elements):
+        for name in known.keys() & _set_facts():
+            del known[name]
+
+
+@cache
+def _set_facts() -> frozenset[str]:
     classes = {base for kind in KINDS.values() for base in kind.__mro__}
-    return {name for base in classes for name, value in vars(base).items() if isinstance(value, set_fact)}
+    return frozenset(name for base in classes for name, value in vars(base).items() if isinstance(value, set_fact))

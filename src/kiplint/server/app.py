@@ -152,8 +152,8 @@ def _change(server: Session) -> None:
 
     @server.command(actions.EXPLAIN)
     def explain(rule: str) -> None:
-        rules = (known for path in server.known.buffers for known in server.rules(path))
-        text = next((actions.explanation(known) for known in rules if known.id == rule), "")
+        known = (server.rules(path).get(rule) for path in server.known.buffers)
+        text = next((actions.explanation(first) for first in known if first), "")
         if text:
             server.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
 
@@ -190,10 +190,10 @@ def _change(server: Session) -> None:
 
 def _actions(server: Session, buffer: Buffer, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
     only = params.context.only
-    findings = server.findings_of(buffer.path)
+    findings = server.fixed(buffer.path)
     if _is_asked(types.CodeActionKind.QuickFix, only):
         yield from actions.quick_fixes(server.known, buffer, params.range, findings, server.uri)
-        rules = {rule.id: rule for rule in server.rules(buffer.path)}
+        rules = server.rules(buffer.path)
         breaks, uri = server.breaks_of(buffer.path), server.uri(buffer.path)
         yield from actions.more(buffer, params.range, findings, rules, breaks, uri)
     if only and _is_asked(actions.FIX_ALL, only):  # editors ask for it by name, as on saving

@@ -18,7 +18,6 @@ from kiplint.compat.tree import Tree, load, load_base, make_tree
 from kiplint.engine.config import Configuration
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
-from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.disk import home_of
@@ -115,32 +114,29 @@ def _trees(names: tuple[str, ...], inner: str, top: str, configuration: Configur
             continue
 
 
-def changes(path: str, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet) -> list[Judged]:
-    """What a message breaks, or may break, that its base has; the rest of its set is neither read nor compared.
+def changes(message: Message, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet) -> list[Judged]:
+    """What a message breaks, or may break, that its base has; the rest of its set is not compared.
 
-    `files` are the files of the directory. Raises UsageError for a message that is too large to be compared.
+    `files` are its `near_files`. Raises UsageError for a message that is too large to be compared.
     """
-    if files[path] in base.texts:
-        return []
-    message = load_definition(path, files[path]).message
     former = base.tree.sets.get("", SchemaSet(())).messages
-    known = message and next((old for old, new in pair_messages(former, [message]) if old and new), None)
-    if message is None or known is None:
+    known = next((old for old, new in pair_messages(former, [message]) if old and new), None)
+    if known is None:
         return []
-    old = _side({item.file: item.data for item in former}, known)
-    new = _side(files, message)
+    old = make_tree("", [("", near_files({item.file: item.data for item in former}, known).items())])
+    new = make_tree("", [("", files.items())])
     return [
         change
         for change in judge(compare_trees(old, new, (), base.releases), rules, old.sources, new.sources)
-        if change.path == path
+        if change.path == message.file
         and (change.breaks != "none" or change.severity != "info")
-        and not (rules.ignores and rules.ignores(path, change.rule))
+        and not (rules.ignores and rules.ignores(message.file, change.rule))
     ]
 
 
-def _side(files: Mapping[str, bytes], message: Message) -> Tree:
-    """The tree of a message, the other half of its RPC and the headers, which are known by the names of their files."""
+def near_files(files: Mapping[str, bytes], message: Message) -> dict[str, bytes]:
+    """The files of a message, of the other half of its RPC and of the headers, which go by the names of their files."""
     names = {f"{name}.json" for name in HEADERS}
     names |= {f"{message.base_name}{suffix}.json" for suffix in ("Request", "Response", "Key", "Value")}
     near = {path: data for path, data in files.items() if re.split(r"[/:]", path)[-1] in names}
-    return make_tree("", [("", {**near, message.file: message.data}.items())])
+    return {**near, message.file: message.data}

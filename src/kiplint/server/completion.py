@@ -187,7 +187,7 @@ class Choice(NamedTuple):
 
 
 def completion(
-    buffer: Buffer, offset: int, neighbours: Neighbours, rules: Iterable[Rule], *, snippets: bool = False
+    buffer: Buffer, offset: int, neighbours: Neighbours, rules: Mapping[str, Rule], *, snippets: bool = False
 ) -> list[types.CompletionItem]:
     """What may be written at an offset, the likely first; it takes the place of the word that is there.
 
@@ -196,11 +196,11 @@ def completion(
     place = typing_at(buffer.text, offset) if buffer.fits else None
     if place is None:
         return []
-    message, known = neighbours.message(buffer.path), {rule.id: rule for rule in rules}
+    message = neighbours.message(buffer.path)
     if place.role == "key":
-        choices = list(_key_items(place, buffer.text[place.end :], lambda at: _values(at, message, neighbours, known)))
+        choices = list(_key_items(place, buffer.text[place.end :], lambda at: _values(at, message, neighbours, rules)))
     else:
-        choices = list(_values(place, message, neighbours, known))
+        choices = list(_values(place, message, neighbours, rules))
     there = buffer.range(place.start, place.end)
     snippet = snippets and place.role == "key"
     return [

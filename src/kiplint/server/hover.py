@@ -136,7 +136,7 @@ def hover(
     offset: int,
     neighbours: Neighbours,
     findings: Iterable[Finding],
-    rules: Iterable[Rule],
+    rules: Mapping[str, Rule],
     breaks: Mapping[str, Judged] = NOTHING,
 ) -> types.Hover | None:
     """The message, struct or field at a place, its property, the reasons for findings, and the proofs of breaks.
@@ -154,12 +154,11 @@ def hover(
     container = place.tokens[place.depth - 2] if place.depth else ""
     if place.tokens[place.depth :] and (meaning := describe_property(container, key := place.tokens[place.depth])):
         parts.append(f"{_code(key)}: {meaning}")
-    why = {rule.id: rule for rule in rules}
     here = buffer.position(offset)
     for finding in findings:
         span = buffer.range_of_span(finding.span)
-        if finding.rule in why and _before(span.start, here) and _before(here, span.end):
-            parts.append(f"**{finding.rule}**: {printable(why[finding.rule].spec.why)}")
+        if finding.rule in rules and _before(span.start, here) and _before(here, span.end):
+            parts.append(f"**{finding.rule}**: {printable(rules[finding.rule].spec.why)}")
             change = breaks.get(finding.identity)
             parts += [f"```text\n{sentence(witness)}\n```" for witness in (change.proof if change else ())]
     if not parts:

@@ -23,7 +23,7 @@ from kiplint.engine.rule import Rule
 from kiplint.render.report import url_of
 from kiplint.server.base import Bases
 from kiplint.server.buffer import Buffer
-from kiplint.server.workspace import Neighbours, Workspace
+from kiplint.server.workspace import Neighbours, OpenFindings, Workspace
 from kiplint.sources.schema_files import SourceError
 
 SOURCE = "kiplint"
@@ -49,12 +49,12 @@ def diagnostic(finding: Finding, buffer: Buffer, url: str = "") -> types.Diagnos
 
 
 def published(
-    buffer: Buffer, uri: str, findings: Iterable[Finding], rules: Iterable[Rule]
+    buffer: Buffer, uri: str, findings: Iterable[Finding], rules: Mapping[str, Rule]
 ) -> types.PublishDiagnosticsParams:
-    """All that is to be shown in a text, which takes the place of what was shown before."""
-    urls = {rule.id: url_of(rule) for rule in rules}
+    """All that is to be shown in a text, which takes the place of what was shown before; `rules` by their ids."""
     shown = [
-        diagnostic(finding, buffer, urls.get(finding.rule, "")) for finding in findings if finding.path == buffer.path
+        diagnostic(finding, buffer, url_of(rules[finding.rule]) if finding.rule in rules else "")
+        for finding in findings
     ]
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=shown, version=buffer.version)
 
@@ -95,7 +95,7 @@ class Session(LanguageServer):
         self.findings: dict[str, list[Finding]] = {}
         self.breaks: dict[str, Mapping[str, Judged]] = {}
         self._problem = ""
-        self._shown: dict[str, types.PublishDiagnosticsParams] = {}
+        self._shown: dict[str, tuple[Buffer, list[Finding], str]] = {}
         self._waiting: dict[str, tuple[asyncio.TimerHandle, float]] = {}
 
     def uri(self, path: str) -> str:
@@ -172,31 +172,40 @@ class Session(LanguageServer):
         if not texts:
             return
         try:
-            findings, self.breaks[directory], problem = self.known.check(directory)
+            found = self.known.check(directory)
+            reason = ""
         except UsageError as error:
-            for buffer in texts:
-                self.findings[buffer.path] = []
-                self._publish(refused(buffer, self.uri(buffer.path), str(error)))
-            return
-        if problem and problem != self._problem:
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"kiplint: {problem}"))
-        self._problem = problem
+            found, reason = OpenFindings({}, {}), str(error)
         for buffer in texts:
-            self.findings[buffer.path] = [finding for finding in findings if finding.path == buffer.path]
-            rules = self.rules(buffer.path)
-            self._publish(published(buffer, self.uri(buffer.path), self.findings[buffer.path], rules))
+            self.findings[buffer.path] = found.findings.get(buffer.path, [])
+            self._show(buffer, reason)
+        self.breaks[directory] = found.breaks
+        if found.problem and found.problem != self._problem:
+            text = f"kiplint: {found.problem}"
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
+        self._problem = found.problem
 
-    def _publish(self, shown: types.PublishDiagnosticsParams) -> None:
-        """Show the findings in a text, if they or the text are not as they were."""
-        if self._shown.get(shown.uri) != shown:
-            self._shown[shown.uri] = shown
-            self.text_document_publish_diagnostics(shown)
+    def _show(self, buffer: Buffer, reason: str) -> None:
+        """Show the findings in a text, or the reason why it cannot be checked, unless all is as it was."""
+        uri, findings = self.uri(buffer.path), self.findings[buffer.path]
+        shown = (buffer, findings, reason)
+        if self._shown.get(uri) != shown:
+            self._shown[uri] = shown
+            rules = self.rules(buffer.path)
+            self.text_document_publish_diagnostics(
+                refused(buffer, uri, reason) if reason else published(buffer, uri, findings, rules)
+            )
 
     def findings_of(self, path: str) -> list[Finding]:
         """The findings in a text as it is now."""
         if os.path.dirname(path) in self._waiting:
             self.check(os.path.dirname(path))
         return self.findings.get(path, [])
+
+    def fixed(self, path: str) -> list[Finding]:
+        """The findings in a text as it is now, with their fixes."""
+        changes = [finding for finding in self.findings_of(path) if finding.identity in self.breaks_of(path)]
+        return [*self.known.fixed(path), *changes]
 
     def breaks_of(self, path: str) -> Mapping[str, Judged]:
         """By identity of its finding, each change that breaks something in the directory of a text."""
@@ -209,12 +218,12 @@ class Session(LanguageServer):
             self.known.bases = Bases(base)
             self.outdate()
 
-    def rules(self, path: str) -> list[Rule]:
-        """The rules that run for a file; none where the configuration cannot be read."""
+    def rules(self, path: str) -> Mapping[str, Rule]:
+        """By id: the rules that run for a file; none where the configuration cannot be read."""
         try:
             return self.known.rules(os.path.dirname(path))
         except UsageError:
-            return []
+            return {}
 
 
 def path_of(uri: str) -> str:

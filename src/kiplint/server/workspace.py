@@ -14,14 +14,15 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, check_set, take_apart
+from kiplint.engine.run import take_apart
+from kiplint.engine.scopes import EditedSet
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.sets import Goal, Migration, all_rules, proved
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import DECODER, ENCODER, MessageSpec
-from kiplint.server.base import Bases, changes
+from kiplint.server.base import Bases, ReleasedBase, changes, near_files
 from kiplint.server.buffer import Buffer, Encoding
 from kiplint.server.salvage import salvage
 from kiplint.sources.disk import read
@@ -53,13 +54,27 @@ def _may_be_definition(buffer: Buffer) -> bool:
 
 
 class OpenFindings(NamedTuple):
-    """The findings in the open texts of a directory, by identity the changes that some of them are, and why there are
-    no more of these.
+    """The findings in the open texts of a directory, by path; by identity the changes that some of them are, and why
+    there are no more of these.
     """
 
-    findings: list[Finding]
+    findings: Mapping[str, list[Finding]]
     breaks: Mapping[str, Judged]
     problem: str = ""
+
+
+class _Configured(NamedTuple):
+    """The configuration of a directory, the rules that run there, and its definitions as they were checked last."""
+
+    configuration: Configuration
+    rules: RuleSet
+    by_id: Mapping[str, Rule]
+    edited: EditedSet
+
+    def matches(self, configuration: Configuration, rules: RuleSet) -> bool:
+        """Whether it would be the same if it were made of these."""
+        known = (self.configuration, self.rules.rules, self.rules.known)
+        return known == (configuration, rules.rules, rules.known)
 
 
 class Workspace:
@@ -77,8 +92,11 @@ class Workspace:
         self.bases = Bases()
         self._readable: dict[str, MessageSpec] = {}
         self._disk: dict[str, tuple[tuple[int, int], bytes]] = {}
+        self._listed: dict[str, dict[str, bytes]] = {}
         self._neighbours: dict[str, Neighbours] = {}
-        self._configured: dict[str, tuple[Configuration, RuleSet] | UsageError] = {}
+        self._configured: dict[str, _Configured | UsageError] = {}
+        self._former: dict[str, _Configured | UsageError] = {}
+        self._changes: dict[str, tuple[ReleasedBase, RuleSet, Mapping[str, bytes], dict[Finding, Judged]]] = {}
 
     def put(self, buffer: Buffer) -> None:
         """A text that is new or has changed."""
@@ -91,13 +109,14 @@ class Workspace:
         """The editor has closed a text: the file on disk counts again."""
         self.buffers.pop(path, None)
         self._readable.pop(path, None)
+        self._changes.pop(path, None)
         self._outdate(os.path.dirname(path))
 
     def forget(self) -> None:
         """Files on disk have changed, of definitions or of the configuration."""
-        for directory in list(self._neighbours):
+        for directory in list(self._listed):
             self._outdate(directory)
-        self._configured.clear()
+        self._former, self._configured = self._configured, {}
         self.bases.forget()
 
     def opened(self, directory: str) -> list[Buffer]:
@@ -123,48 +142,75 @@ class Workspace:
         return known
 
     def check(self, directory: str) -> OpenFindings:
-        """Check the open texts of a directory, and compare them with their base; raises UsageError as `rules` does."""
-        files = self._files(directory)
-        inputs = [Input(path, data, path in self.buffers) for path, data in files.items()]
-        configuration, rules = self._configuration(directory)
-        findings = check_set(inputs, rules, directory=directory, partial=len(inputs) == 1, fixer=make_fix).findings
-        breaks: dict[Finding, Judged] = {}
+        """Check the open texts of a directory, and compare them with their base; raises UsageError as `rules` does.
+
+        Findings have no fixes; `fixed` has.
+        """
+        files, configured = self._files(directory), self._configuration(directory)
+        findings = configured.edited.check(files, self.buffers.keys() & files.keys())
+        breaks: dict[str, Judged] = {}
         problem = ""
         try:
-            if files and (base := self.bases.of(directory, configuration)):
-                for path in self.buffers.keys() & files.keys():
-                    breaks |= {base.finding(change): change for change in changes(path, files, base, rules)}
+            if files and (base := self.bases.of(directory, configured.configuration)):
+                for path in findings:
+                    compared = self._compared(path, files, base, configured.rules)
+                    findings[path] = [*findings[path], *compared] if compared else findings[path]
+                    breaks |= {finding.identity: change for finding, change in compared.items()}
         except (UsageError, SourceError) as error:
             problem = f"not compared with {self.bases.setting}: {error}"
-        return OpenFindings(
-            [*findings, *breaks], {finding.identity: change for finding, change in breaks.items()}, problem
-        )
+        return OpenFindings(findings, breaks, problem)
+
+    def fixed(self, path: str) -> list[Finding]:
+        """The findings of the last check in an open text with their fixes; changes are not among them."""
+        configured = self._configured.get(os.path.dirname(path))
+        return configured.edited.fixed(path, make_fix) if isinstance(configured, _Configured) else []
+
+    def _compared(
+        self, path: str, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet
+    ) -> dict[Finding, Judged]:
+        """What a text breaks that its base has; as before, unless a text that matters has changed."""
+        message = None if files[path] in base.texts else load(path, files[path]).message
+        if message is None:
+            return {}
+        near = near_files(files, message)
+        known = self._changes.get(path)
+        if known is None or known[0] is not base or known[1] is not rules or known[2] != near:
+            made = {base.finding(change): change for change in changes(message, near, base, rules)}
+            known = self._changes[path] = (base, rules, near, made)
+        return known[3]
 
     def proved(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
         """What of a migration makes nothing worse; raises UsageError where the configuration cannot be read."""
         files = tuple(SchemaFile(path, data) for path, data in neighbours.files.items())
-        rules = all_rules(self._configuration(neighbours.directory)[0])
+        rules = all_rules(self._configuration(neighbours.directory).configuration)
         schema_files = SchemaFiles(neighbours.directory, files, lone=len(files) == 1)
         return proved(schema_files, migration, rules, goal, neighbours.schemas)
 
-    def rules(self, directory: str) -> list[Rule]:
-        """The rules that run for a directory; raises UsageError where its configuration cannot be read."""
-        return list(self._configuration(directory)[1].rules)
+    def rules(self, directory: str) -> Mapping[str, Rule]:
+        """By id: the rules that run for a directory; raises UsageError where its configuration cannot be read."""
+        return self._configuration(directory).by_id
 
     def _salvaged(self, path: str) -> Message | None:
         buffer = self.buffers.get(path)
         return salvage(buffer, self._readable.get(path)) if buffer and buffer.fits else None
 
     def _outdate(self, directory: str) -> None:
+        self._listed.pop(directory, None)
         known = self._neighbours.pop(directory, None)
         if known:
             take_apart(known.schemas)
 
-    def _configuration(self, directory: str) -> tuple[Configuration, RuleSet]:
+    def _configuration(self, directory: str) -> _Configured:
         if directory not in self._configured:
             try:
-                configuration = configure(directory)
-                self._configured[directory] = (configuration, configuration.rules())
+                made = configure(directory)
+                rules = made.rules()
+                former = self._former.get(directory)
+                if isinstance(former, _Configured) and former.matches(made, rules):
+                    self._configured[directory] = former
+                else:
+                    by_id = {rule.id: rule for rule in rules.rules}
+                    self._configured[directory] = _Configured(made, rules, by_id, EditedSet(directory, rules))
             except UsageError as error:
                 self._configured[directory] = error
         known = self._configured[directory]
@@ -174,12 +220,17 @@ class Workspace:
 
     def _keeps(self, directory: str, path: str) -> bool:
         try:
-            return self._configuration(directory)[0].keeps(path)
+            return self._configuration(directory).configuration.keeps(path)
         except UsageError:  # the check reports it
             return True
 
     def _files(self, directory: str) -> dict[str, bytes]:
         """The bytes of the definitions of a directory, by path; open texts that are not saved yet among them."""
+        if directory not in self._listed:
+            self._listed[directory] = self._list(directory)
+        return self._listed[directory]
+
+    def _list(self, directory: str) -> dict[str, bytes]:
         texts = {buffer.path: buffer.data for buffer in self.opened(directory) if _may_be_definition(buffer)}
         if all(kind_of(data, os.path.basename(path)) == "other" for path, data in texts.items()):
             return {}  # nobody knows what else is there, nor how much
