@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, lru_cache
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -12,20 +12,33 @@ from msgspec.structs import replace
 from kiplint.engine.finding import FileEdit, Fix
 from kiplint.engine.ruleset import Violation
 from kiplint.model.message import Message
-from kiplint.model.problem import ProblemElement
-from kiplint.text.edit import Document, Edit
+from kiplint.text.edit import Document, Edit, replace_value
 from kiplint.text.tree import Node
 
 Applicability = Literal["safe", "unsafe"]
 
 
+@lru_cache(maxsize=8)
+def _document(data: bytes) -> Document:
+    return Document(data)
+
+
+class NotFixable(ValueError):  # noqa: N818
+    """A fixer cannot resolve a case: the definition is not as it would have to be."""
+
+
 class FixerCase:
     """A violation for a fixer, with the pointer of its finding and the files of its set."""
 
-    def __init__(self, violation: Violation, pointer: str, documents: Mapping[str, Document]) -> None:
+    def __init__(self, violation: Violation, pointer: str, files: Mapping[str, bytes]) -> None:
         self.violation = violation
         self.pointer = pointer
-        self._documents = documents
+        self._files = files
+
+    @property
+    def element(self) -> Any:
+        """What violates the rule. A rule names fixers for its own kind of element only."""
+        return self.violation.element
 
     @property
     def file(self) -> str:
@@ -35,23 +48,34 @@ class FixerCase:
     @cached_property
     def document(self) -> Document:
         """That file."""
-        return self._documents[self.file]
+        return _document(self._files[self.file])
 
     def document_of(self, message: Message) -> Document | None:
         """The file of a message of the set, None when it is not among those that may be changed."""
-        return self._documents.get(message.file)
+        return _document(self._files[message.file]) if message.file in self._files else None
 
     @property
     def node(self) -> Node | None:
         """The value at the pointer of the finding; None when there is none."""
         return self.document.find(self.pointer)
 
-    @property
-    def problem(self) -> ProblemElement:
-        """The problem of the reader, for rules about problems."""
-        element = self.violation.element
-        assert isinstance(element, ProblemElement)
-        return element
+    def at(self, key: str) -> Node:
+        """The property that the finding points to; raises NotFixable unless it is `key`."""
+        node = self.node
+        if node is None or node.key != key:
+            raise NotFixable(f"{self.pointer} is not {key}")
+        return node
+
+    def item(self) -> tuple[Node, Node]:
+        """The object or list around the value at the pointer, and the value; raises NotFixable for the document."""
+        way = self.document.way(self.pointer)
+        if len(way) < 2:
+            raise NotFixable(f"{self.pointer} is the document")
+        return way[-2], way[-1]
+
+    def written(self, node: Node, value: object) -> Edit:
+        """The edit that writes a value as JSON in the place of another."""
+        return replace_value(self.document, node, as_json(value))
 
     def safe(self, edits: Iterable[Edit]) -> Fix | None:
         """A fix of the file that certainly does what is meant."""

@@ -6,16 +6,16 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 
+from kiplint.engine import language
 from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
 from kiplint.fixes import texts
-from kiplint.fixes.case import Fixer, FixerCase, as_json, fix, ranked
+from kiplint.fixes.case import Fixer, FixerCase, NotFixable, fix, ranked
 from kiplint.fixes.draft import FIELD, MESSAGE
 from kiplint.fixes.new_version import map_text, note_edit
 from kiplint.model.fields import Field, Struct
@@ -44,16 +44,15 @@ from kiplint.versions import ALL, NONE, VersionRange
 
 def header_map(case: FixerCase) -> Fix | None:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
-    element = case.violation.element
-    messages = element.schemas.headerless if isinstance(element, Message) else ()
+    messages: Iterable[Message] = case.element.schemas.headerless
     return fix("safe", ((message.file, edit) for message in messages for edit in _declared(case, message)))
 
 
 def header_start(case: FixerCase) -> Fix | None:
     """Let the first range start at 0."""
-    entry = case.violation.element
+    entry: HeaderRange = case.element
     node = case.node
-    if not isinstance(entry, HeaderRange) or node is None or node.key is None or len(entry.versions.parts) != 1:
+    if node is None or node.key is None or len(entry.versions.parts) != 1:
         return None
     return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
 
@@ -63,8 +62,8 @@ def header_gap(case: FixerCase) -> Fix | None:
 
     If these do not fit between the headers around the gap, either of the ranges beside it may be wider.
     """
-    entry = case.violation.element
-    before = entry.furthest if isinstance(entry, HeaderRange) else None
+    entry: HeaderRange = case.element
+    before = entry.furthest
     if before is None or not entry.gap or min(before.header, entry.header) < 0:
         return None
     document, nodes = case.document, [case.document.find(side.pointer) for side in (before, entry)]
@@ -93,8 +92,8 @@ def header_gap(case: FixerCase) -> Fix | None:
 
 def header_overlap(case: FixerCase) -> Fix | None:
     """Let the range before end where this one starts."""
-    entry = case.violation.element
-    before = entry.previous if isinstance(entry, HeaderRange) else None
+    entry: HeaderRange = case.element
+    before = entry.previous
     node = case.document.find(before.pointer) if before else None
     if before is None or node is None or before.versions.lowest >= entry.versions.lowest:
         return None
@@ -104,32 +103,26 @@ def header_overlap(case: FixerCase) -> Fix | None:
 
 def header_order(case: FixerCase) -> Fix | None:
     """Let this range and the one before trade headers; where the one before needs its own, both have that."""
-    entry = case.violation.element
-    before = entry.previous if isinstance(entry, HeaderRange) else None
+    entry: HeaderRange = case.element
+    before = entry.previous
     if before is None or before.header < 0 or entry.header < 0:
         return None
     trades = derived_header(before.message, before.versions.lowest) <= entry.header
     wanted = [(entry, before.header), *([(before, entry.header)] if trades else [])]
     nodes = [(case.document.find(entry.pointer), header) for entry, header in wanted]
-    return case.unsafe(
-        replace_value(case.document, node, as_json(str(header))) for node, header in nodes if node is not None
-    )
+    return case.unsafe(case.written(node, str(header)) for node, header in nodes if node is not None)
 
 
-def _declared(case: FixerCase, message: object) -> Iterable[Edit]:
-    if not isinstance(message, Message) or not message.is_rpc or not message.valid or message.header_ranges:
-        return
+def _declared(case: FixerCase, message: Message) -> Iterable[Edit]:
     document = case.document_of(message)
     if document is None or message.flexible_problem or (message.flexible and not message.flexible.open):
         return
-    yield from _map_edits(document, map_text(derived_map(message), document.indent_unit))
-
-
-def _map_edits(document: Document, text: str) -> Iterable[Edit]:
+    text = map_text(derived_map(message), document.indent_unit)
     there = document.find("/headerVersions")
     if there is None:
-        return insert_property(document, document.root, "headerVersions", text, MESSAGE)
-    return (document.edit(there.start, there.end, text.replace("\n", "\n" + document.indent(there.key_start))),)
+        yield from insert_property(document, document.root, "headerVersions", text, MESSAGE)
+    else:
+        yield document.edit(there.start, there.end, text.replace("\n", "\n" + document.indent(there.key_start)))
 
 
 _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
@@ -137,15 +130,15 @@ _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value
 
 def lagging_half(case: FixerCase) -> Fix | None:
     """Let the half whose versions end first go as far as the other."""
-    rpc = case.violation.element
-    node = case.node
-    half = rpc.lagging if isinstance(rpc, Rpc) and rpc.rpc_name not in FROZEN else None
-    if half is None or node is None or node.key != "validVersions" or half.file != case.file or not half.valid:
+    rpc: Rpc = case.element
+    node = case.at("validVersions")
+    half = rpc.lagging if rpc.rpc_name not in FROZEN else None
+    if half is None or half.file != case.file or not half.valid:
         return None
     highest = max(half.valid.highest for half in (rpc.request, rpc.response) if half)
     if highest <= half.valid.highest or len(half.valid.parts) > 1:
         return None
-    edits = [replace_value(case.document, node, as_json(str(VersionRange.of(half.valid.lowest, highest))))]
+    edits = [case.written(node, str(VersionRange.of(half.valid.lowest, highest)))]
     missing = VersionRange.of(half.valid.highest + 1, highest)
     words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
     note = note_edit(case.document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
@@ -154,15 +147,12 @@ def lagging_half(case: FixerCase) -> Fix | None:
 
 def frozen(case: FixerCase) -> Fix | None:
     """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
-    message = case.violation.element
-    if not isinstance(message, Message) or message.rpc_name not in FROZEN:
+    message: Message = case.element
+    if message.rpc_name not in FROZEN:
         return None
-    versions = FROZEN[message.rpc_name]
-    wanted = {"validVersions": as_json(str(versions)), "flexibleVersions": '"none"'}
-    edits: list[Edit] = []
-    for key, value in wanted.items():
-        node = case.document.find(f"/{key}")
-        edits += [replace_value(case.document, node, value)] if node is not None else []
+    wanted = {"/validVersions": str(FROZEN[message.rpc_name]), "/flexibleVersions": "none"}
+    nodes = ((case.document.find(pointer), value) for pointer, value in wanted.items())
+    edits = [case.written(node, value) for node, value in nodes if node is not None]
     return case.unsafe([*edits, *_one_header(case.document, derived_header(message, 1, NONE))])
 
 
@@ -185,13 +175,13 @@ def _one_header(document: Document, header: int) -> Iterable[Edit]:
 
 def next_api_key(case: FixerCase) -> Fix | None:
     """The API key after all that the set has; the other half of a copied RPC is given the same."""
-    message = case.violation.element
-    node = case.node
-    if not isinstance(message, Message) or not message.is_newcomer or node is None or node.key != "apiKey":
+    message: Message = case.element
+    node = case.at("apiKey")
+    if not message.is_newcomer:
         return None
     halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
     keys = [other.api_key for other in message.schemas.messages if other.type in halves and other.api_key is not None]
-    return case.unsafe([replace_value(case.document, node, str(max(keys) + 1))])
+    return case.unsafe([case.written(node, max(keys) + 1)])
 
 
 def flexible_versions(case: FixerCase) -> Fix | None:
@@ -199,8 +189,8 @@ def flexible_versions(case: FixerCase) -> Fix | None:
 
     A message of a single version is most likely new, and new messages are flexible.
     """
-    message = case.violation.element
-    if not isinstance(message, Message) or message.declares_flexible:
+    message: Message = case.element
+    if message.declares_flexible:
         return None
     tagged = [field.tagged.lowest for field in message.all_fields if field.tagged]
     name = message.name.removesuffix("Request").removesuffix("Response")
@@ -220,8 +210,8 @@ def flexible_versions(case: FixerCase) -> Fix | None:
 
 def unused_struct(case: FixerCase) -> Fix | None:
     """Let the field that misspells the struct's name use it; or take the struct out."""
-    struct = case.violation.element
-    if not isinstance(struct, Struct) or not struct.is_common:
+    struct: Struct = case.element
+    if not struct.is_common:
         return None
     document, message = case.document, struct.message
     strays = [
@@ -232,7 +222,7 @@ def unused_struct(case: FixerCase) -> Fix | None:
         and nearest(field.element_type, [struct.name])
     ]
     edits = [
-        replace_value(document, node, as_json(field.type.replace(field.element_type, struct.name)))
+        case.written(node, field.type.replace(field.element_type, struct.name))
         for field in strays
         if (node := document.find(f"{field.pointer}/type")) is not None
     ]
@@ -247,8 +237,8 @@ def unused_struct(case: FixerCase) -> Fix | None:
 
 def drop(case: FixerCase) -> Fix | None:
     """Take the property that the rule points to out."""
-    way = case.document.way(case.pointer)
-    return case.unsafe(delete_item(case.document, way[-2], way[-1])) if len(way) > 1 and way[-1].key else None
+    container, node = case.item()
+    return case.unsafe(delete_item(case.document, container, node)) if node.key else None
 
 
 _ENDS: Final = ("Request", "Response", "Header", "Record", "Data", "Key", "Value")
@@ -256,46 +246,41 @@ _ENDS: Final = ("Request", "Response", "Header", "Record", "Data", "Key", "Value
 
 def file_name(case: FixerCase) -> Fix | None:
     """The name of the file, for the message, unless the file's lacks the usual end, such as Data."""
-    message, node = case.violation.element, case.node
-    if not isinstance(message, Message) or node is None or node.key != "name":
-        return None
+    message: Message = case.element
+    node = case.at("name")
     if any(message.name.endswith(end) and not message.file_stem.endswith(end) for end in _ENDS):
         return None
-    return case.unsafe([replace_value(case.document, node, as_json(message.file_stem))])
+    return case.unsafe([case.written(node, message.file_stem)])
 
 
 def acronym(case: FixerCase) -> Fix | None:
     """The acronym as a word, with a single capital letter."""
-    field, node = case.violation.element, case.node
-    if not isinstance(field, Field) or node is None or node.key != "name" or not field.acronym:
-        return None
+    field: Field = case.element
+    node = case.at("name")
     name = field.name.replace(field.acronym, field.acronym.capitalize(), 1)
-    return case.unsafe([replace_value(case.document, node, as_json(name))])
+    return case.unsafe([case.written(node, name)]) if field.acronym else None
 
 
 def flag(case: FixerCase) -> Fix | None:
     """A bool, where the default is not a third state such as -1."""
-    field, node = case.violation.element, case.node
-    if not isinstance(field, Field) or node is None or node.key != "type":
-        return None
-    edits = [replace_value(case.document, node, '"bool"')]
+    field: Field = case.element
+    edits = [case.written(case.at("type"), "bool")]
     default = case.document.find(f"{field.pointer}/default")
     if default is not None:
         if field.default not in ("0", "1"):
             return None
-        edits.append(replace_value(case.document, default, '"true"' if field.default == "1" else '"false"'))
+        edits.append(case.written(default, "true" if field.default == "1" else "false"))
     return case.unsafe(edits)
 
 
 def usual_about(case: FixerCase) -> Fix | None:
     """The descriptions that fields of the name and type have in other messages, the most usual first."""
-    field, node = case.violation.element, case.node
-    if not isinstance(field, Field) or node is None or node.key != "about":
-        return None
+    field: Field = case.element
+    node = case.at("about")
     taken = {other.about for other in field.owner.fields}
     abouts = Counter(peer.about for peer in field.peers if peer.element_type == field.element_type and peer.about)
     likely = [about for about, _ in abouts.most_common() if about not in taken][:3]
-    return ranked(case.unsafe([replace_value(case.document, node, as_json(about))]) for about in likely)
+    return ranked(case.unsafe([case.written(node, about)]) for about in likely)
 
 
 _HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")
@@ -305,13 +290,13 @@ _ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
 
 def trailing_comma(case: FixerCase) -> Fix | None:
     """Take the comma out."""
-    noted = case.problem.noted
+    noted = case.element.noted
     return case.safe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "trailing-comma" else [])
 
 
 def json5(case: FixerCase) -> Fix | None:
     """Write the same in JSON: double quotes, plain numbers, escapes and white space that JSON has."""
-    noted = case.problem.noted
+    noted = case.element.noted
     if noted.kind != "json5-only":
         return None
     written = case.document.text[noted.start : noted.end]
@@ -356,10 +341,7 @@ _CONTAINERS: Final = frozenset({"array", "list", "seq", "vector"})
 
 def coerced_value(case: FixerCase) -> Fix | None:
     """Write the value as Kafka's reader reads it."""
-    way = case.document.way(case.pointer)
-    if len(way) < 2:
-        return None
-    *_, container, node = way
+    container, node = case.item()
     try:
         value = json.loads(case.document.text[node.start : node.end])
     except (ValueError, RecursionError):
@@ -373,29 +355,26 @@ def coerced_value(case: FixerCase) -> Fix | None:
     if isinstance(value, (dict, list)):
         inner = case.document.text[node.start : node.end]
         return case.safe([replace_value(case.document, node, f"[{inner}]")])
-    return case.safe([replace_value(case.document, node, as_json(meant))])
+    return case.safe([case.written(node, meant)])
 
 
 def default_null(case: FixerCase) -> Fix | None:
     """Null in quotes, which changes the default, where the field is nullable; else no default, as Kafka reads it."""
-    field = case.violation.element
-    way = case.document.way(case.pointer)
-    if not isinstance(field, Field) or len(way) < 2 or way[-1].key != "default":
-        return None
-    *_, container, node = way
+    field: Field = case.element
+    node = case.at("default")
     if field.nullable and field.versions <= field.nullable:
-        return case.unsafe([replace_value(case.document, node, '"null"')])
-    return case.safe(delete_item(case.document, container, node))
+        return case.unsafe([case.written(node, "null")])
+    return case.safe(delete_item(case.document, *case.item()))
 
 
 def default_octal(case: FixerCase) -> Fix | None:
     """The number without its leading zeros; unsafe where Java reads the digits as an octal number."""
-    node = case.node
-    field = case.violation.element
-    if not isinstance(field, Field) or field.default_mistake != "octal" or node is None or node.key != "default":
+    field: Field = case.element
+    node = case.at("default")
+    if field.default_mistake != "octal":
         return None
     meant = str(int(field.default))
-    edits = [replace_value(case.document, node, as_json(meant))]
+    edits = [case.written(node, meant)]
     digits = field.default.lstrip("+-")
     other = set(digits) <= set("01234567") and int(digits, 8) != abs(int(meant))
     return case.unsafe(edits) if other else case.safe(edits)
@@ -403,32 +382,27 @@ def default_octal(case: FixerCase) -> Fix | None:
 
 def written_type(case: FixerCase) -> Fix | None:
     """An array as Kafka writes it, for the notation of another language; unsafe for a misspelt primitive."""
-    node = case.node
-    field = case.violation.element
-    if not isinstance(field, Field) or node is None or node.key != "type":
-        return None
+    field: Field = case.element
+    node = case.at("type")
     words = _WORD.findall(field.type)
     primitives = [word for word in words if word in PRIMITIVES]
     around = {word.lower() for word in words if word not in PRIMITIVES}
     if len(primitives) == 1 and around <= _CONTAINERS and not _WORD.fullmatch(field.type):
-        return case.safe([replace_value(case.document, node, as_json(f"[]{primitives[0]}"))])
+        return case.safe([case.written(node, f"[]{primitives[0]}")])
     meant = ("[]" if field.is_array else "") + field.type_hint
-    if not field.type_hint or meant == field.type:
-        return None
-    return case.unsafe([replace_value(case.document, node, as_json(meant))])
+    return case.unsafe([case.written(node, meant)]) if field.type_hint and meant != field.type else None
 
 
 def misspelt_property(case: FixerCase) -> Fix | None:
     """The property whose name is nearest, where there is none of that name yet."""
-    way = case.document.way(case.pointer)
-    if len(way) < 2 or way[-1].key is None:
+    container, node = case.item()
+    if node.key is None:
         return None
-    *_, container, node = way
     spec: type[MessageSpec | FieldSpec | StructSpec] = MessageSpec if container is case.document.root else FieldSpec
     if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
         spec = StructSpec
     known = [name for name in spec.__struct_encode_fields__ if name not in {child.key for child in container.children}]
-    meant = nearest(node.key or "", known)
+    meant = nearest(node.key, known)
     return case.unsafe([rename_key(case.document, node, meant)]) if meant else None
 
 
@@ -487,40 +461,9 @@ def _is_json(text: str) -> bool:
 
 
 FIXERS: Final[Mapping[str, Fixer]] = {
-    "instead": instead,
-    "suggestion": suggestion,
-    "json5": json5,
-    "trailing-comma": trailing_comma,
-    "byte-order-mark": texts.byte_order_mark,
-    "block-comment": texts.block_comment,
-    "unused-ignore": texts.unused_ignore,
-    "misspelt-word": texts.misspelt_word,
-    "doubled-word": texts.doubled_word,
-    "usual-heading": texts.usual_heading,
-    "version-before": texts.version_before,
-    "closing-bracket": texts.closing_bracket,
-    "drop": drop,
-    "acronym": acronym,
-    "flag": flag,
-    "usual-about": usual_about,
-    "file-name": file_name,
-    "flexible-versions": flexible_versions,
-    "unused-struct": unused_struct,
-    "header-gap": header_gap,
-    "coerced-value": coerced_value,
-    "default-null": default_null,
-    "default-octal": default_octal,
-    "written-type": written_type,
-    "misspelt-property": misspelt_property,
-    "header-map": header_map,
-    "header-start": header_start,
-    "header-overlap": header_overlap,
-    "header-order": header_order,
-    "lagging-half": lagging_half,
-    "frozen": frozen,
-    "header-zero": header_zero,
-    "next-api-key": next_api_key,
+    name: {**vars(texts), **globals()}[name.replace("-", "_")] for name in language.FIXERS
 }
+"""The fixers by name, each a function of that name here or in `texts`."""
 
 
 def make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
@@ -529,27 +472,6 @@ def make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> 
     if fixer is None or violation.anchor.file not in files:
         return None
     try:
-        return fixer(FixerCase(violation, pointer, _Documents(files)))
-    except NotEditable:
+        return fixer(FixerCase(violation, pointer, files))
+    except (NotEditable, NotFixable):
         return None
-
-
-@lru_cache(maxsize=8)
-def _document(data: bytes) -> Document:
-    return Document(data)
-
-
-class _Documents(Mapping[str, Document]):
-    """The files that may be changed, each read when it is first looked at."""
-
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = files
-
-    def __getitem__(self, path: str) -> Document:
-        return _document(self._files[path])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        return len(self._files)

@@ -20,13 +20,13 @@ _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
 
 def byte_order_mark(case: FixerCase) -> Fix | None:
     """Take the mark out; whoever put it there may have an editor that wants it."""
-    noted = case.problem.noted
+    noted = case.element.noted
     return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
 
 
 def block_comment(case: FixerCase) -> Fix | None:
     """Say the same in lines that begin with `//`, where the comment has its lines for itself."""
-    document, noted = case.document, case.problem.noted
+    document, noted = case.document, case.element.noted
     written = document.text[noted.start : noted.end]
     whole = noted.kind == "block-comment" and len(written) > 3 and written.endswith("*/")
     if not whole or not document.begins_line(noted.start) or not _ends_line(document, noted.end):
@@ -38,7 +38,7 @@ def block_comment(case: FixerCase) -> Fix | None:
 
 def unused_ignore(case: FixerCase) -> Fix | None:
     """Take an ignore comment out when there is nothing to ignore, unless its rule may only be misspelt."""
-    document, noted = case.document, case.problem.noted
+    document, noted = case.document, case.element.noted
     if not noted.removable:
         return None
     start, end = noted.start, noted.end
@@ -66,9 +66,7 @@ def _ends_line(document: Document, offset: int) -> bool:
 
 def misspelt_word(case: FixerCase) -> Fix | None:
     """The correction that the rule means, in the case of the word; of several the likeliest first."""
-    word = case.violation.element
-    if not isinstance(word, Word):
-        return None
+    word: Word = case.element
     known = word.correction if case.violation.rule.params.get("dictionary") else ""
     start, end = word.place_in_file
     capital = case.document.data[start : start + 1].isupper()
@@ -82,8 +80,8 @@ def misspelt_word(case: FixerCase) -> Fix | None:
 
 def doubled_word(case: FixerCase) -> Fix | None:
     """Take the second of the two words out, with the blanks on one side."""
-    word = case.violation.element
-    if not isinstance(word, Word) or not word.is_doubled:
+    word: Word = case.element
+    if not word.is_doubled:
         return None
     data = case.document.data
     start, end = word.place_in_file
@@ -96,12 +94,11 @@ def doubled_word(case: FixerCase) -> Fix | None:
 
 def usual_heading(case: FixerCase) -> Fix | None:
     """The heading that most files of the set have, in the place of the file's own."""
-    message = case.violation.element
-    usual = message.usual_heading if isinstance(message, Message) else ""
-    if not isinstance(message, Message) or not usual or message.has_usual_heading:
+    message: Message = case.element
+    if not message.usual_heading or message.has_usual_heading:
         return None
     document = case.document
-    heading = "\n".join(usual.splitlines())
+    heading = "\n".join(message.usual_heading.splitlines())
     start = document.text.find(message.heading) if message.heading else -1
     if start >= 0:
         return case.unsafe([document.edit(start, start + len(message.heading), heading)])
@@ -111,8 +108,8 @@ def usual_heading(case: FixerCase) -> Fix | None:
 
 def version_before(case: FixerCase) -> Fix | None:
     """The version before a note's versions, if the note calls them the same as themselves or as later ones."""
-    note = case.violation.element
-    if not isinstance(note, Note) or not note.versions or note.versions.lowest < 1 or note.like < 0:
+    note: Note = case.element
+    if not note.versions or note.versions.lowest < 1 or note.like < 0:
         return None
     document = case.document
     start, _ = note.place_in_file
@@ -130,7 +127,7 @@ _UNCLOSED: Final = re.compile(r"expected '[}\]]' to close the ")
 
 def closing_bracket(case: FixerCase) -> Fix | None:
     """Close what is open where the file ends, or where a bracket closes what is around it."""
-    if not _UNCLOSED.match(case.problem.noted.detail):
+    if not _UNCLOSED.match(case.element.noted.detail):
         return None
     document = case.document
     opened: list[int] = []
