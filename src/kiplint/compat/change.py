@@ -216,6 +216,8 @@ class Change(msgspec.Struct, frozen=True, dict=True):
     """The message in the old set and in the new one; None on the side that does not have it."""
     versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
     key: ClassVar[str] = ""
+    attribute: ClassVar[str] = ""
+    """The attribute with the value of the property `key`, for a change of that property alone."""
 
     @fact
     def name(self) -> str:
@@ -301,4 +303,10 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return self._side(1)
 
     def _side(self, number: int) -> Side:
-        return {}
+        message = self.messages[number]
+        return {self.key: as_written(getattr(message, self.attribute))} if message and self.attribute else {}
+
+
+def as_written(value: object) -> object:
+    """The value of an attribute as JSON has it."""
+    return str(value) if isinstance(value, VersionRange) else list(value) if isinstance(value, tuple) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -118,7 +119,7 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     yield from deprecation_changes(both)
     yield from _flexible_changes(both, common)
     yield from _field_changes(both, common)
-    yield from _attribute_changes(both, old, new, released, set())
+    yield from _attribute_changes(both, released)
     if new.is_rpc and old.is_rpc:
         yield from compare_headers(both, common)
     ranges = [versions for half in both for versions in _all_ranges(half)]
@@ -476,18 +477,11 @@ def _shifted_field(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterato
 _ATTRIBUTES = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChanged, kinds.AboutChanged)
 
 
-def _attribute_changes(
-    messages: Both, old: Container, new: Container, released: VersionRange, compared: set[tuple[int, int]]
-) -> Iterator[Change]:
+def _attribute_changes(messages: Both, released: VersionRange) -> Iterator[Change]:
     """The changes of paired fields that no byte shows, and the fields that only unreleased versions have."""
-    if (id(old), id(new)) in compared:
-        return
-    compared.add((id(old), id(new)))
-    for before, after in pair_fields(old, new):
+    for before, after in chain.from_iterable(_pairs_of_structs(*messages)):
         if before and after:
             yield from _attributes_of_pair(messages, before, after)
-            if before.struct and after.struct:
-                yield from _attribute_changes(messages, before.struct, after.struct, released, compared)
         elif after and after.present and not after.versions & released:
             yield from _new_field(messages, after)
 
@@ -584,7 +578,7 @@ def _pairs_of_structs(old: Container, new: Container) -> Iterator[list[FieldPair
 
 def _fields_with_kept_tag(old: Message, new: Message) -> set[int]:
     """The ids of the new message's fields that had their tag in the old message."""
-    pairs = (pair for fields in _pairs_of_structs(old, new) for pair in fields)
+    pairs = chain.from_iterable(_pairs_of_structs(old, new))
     return {id(after) for before, after in pairs if before and after and before.tag == after.tag is not None}
 
 

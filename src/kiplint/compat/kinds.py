@@ -28,8 +28,6 @@ class NewMessage(Change, frozen=True, dict=True):
 class PropertyChange(Change, frozen=True, dict=True):
     """A property of a message changed its value."""
 
-    attribute: ClassVar[str]
-
     @fact
     def was(self) -> str:
         """The property in the old set."""
@@ -39,9 +37,6 @@ class PropertyChange(Change, frozen=True, dict=True):
     def now(self) -> str:
         """The property in the new set; empty where it is gone."""
         return _text(self.messages[1], self.attribute)
-
-    def _side(self, number: int) -> Side:
-        return {self.key: getattr(self.messages[number], self.attribute)}
 
 
 class MessageRenamed(PropertyChange, frozen=True, dict=True):
@@ -75,11 +70,7 @@ class RecordTypeMoved(Change, frozen=True, dict=True):
 class ValidVersionsChange(Change, frozen=True, dict=True):
     """A change of the valid versions."""
 
-    key = "validVersions"
-
-    def _side(self, number: int) -> Side:
-        message = self.messages[number]
-        return {self.key: str(message.valid)} if message else {}
+    key, attribute = "validVersions", "valid"
 
 
 class VersionDropped(ValidVersionsChange, frozen=True, dict=True):
@@ -146,12 +137,8 @@ class ReleasedUnstable(Change, frozen=True, dict=True):
 class ListenersChange(Change, frozen=True, dict=True):
     """A change of the listeners that serve a request."""
 
-    key = "listeners"
+    key, attribute = "listeners", "listeners"
     listeners: Annotated[tuple[str, ...], "The listeners that the change is about."] = ()
-
-    def _side(self, number: int) -> Side:
-        message = self.messages[number]
-        return {self.key: list(message.listeners)} if message else {}
 
 
 class ListenerRemoved(ListenersChange, frozen=True, dict=True):
@@ -165,11 +152,7 @@ class ListenerAdded(ListenersChange, frozen=True, dict=True):
 class DeprecationChange(Change, frozen=True, dict=True):
     """A change of the deprecated versions (KIP-896)."""
 
-    key = "deprecatedVersions"
-
-    def _side(self, number: int) -> Side:
-        message = self.messages[number]
-        return {self.key: str(message.deprecated)} if message else {}
+    key, attribute = "deprecatedVersions", "deprecated"
 
 
 class Deprecated(DeprecationChange, frozen=True, dict=True):
@@ -260,6 +243,10 @@ class FieldChange(Change, frozen=True, dict=True):
     fields: FieldPair = (None, None)
     around: Around = ()
     key = "versions"
+    old_key: ClassVar[str] = "name"
+    """The property of the old field to point to."""
+    whole: ClassVar[str] = ""
+    """The property of the message to point to where no field is the cause."""
 
     @fact
     def subject(self) -> str:
@@ -298,13 +285,17 @@ class FieldChange(Change, frozen=True, dict=True):
         """At the field, or at the fields from which it was removed."""
         if self.fields[1]:
             return Spot(self.message.file, self.fields[1].pointer, self.key)
+        if self.whole and not any(self.fields):
+            return Spot(self.message.file, "", self.whole)
         return Spot(self.message.file, self.around[1].pointer if self.around else "", "fields")
 
     @property
     def old_spot(self) -> Spot | None:
-        """At the name of the old field."""
+        """At the name of the old field, or at the property that changed."""
         was = self.messages[0]
-        return Spot(was.file, self.fields[0].pointer, "name") if was and self.fields[0] else None
+        if was and self.fields[0]:
+            return Spot(was.file, self.fields[0].pointer, self.old_key)
+        return Spot(was.file, "", self.whole) if was and self.whole and not any(self.fields) else None
 
     def _side(self, number: int) -> Side:
         message, version = self.messages[number], self.versions.lowest
@@ -329,6 +320,7 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
     """The bytes of a released version changed, or their meaning; without a field, of the whole version."""
 
     same: Annotated[bool, "Whether the bytes are the same and only their meaning changed."] = False
+    whole = "fields"
 
     @property
     def detail(self) -> str:
@@ -342,12 +334,6 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
         """At the type, where the field is in both."""
         spot = super().spot
         return spot._replace(key="type") if spot and self.was and self.now else spot
-
-    @property
-    def old_spot(self) -> Spot | None:
-        """At the fields, without a field."""
-        was = self.messages[0]
-        return super().old_spot if any(self.fields) or not was else Spot(was.file, "", "fields")
 
     def _side(self, number: int) -> Side:
         message = self.messages[number]
@@ -384,17 +370,7 @@ class FlexibleChanged(Encoded, frozen=True, dict=True):
     """The encoding of a field, or of the whole message, changed because it became flexible or no longer is."""
 
     flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
-
-    @property
-    def spot(self) -> Spot | None:
-        """At the field, or at the message's flexible versions."""
-        return super().spot if any(self.fields) else Spot(self.message.file, "", "flexibleVersions")
-
-    @property
-    def old_spot(self) -> Spot | None:
-        """The same in the old set."""
-        was = self.messages[0]
-        return super().old_spot if any(self.fields) or not was else Spot(was.file, "", "flexibleVersions")
+    whole = "flexibleVersions"
 
     def _side(self, number: int) -> Side:
         message = self.messages[number]
@@ -420,29 +396,22 @@ class FieldsReordered(FieldChange, frozen=True, dict=True):
 class AttributeChanged(FieldChange, frozen=True, dict=True):
     """A property of a field that no byte shows changed its value."""
 
-    attribute: ClassVar[str]
-
     @fact
     def was(self) -> str:
         """The property in the old set, in words."""
-        return _word(self._value(0))
+        return self._words(0)
 
     @fact
     def now(self) -> str:
         """The property in the new set, in words."""
-        return _word(self._value(1))
+        return self._words(1)
 
-    @property
-    def old_spot(self) -> Spot | None:
-        """At the property."""
-        spot = super().old_spot
-        return spot._replace(key=self.key) if spot else None
-
-    def _value(self, side: int) -> object:
-        return getattr(self.fields[side], self.attribute)
+    def _words(self, side: int) -> str:
+        value = getattr(self.fields[side], self.attribute)
+        return str(value).lower() if isinstance(value, bool) else str(value) or "left out"
 
     def _side(self, number: int) -> Side:
-        return {self.key: self._value(number)}
+        return {self.key: getattr(self.fields[number], self.attribute)}
 
 
 class FieldRenamed(AttributeChanged, frozen=True, dict=True):
@@ -462,57 +431,44 @@ class FieldRenamed(AttributeChanged, frozen=True, dict=True):
 class StructRenamed(AttributeChanged, frozen=True, dict=True):
     """The name of a struct changed."""
 
-    key, attribute = "type", "type"
+    key, old_key, attribute = "type", "type", "type"
 
-    @fact
-    def was(self) -> str:
-        """The struct's name in the old set."""
-        return self.fields[0].element_type if self.fields[0] else ""
-
-    @fact
-    def now(self) -> str:
-        """The struct's name in the new set."""
-        return self.fields[1].element_type if self.fields[1] else ""
+    def _words(self, side: int) -> str:
+        field = self.fields[side]
+        return field.element_type if field else ""
 
 
 class DefaultChanged(AttributeChanged, frozen=True, dict=True):
     """The default of a field changed."""
 
-    key, attribute = "default", "default"
+    key, old_key, attribute = "default", "default", "default"
 
-    @fact
-    def was(self) -> str:
-        """The default in the old set, in quotes if there is one."""
-        return quoted(self.fields[0])
-
-    @fact
-    def now(self) -> str:
-        """The default in the new set, in quotes if there is one."""
-        return quoted(self.fields[1])
+    def _words(self, side: int) -> str:
+        return quoted(self.fields[side])
 
 
 class EntityTypeChanged(AttributeChanged, frozen=True, dict=True):
     """The entity type of a field changed."""
 
-    key, attribute = "entityType", "entity_type"
+    key, old_key, attribute = "entityType", "entityType", "entity_type"
 
 
 class MapKeyChanged(AttributeChanged, frozen=True, dict=True):
     """The keys of an array changed."""
 
-    key, attribute = "mapKey", "map_key"
+    key, old_key, attribute = "mapKey", "mapKey", "map_key"
 
 
 class IgnorableChanged(AttributeChanged, frozen=True, dict=True):
     """A field became ignorable, or is no longer ignorable."""
 
-    key, attribute = "ignorable", "ignorable"
+    key, old_key, attribute = "ignorable", "ignorable", "ignorable"
 
 
 class AboutChanged(AttributeChanged, frozen=True, dict=True):
     """The description of a field changed."""
 
-    key, attribute = "about", "about"
+    key, old_key, attribute = "about", "about", "about"
 
 
 class FieldAddition(FieldChange, frozen=True, dict=True):
@@ -551,10 +507,6 @@ def quoted(field: Field | None) -> str:
     return "null" if field.defaults_to_null else f'"{field.default}"'
 
 
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value) or "left out"
-
-
 class TagChanged(FieldChange, frozen=True, dict=True):
     """The tag of a field changed."""
 
@@ -591,18 +543,12 @@ class NewTag(FieldChange, frozen=True, dict=True):
 class TagReused(FieldChange, frozen=True, dict=True):
     """A tag number was reused with another meaning."""
 
-    key = "tag"
+    key, old_key = "tag", "tag"
 
     @fact
     def old_type(self) -> str:
         """The type of the field that had the number."""
         return self.fields[0].type if self.fields[0] else ""
-
-    @property
-    def old_spot(self) -> Spot | None:
-        """At the tag."""
-        spot = super().old_spot
-        return spot._replace(key="tag") if spot else None
 
     def _side(self, number: int) -> Side:
         field = self.fields[number]

@@ -45,16 +45,14 @@ def rollout_rules(header: int, config: Config | None = None, known: Sequence[Rul
     """
     config = config or Config()
     rules = [rule for rule in known or make_ruleset(config, load_rules(config, "")).known if rule.id in RULES]
-    kept = []
+    active = []
     for rule in rules:
+        configured = rule
         if rule.id == MISSING:
             on = rule.severity if rule.severity != "off" or MISSING in config.severity else rule.spec.on
-            kept.append(replace(rule, severity=on, params={**rule.params, "header": header}))
-        else:
-            kept.append(rule)
-    active = [
-        rule for rule in kept if rule.severity != "off" and not any(matches(name, rule.id) for name in config.ignore)
-    ]
+            configured = replace(rule, severity=on, params={**rule.params, "header": header})
+        if configured.severity != "off" and not any(matches(name, rule.id) for name in config.ignore):
+            active.append(configured)
     return RuleSet(active, active)
 
 
@@ -155,11 +153,10 @@ def _half_violation(violation: Violation, half: Message) -> Iterator[HalfViolati
 
 def _of_header(head: SchemaSet, rules: RuleSet) -> HalfViolation | None:
     header = head.request_header
-    violations = rules.violations("message", [header]) if header else []
-    identity = (violation for violation in violations if violation.rule.id == IDENTITY)
-    return (
-        next((item for violation in identity for item in _half_violation(violation, header)), None) if header else None
-    )
+    if header is None:
+        return None
+    violations = (item for item in rules.violations("message", [header]) if item.rule.id == IDENTITY)
+    return next((half for violation in violations for half in _half_violation(violation, header)), None)
 
 
 Adoption = Literal["done", "missing", "wrong", "new", "exempt", "dead"]
@@ -380,21 +377,15 @@ def _row(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header
     old = base.request if base and standing.has_base else None
     assessment = _find_violation(standing, rpc, base) or _progress(standing, head, rpc, base, header)
     at = assessment.culprit or request or rpc.response
-    return RolloutRow(
-        name=rpc.name,
-        api_key=rpc.api_key,
-        status=assessment.status,
-        base_versions=str(old.valid) if old else "",
-        versions=str(request.valid) if request else "none",
-        header_versions={str(versions): number for versions, number in header_map(request)} if request else {},
-        message=assessment.text,
-        rule=assessment.rule,
-        severity=assessment.severity,
-        file=at.file if at else "",
-        key=assessment.key,
-        message_name=at.name if at else "",
-        note=assessment.note,
-    )
+    headers = {str(versions): number for versions, number in header_map(request)} if request else {}
+    versions = (str(old.valid) if old else "", str(request.valid) if request else "none", headers)
+    return _of(rpc, assessment, versions, at)
+
+
+def _of(rpc: Rpc, assessment: Assessment, versions: tuple[str, str, dict[str, int]], at: Message | None) -> RolloutRow:
+    status, text, rule, severity, _, key, note = assessment
+    place = (at.file, key, at.name) if at else ("", key, "")
+    return RolloutRow(rpc.name, rpc.api_key, status, *versions, text, rule, severity, *place, note)
 
 
 def _gone(standing: Standing, rpc: Rpc) -> RolloutRow:
@@ -409,17 +400,6 @@ def _gone(standing: Standing, rpc: Rpc) -> RolloutRow:
         text += f"; it is frozen at versions {frozen} and must stay" if frozen is not None else ""
         text += '; to retire it, keep its files with "validVersions": "none"' if frozen is None else ""
         assessment = Assessment(status, text, rule if status == "wrong" else "", culprit=request or rpc.response)
-    at = assessment.culprit
-    return RolloutRow(
-        name=rpc.name,
-        api_key=rpc.api_key,
-        status=assessment.status,
-        base_versions=str(request.valid) if request else "none",
-        versions="none",
-        header_versions={},
-        message=assessment.text,
-        rule=assessment.rule,
-        file=at.file if at and assessment.rule else "",
-        key="name" if assessment.rule else "",
-        message_name=at.name if at and assessment.rule else "",
-    )
+    assessment = assessment._replace(key="name" if assessment.rule else "")
+    at = assessment.culprit if assessment.rule else None
+    return _of(rpc, assessment, (str(request.valid) if request else "none", "none", {}), at)
