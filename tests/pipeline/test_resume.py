@@ -30,7 +30,7 @@ def begun(lake: Lake, request: Request) -> Snapshot:
 
 
 def asked(lake: Lake, *sources: str, resume: bool = True, paths: tuple[str, ...] = ()) -> Request:
-    return make_request(lake, sources, paths, resume=resume)
+    return make_request(lake, Request(tuple(sources), tuple(paths)), resume=resume)
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def test_resume_refuses_other_sources(lake: Lake) -> None:
 def test_what_is_not_said_again_is_as_it_was(lake: Lake, tmp_path: Path) -> None:
     file = tmp_path / "strict.toml"
     file.write_text("")
-    begun(lake, make_request(lake, [SOURCE], ["clients/*"], "x", config=str(file)))
-    assert make_request(lake, (), resume=True) == Request((SOURCE,), ("clients/*",), "x", str(file))
-    assert make_request(lake, (), resume=True, config="other.toml").config == os.path.abspath("other.toml")
+    begun(lake, make_request(lake, Request((SOURCE,), ("clients/*",), "x", str(file))))
+    assert make_request(lake, Request(()), resume=True) == Request((SOURCE,), ("clients/*",), "x", str(file))
+    assert make_request(lake, Request((), config="other.toml"), resume=True).config == os.path.abspath("other.toml")
 
 
 def test_other_sources_are_added_and_removed_by_name(lake: Lake) -> None:
@@ -77,15 +77,17 @@ def test_other_sources_are_added_and_removed_by_name(lake: Lake) -> None:
     said = (
         f"{lake} was read from other sources ({other} is new, {SOURCE} is missing); change them with --add and --remove"
     )
-    assert complaint(lambda: make_request(lake, [other])) == said
-    both = make_request(lake, (), add=[other])
+    assert complaint(lambda: make_request(lake, Request((other,)))) == said
+    both = make_request(lake, Request(()), add=[other])
     assert both == Request((SOURCE, other), ("clients/*",), "x")
     begun(lake, both)
-    assert make_request(lake, [other, SOURCE]).sources == (other, SOURCE)
-    assert make_request(lake, (), remove=["x"]) == Request((other,), ("clients/*",))
-    assert make_request(lake, (), add=[f"z={SET}"], remove=["x", "y"]).sources == (f"z={SET}",)
-    assert complaint(lambda: make_request(lake, (), remove=["w"])) == (
+    assert make_request(lake, Request((other, SOURCE))).sources == (other, SOURCE)
+    assert make_request(lake, Request(()), remove=["x"]) == Request((other,), ("clients/*",))
+    assert make_request(lake, Request(()), add=[f"z={SET}"], remove=["x", "y"]).sources == (f"z={SET}",)
+    assert complaint(lambda: make_request(lake, Request(()), remove=["w"])) == (
         f"the lake has no source w: there are {SOURCE}, {other}"
     )
-    assert complaint(lambda: make_request(lake, (), remove=["x", "y"])) == "no source would be left"
-    assert complaint(lambda: make_request(lake, [SOURCE], add=[other])).startswith("--add and --remove change ")
+    assert complaint(lambda: make_request(lake, Request(()), remove=["x", "y"])) == "no source would be left"
+    assert complaint(lambda: make_request(lake, Request((SOURCE,)), add=[other])).startswith(
+        "--add and --remove change "
+    )

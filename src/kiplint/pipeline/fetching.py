@@ -120,7 +120,8 @@ def _object(place: str) -> tuple[Storage, str]:
 def scratch() -> Path:
     """Where this process may put what others of its machine find too: Spark's own on an executor, else a new one."""
     directories = os.environ.get("SPARK_LOCAL_DIRS", "") if _is_worker() else ""
-    return Path(directories.partition(",")[0]) if directories else _own()
+    with _making:
+        return Path(directories.partition(",")[0]) if directories else own_directory()
 
 
 def _is_worker() -> bool:
@@ -128,20 +129,16 @@ def _is_worker() -> bool:
     return bool(known and known.SparkFiles._is_running_on_worker)
 
 
-def _own() -> Path:
-    with _making:
-        return _made_once()
-
-
 @cache
-def _made_once() -> Path:
+def own_directory() -> Path:
+    """A directory of this process, which goes with it."""
     place = mkdtemp(prefix="kiplint-")
 
-    def gone() -> None:
+    def remove() -> None:
         shutil.rmtree(place, ignore_errors=True)
-        _made_once.cache_clear()
+        own_directory.cache_clear()
 
-    at_end(gone)
+    at_end(remove)
     return Path(place)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.fetching import FILES, GIT, leaving_nothing, object_at, on_this_machine, state_of
-from kiplint.pipeline.lake.delta import Batches
-from kiplint.pipeline.lake.schema import Columns, batch, columns, ddl, table, text
+from kiplint.pipeline.fetching import FILES, GIT, object_at, on_this_machine, state_of
+from kiplint.pipeline.lake.schema import Columns, table, text
 from kiplint.pipeline.lake.storage import local_path, require_no_secret, store_of
 from kiplint.pipeline.tables import Sets
 from kiplint.sources.cleanup import close
@@ -27,8 +25,6 @@ from kiplint.sources.schema_files import SourceError, is_walked
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kiplint.pipeline.stage import Work
-
 LISTED: Columns = {
     "key": "string",
     "tree": "string",
@@ -37,14 +33,8 @@ LISTED: Columns = {
 """`key` stands for a revision's content before that is known, `tree` is what git walks, the others are of `Sets`."""
 THREADS = 8
 """Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
-MANY = 1_000
-"""So many sources of Kafka's size take as long to list, on two cores, as Spark takes to start: some 9 s."""
 EVERY, PATIENCE = 0.05, 20
 """On interrupt: poll interval in seconds, and maximum polls while the running git calls of threads are stopped."""
-A_JOB = 2_000
-"""The sources of one job: what it comes to must fit into the driver's JVM, and into what Spark lets a job return."""
-TO_LIST = columns("at int, name, path, ref")
-OUTCOME = columns("at int, pickled binary")
 Problem = tuple[str, str]
 
 
@@ -194,19 +184,16 @@ def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]
 
 
-def list_all(
-    sources: Sequence[Source], patterns: tuple[str, ...], cluster: Work | None = None
-) -> tuple[list[Line], list[Problem], list[Problem]]:
+def list_all(sources: Sequence[Source], patterns: tuple[str, ...]) -> tuple[list[Line], list[Problem], list[Problem]]:
     """The lines of history of all sources; what is wrong with those that cannot be listed, and their lines.
 
     A line that cannot be listed is a source and a lineage: each that it may have had, where no lineage is named. All
-    is in the order of the sources. With a `cluster` its executors do it. Raises UsageError for two equal lines.
+    is in the order of the sources. Raises UsageError for two equal lines.
     """
     lines: dict[tuple[str, str], Line] = {}
     problems: list[Problem] = []
     lost: list[Problem] = []
-    outcomes = _by_executors(cluster, sources, patterns) if cluster else _by_threads(sources, patterns)
-    for source, outcome in zip(sources, outcomes, strict=True):
+    for source, outcome in zip(sources, _by_threads(sources, patterns), strict=True):
         if isinstance(outcome, str):
             problems.append((source.name, outcome))
             lost += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
@@ -215,19 +202,6 @@ def list_all(
             raise UsageError(f"two sources are called {outcome.source} and have {outcome.lineage or 'no history'}")
         lines[outcome[:2]] = outcome
     return list(lines.values()), problems, lost
-
-
-def list_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Batches of `TO_LIST` to batches of `OUTCOME`."""
-
-    def each(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for rows in batches:
-            for row in rows.to_pylist():
-                outcome = _outcome(patterns, Source(row["name"], row["path"], row["ref"]))
-                there = outcome if isinstance(outcome, str) else outcome._replace(location=outcome.path)
-                yield batch(OUTCOME, [(row["at"], pickle.dumps(there))])
-
-    return leaving_nothing(each)
 
 
 def _outcome(patterns: tuple[str, ...], source: Source) -> Outcome:
@@ -258,12 +232,3 @@ def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Ou
         raise
     pool.shutdown()
     return outcomes
-
-
-def _by_executors(work: Work, sources: Sequence[Source], patterns: tuple[str, ...]) -> Iterator[Outcome]:
-    for start in range(0, len(sources), A_JOB):
-        some = sources[start : start + A_JOB]
-        tasks = work.local(TO_LIST, ((at, *source) for at, source in enumerate(some)))
-        spread = tasks.repartition(min(len(some), work.parallelism * 4))
-        made = spread.mapInArrow(list_in_arrow(patterns), ddl(OUTCOME)).toArrow().sort_by("at")
-        yield from map(pickle.loads, made["pickled"].to_pylist())

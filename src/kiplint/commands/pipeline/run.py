@@ -71,37 +71,27 @@ def run(options: Options) -> int:
     of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
     again: a second run only works on what is new, and one that was interrupted goes on where it was.
     """
-    from kiplint.commands.pipeline.lake import is_elsewhere, need_spark, one_session
+    from kiplint.commands.pipeline.lake import need_spark, one_session
 
     need_spark()
     from kiplint.cli.process import CLEAN, FINDINGS, Ended
     from kiplint.engine.config import configure
     from kiplint.pipeline.lake.lake import Lake
-    from kiplint.pipeline.run import Watcher, check_stages, make_request
+    from kiplint.pipeline.run import Request, Watcher, check_stages, make_request
     from kiplint.pipeline.run import run as run_stages
     from kiplint.pipeline.stage import Engine
 
     stages = check_stages(options.stages)
     lake = Lake(options.out)
-    request = make_request(
-        lake,
-        options.source,
-        options.path,
-        options.upstream or "",
-        config=options.config or "",
-        resume=options.resume,
-        add=options.add,
-        remove=options.remove,
-        across=options.across,
-    )
+    asked = Request(options.source, options.path, options.upstream or "", options.config or "", options.across)
+    request = make_request(lake, asked, resume=options.resume, add=options.add, remove=options.remove)
     console = Console(options.quiet)
     try:
         with one_session(options.cluster, quiet=options.quiet) as session:
             configuration = configure(config=request.config or {})
             watcher = Watcher(console.begun, console.done)
-            far = is_elsewhere(options.cluster)
             engine = Engine.of(configuration.rules(), configuration.config.released)
-            run_stages(lake, request, engine, session, watcher, stages, far=far, repair=options.resume)
+            run_stages(lake, request, engine, session, watcher, stages, repair=options.resume)
     except (KeyboardInterrupt, Ended):
         console.interrupted(lake)
         raise

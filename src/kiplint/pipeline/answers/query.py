@@ -287,7 +287,7 @@ def make_views(work: Work) -> tuple[str, ...]:
     for kind in TABLES.values():
         work.frame(kind).createOrReplaceTempView(kind.NAME)
     work.read(Runs.COLUMNS, all_parts(work.lake.storage)).createOrReplaceTempView(Runs.NAME)
-    views = definitions("`", across=bool(work.snapshot.request.get("across")))
+    views = definitions(across=bool(work.snapshot.request.get("across")))
     for name, text in views.items():
         work.spark.sql(text).createOrReplaceTempView(name)
     return (*TABLES, Runs.NAME, *views)

@@ -141,7 +141,7 @@ class Duck:
                 self.names.append(kind.NAME)
             self._connection.register(Runs.NAME, reader.lake.dataset(all_parts(self._storage), Runs.COLUMNS))
             self.names.append(Runs.NAME)
-            for name, text in {**definitions('"', across=reader.across), **questions(reader.upstream)}.items():
+            for name, text in {**definitions(across=reader.across), **questions(reader.upstream)}.items():
                 self._connection.execute(f"CREATE VIEW {name} AS {text}")
                 self.names.append(name)
         for setting in _CLOSED:

@@ -10,8 +10,8 @@ from kiplint.pipeline.tables import RPC, STEPS, Cells, Changes, Findings
 _OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"
 _PATH: Final = "CASE WHEN t.directory = '' THEN f.name ELSE concat(t.directory, '/', f.name) END AS path"
 _FILES: Final = "sets s JOIN trees t ON t.root = s.root JOIN files f ON f.tree = t.tree"
-_FOUND: Final = ", ".join(f"g.{name if name != 'column' else '{column}'}" for name in list(Findings.COLUMNS)[3:])
-_CHANGED: Final = ", ".join(f"c.{name if name != 'column' else '{column}'}" for name in list(Changes.COLUMNS)[2:])
+_FOUND: Final = ", ".join(f"g.{name}" for name in list(Findings.COLUMNS)[3:])
+_CHANGED: Final = ", ".join(f"c.{name}" for name in list(Changes.COLUMNS)[2:])
 
 _SET_FINDINGS: Final = f"""
 SELECT {_OF_SET}, s.root, {_PATH}, {_FOUND}, t.tree, f.blob FROM {_FILES}
@@ -28,7 +28,7 @@ FROM {_FILES} JOIN messages m ON m.blob = f.blob
 """
 _SET_FIELDS: Final = f"""
 SELECT {_OF_SET}, {_PATH}, d.message_name, d.path AS field, d.type, d.versions, d.lowest, d.highest, d.nullable,
-  d.tagged, d.tag, d.ignorable, d.map_key, {{default}} AS {{default_name}}, d.entity_type, f.blob
+  d.tagged, d.tag, d.ignorable, d.map_key, d.default, d.entity_type, f.blob
 FROM {_FILES} JOIN fields d ON d.blob = f.blob
 """
 _RELEASES: Final = "SELECT source, lineage, position, release, commit, time, root FROM sets WHERE release IS NOT NULL"
@@ -40,7 +40,7 @@ _MATRIX: Final = f"""
 WITH tagged AS (SELECT DISTINCT source, release, root FROM releases)
 SELECT c.source AS client_source, c.release AS client, b.source AS broker_source, b.release AS broker,
   {", ".join(f"m.{name}" for name in list(Cells.COLUMNS)[2:])}
-FROM tagged c JOIN tagged b ON {{across}} OR c.source = b.source
+FROM tagged c JOIN tagged b ON $across OR c.source = b.source
 JOIN cells m ON m.client_root = c.root AND m.broker_root = b.root
 """
 
@@ -56,15 +56,10 @@ VIEWS: Final[Mapping[str, str]] = {
 """What each view has, by its name."""
 
 
-def definitions(quote: str, *, across: bool) -> Mapping[str, str]:
-    """The views as queries, by name; `quote` is what stands around a name that SQL has for itself.
-
-    `across` pairs the releases of all sources in `matrix`.
-    """
-    column, default = f"{quote}column{quote}", f"{quote}default{quote}"
+def definitions(*, across: bool) -> Mapping[str, str]:
+    """The views as queries, by name; `across` pairs the releases of all sources in `matrix`."""
     texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS, _MATRIX)
-    named = {"column": column, "default": f"d.{default}", "default_name": default, "across": str(across)}
-    return {name: text.format(**named).strip() for name, text in zip(VIEWS, texts, strict=True)}
+    return {name: text.replace("$across", str(across)).strip() for name, text in zip(VIEWS, texts, strict=True)}
 
 
 TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
