@@ -16,7 +16,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.pipeline.variation import Template, Variation, variations
-from kiplint.pipeline.lake.lake import Lake, Part, Parts
+from kiplint.pipeline.lake.delta import Part, Parts
+from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import TableFrame, arrow_schema, batch
 from kiplint.pipeline.tables import Blobs, Files, Roots, Sets, Sources, Trees
 

@@ -105,3 +105,12 @@ def test_a_table_that_is_misspelt() -> None:
     assert complaint(lambda: confined("SELECT * FROM set_finding", TABLES)) == (
         "there is no table 'set_finding' in the lake; did you mean set_findings?"
     )
+    assert complaint(lambda: confined("SELECT * FROM text.`/etc/hostname`", TABLES)).startswith(
+        "there is no table 'text.`/etc/hostname`' in the lake; there are "
+    )
+
+
+def test_an_error_names_its_place() -> None:
+    assert complaint(lambda: confined("SELEC 1", TABLES)) == (
+        "the query fails: Invalid expression / Unexpected token. Line 1, Col: 7."
+    )

@@ -40,7 +40,7 @@ def listed(lake: Lake, *sources: str) -> list[tuple[str, str]]:
     with lake.writing():
         work = Work(NO_SPARK, lake, lake.snapshot())
         keys = {key for line in lines for key in line.revisions.table["key"].to_pylist()}
-        known = {row["key"] for row in lake.read(work.parts(Roots), Roots.COLUMNS).to_pylist()}
+        known = {row["key"] for row in work.query("SELECT key FROM roots").to_pylist()}
         work.put(Roots, sorted((key, f"root of {key}") for key in keys - known), more=True)
         ingest.put_lines(work, context)
         lake.publish(work.snapshot, work.written, "ingest")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
+from pyspark.sql import SparkSession
 
 from kiplint.commands.pipeline.text import grids
 from kiplint.pipeline.answers.matrix import matrix, pair_matrix
@@ -13,6 +14,8 @@ from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
+from kiplint.pipeline.stage import Work
+from kiplint.pipeline.stages.matrix import PAIRS_WITHOUT_CELLS
 from kiplint.pipeline.tables import Cells, Sets, Trees
 from tools import complaint
 
@@ -71,3 +74,13 @@ def test_a_pair_is_named_by_its_sources(reader: Reader) -> None:
     assert pair_matrix(reader, "a:2.0", "2.0").client == "2.0"
     assert complaint(lambda: pair_matrix(reader, "2.1", "2.0")).startswith("there is no release 2.1 in the lake")
     assert complaint(lambda: pair_matrix(reader, "0.9", "2.0")) == "release 0.9 has no definitions"
+
+
+@pytest.mark.parametrize(("across", "missing"), [(True, 3), (False, 2)])
+def test_cells_are_made_for_pairs_of_contents_that_have_none(reader: Reader, across: bool, missing: int) -> None:
+    work = Work(cast(SparkSession, None), reader.lake, reader.snapshot)
+    assert work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(across))).num_rows == 0
+    known = [row for row in reader.rows(Cells) if row["client_root"] != "a 2.0"]
+    fewer = table(Cells.COLUMNS, ([*row.values()] for row in known))
+    found = work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(across)), cells=fewer).to_pylist()
+    assert [row["client_root"] for row in found] == ["a 2.0"] * missing

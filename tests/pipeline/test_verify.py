@@ -40,9 +40,9 @@ def test_damage_is_named(copy: Lake, table: str, way: str) -> None:
     assert list(verify(copy, snapshot)) == []
     part = max(copy.parts(table, snapshot.tables[table]), key=lambda part: part.size)
     WAYS[way](copy.path / part.name)
-    ((name, damaged, problem),) = verify(copy, snapshot)
-    assert (name, damaged) == (table, part.name)
-    assert problem.startswith(SAID[way])
+    (damaged,) = verify(copy, snapshot)
+    assert (damaged.table, damaged.part) == (table, part.name)
+    assert damaged.problem.startswith(SAID[way])
 
 
 def test_the_command(copy: Lake) -> None:

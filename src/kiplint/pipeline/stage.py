@@ -23,14 +23,11 @@ from kiplint.pipeline.lake.delta import (
     Output,
     Part,
     Parts,
-    Target,
+    read_parts,
     reading,
     returning,
     write_parts,
     write_table,
-)
-from kiplint.pipeline.lake.delta import (
-    read_parts as read_files,
 )
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.lake.schema import Columns, TableFrame, ddl, table
@@ -108,13 +105,17 @@ class Context(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A stage: its name, the tables that it reads and writes, and the module in `stages` whose function does it."""
+    """A stage: its name, the tables that it reads and writes, and the module in `stages` whose function does it.
+
+    The tables `aside` are not counted for people.
+    """
 
     name: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     module: str
     function: str = "run"
+    aside: tuple[str, ...] = ()
 
     def run(self, work: Work, context: Context) -> None:
         """Do the stage's work."""
@@ -128,26 +129,22 @@ class Stage(NamedTuple):
 
 
 STAGES = (
-    Stage("ingest", (), ("sets", "blobs", "trees"), "ingest"),
+    Stage("ingest", (), ("sets", "blobs", "trees"), "ingest", aside=("files", "roots", "sources", "problems")),
     Stage("lint", ("files",), ("findings",), "lint"),
     Stage("describe", ("blobs",), ("messages", "fields", "layouts"), "describe"),
-    Stage("compare", ("sets", "messages"), ("changes",), "compare"),
+    Stage("compare", ("sets", "messages"), ("changes",), "compare", aside=("pairs",)),
     Stage("spans", ("sets", "files", "trees", "blobs", "messages", "findings", "changes"), ("spans",), "spans"),
-    Stage("matrix", ("sets", "files", "trees", "messages", "fields"), ("cells",), "matrix"),
+    Stage("matrix", ("sets", "files", "trees", "messages", "fields"), ("cells",), "matrix", aside=("offers",)),
     Stage("drift", ("sets", "files", "trees", "layouts", "messages"), ("drift",), "matrix", "run_drift"),
 )
 PARTS = {"ingest": ("ingest", "ingest-walking"), "lint": ("lint", "lint-sets")}
 """Stages that are recorded in two parts: what was listed, and how contents are read; files alone, and sets."""
 
-ASIDE = {"files": "ingest", "roots": "ingest", "sources": "ingest", "problems": "ingest"}
-ASIDE |= {"pairs": "compare", "offers": "matrix"}
-"""The tables that a stage writes besides those that it is known for."""
-
 
 def undone(snapshot: Snapshot, tables: Iterable[str]) -> Snapshot:
     """A state without some tables, and without the stages that wrote them."""
     gone = set(tables)
-    stages = {stage.name for stage in STAGES if gone & {*stage.writes}} | {ASIDE[name] for name in gone & {*ASIDE}}
+    stages = [stage.name for stage in STAGES if gone & {*stage.writes, *stage.aside}]
     names = {part for stage in stages for part in PARTS.get(stage, (stage,))}
     return msgspec.structs.replace(
         snapshot,
@@ -231,7 +228,7 @@ class Work:
         """The rows of files."""
         if not parts:
             return self.spark.createDataFrame([], ddl(columns))
-        return read_files(self.spark, self.lake.storage, parts, columns, self.parallelism)
+        return read_parts(self.spark, self.lake.storage, parts, columns, self.parallelism)
 
     def local(self, columns: Columns, rows: Iterable[tuple[object, ...]] | pa.Table) -> DataFrame:
         """Rows of this process as a DataFrame, through a file: a session imports pandas to take them directly."""
@@ -284,7 +281,7 @@ class Work:
         self, df: DataFrame, function: Callable[[Batches], Iterator[Output]], columns: Mapping[str, Columns]
     ) -> tuple[dict[str, Parts], list[Problem]]:
         """Have workers apply a function to rows and write what it yields: the files of each table, and the problems."""
-        targets = {name: Target(self.lake.storage, self.lake.stage(name), kinds) for name, kinds in columns.items()}
+        targets = {name: (self.lake.storage, self.lake.stage(name), kinds) for name, kinds in columns.items()}
         parts: dict[str, list[Part]] = {name: [] for name in columns}
         problems: list[Problem] = []
         for name, *part, subject, problem in df.mapInArrow(returning(targets, function), ddl(RETURNED)).collect():
@@ -343,7 +340,7 @@ class Work:
 
     def note(self, stage: str, problems: Iterable[tuple[str, str]], *, anew: bool) -> None:
         """Record problems of a stage, as subject and text; `anew` forgets those it had before."""
-        before = self.lake.read(self.parts(Problems), Problems.COLUMNS).to_pylist()
+        before = self.query("SELECT * FROM problems").to_pylist()
         known = {tuple(row.values()) for row in before}
         kept = {row for row in known if not (anew and row[0] == stage)} | {(stage, *problem) for problem in problems}
         if kept != known or Problems.NAME not in self.snapshot.tables:

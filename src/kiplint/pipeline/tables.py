@@ -22,7 +22,6 @@ class Sources(TableFrame):
     `as_of` is null where the last run has read the line, else the state that it has stayed in since.
     """
 
-    NAME = "sources"
     ABOUT = "The lines of history of each source: where they are, and how many revisions each has."
     COLUMNS: ClassVar[Columns] = columns("source, lineage, kind, location, sets bigint, as_of timestamp")
 
@@ -34,7 +33,6 @@ class Sets(TableFrame):
     behind it, and the numbers of KIPs and of JIRA's issues (KAFKA-1) anywhere in its message.
     """
 
-    NAME = "sets"
     ABOUT = "The revisions of each line of history, in order: commits of a branch, tags, or a single directory."
     COLUMNS: ClassVar[Columns] = columns(
         "source, lineage, position int, commit, time timestamp, release, root, author, subject, parents array<string>, "
@@ -56,7 +54,6 @@ WINDOW along AS (PARTITION BY source, lineage ORDER BY position)
 class Trees(TableFrame):
     """A tree is a set's files: the id is made of their names and contents, and is the same wherever they lie."""
 
-    NAME = "trees"
     ABOUT = "The schema sets of each distinct content of a revision: directory and tree."
     COLUMNS: ClassVar[Columns] = columns("root, directory, tree")
 
@@ -64,7 +61,6 @@ class Trees(TableFrame):
 class Files(TableFrame):
     """`name` is the file's name in its directory, `blob` its content."""
 
-    NAME = "files"
     ABOUT = "The definition files of each distinct schema set: name and content."
     COLUMNS: ClassVar[Columns] = columns("tree, name, blob")
 
@@ -77,7 +73,6 @@ class Blobs(TableFrame):
     content is unreadable.
     """
 
-    NAME = "blobs"
     ABOUT = "The distinct contents of all JSON files: each is read once."
     COLUMNS: ClassVar[Columns] = columns("blob, kind, size int, data binary, problem")
 
@@ -89,7 +84,6 @@ class Messages(TableFrame):
     the definition says nothing of them.
     """
 
-    NAME = "messages"
     ABOUT = "The message that each distinct definition defines."
     COLUMNS: ClassVar[Columns] = {
         **columns("blob, message_name, type, api_key int, valid, lowest int, highest int, flexible"),
@@ -103,7 +97,6 @@ class Messages(TableFrame):
 class Fields(TableFrame):
     """`path` is the names from the message down, joined by dots; it is present from `lowest` to `highest`."""
 
-    NAME = "fields"
     ABOUT = "The fields of each distinct definition."
     COLUMNS: ClassVar[Columns] = columns(
         "blob, message_name, path, type, versions, lowest int, highest int, nullable, tagged, tag int, "
@@ -119,7 +112,6 @@ class Layouts(TableFrame):
     path, and how it travels.
     """
 
-    NAME = "layouts"
     ABOUT = "The wire layouts of each distinct definition, by range of versions."
     COLUMNS: ClassVar[Columns] = {
         **columns("blob, message_name, type, lowest int, highest int, layout, names"),
@@ -136,7 +128,6 @@ class Findings(TableFrame):
     `place` is the fingerprint's part without rule and message: the names that lead to the spot.
     """
 
-    NAME = "findings"
     ABOUT = "What check finds, once for each distinct file, or set where the set has a say."
     COLUMNS: ClassVar[Columns] = columns(
         "tree, name, blob, rule, severity, message, line int, column int, end_line int, end_column int, pointer, "
@@ -147,7 +138,6 @@ class Findings(TableFrame):
 class Changes(TableFrame):
     """The columns from `rule` on are the fields of `diff`'s JSON output; `old`, `new` and `proof` are JSON text."""
 
-    NAME = "changes"
     ABOUT = "What diff tells of each distinct pair of neighbouring contents."
     COLUMNS: ClassVar[Columns] = columns(
         "old_root, root, rule, severity, breaks, kind, message_name, message_type, versions, field, path, line int, "
@@ -170,7 +160,6 @@ class Spans(TableFrame):
     columns name, where a merge brought it, the last commit behind that merge that touched the file.
     """
 
-    NAME = "spans"
     ABOUT = "When each finding was introduced and fixed, and when each change came in, by commit and release."
     COLUMNS: ClassVar[Columns] = columns(
         "source, lineage, what, key, rule, severity, breaks, message_name, field, path, message, "
@@ -188,7 +177,6 @@ class Cells(TableFrame):
     zookeeper; `reason` says in words why they do not agree.
     """
 
-    NAME = "cells"
     ABOUT = "For each pair of contents of releases, client and broker, and each RPC: what they agree on."
     COLUMNS: ClassVar[Columns] = columns(
         "client_root, broker_root, api_key int, name, lowest int, highest int, chosen int, "
@@ -209,7 +197,6 @@ class Drift(TableFrame):
     layout, or the one that collides.
     """
 
-    NAME = "drift"
     ABOUT = "For each message and version of each fork: same as upstream, only in the fork, or a collision."
     COLUMNS: ClassVar[Columns] = columns(
         "source, lineage, commit, message_name, type, lowest int, highest int, status, renamed boolean, "
@@ -221,7 +208,6 @@ class Drift(TableFrame):
 class Problems(TableFrame):
     """`subject` is what the stage was at: a source, a commit, a file."""
 
-    NAME = "problems"
     ABOUT = "What could not be read or worked on, and why."
     COLUMNS: ClassVar[Columns] = columns("stage, subject, problem")
 
@@ -234,7 +220,6 @@ class Offers(TableFrame):
     that content runs: kraft where it can, else zookeeper, null where its messages do not tell.
     """
 
-    NAME = "offers"
     ABOUT = "The versions of each RPC that a content has as a client, and offers as a broker."
     COLUMNS: ClassVar[Columns] = {
         **columns("root, api_key int, name, lowest int, highest int, offered int"),
@@ -248,7 +233,6 @@ class Offers(TableFrame):
 class Roots(TableFrame):
     """What a revision's git tree (or a directory's state) comes to, so that it is walked once."""
 
-    NAME = "roots"
     ABOUT = "By id of a git tree, or state of a directory: the content that it holds."
     COLUMNS: ClassVar[Columns] = columns("key, root")
 
@@ -259,7 +243,6 @@ class Pairs(TableFrame):
     `released` stands for the releases of the lake that decided what is released, empty where the older content did.
     """
 
-    NAME = "pairs"
     ABOUT = "The pairs of contents that were compared."
     COLUMNS: ClassVar[Columns] = columns("old_root, root, released")
 
@@ -275,7 +258,6 @@ class Runs(TableFrame):
     of each table, `stages` what each stage has worked on. States before the number `oldest` are gone.
     """
 
-    NAME = "runs"
     ABOUT = "The states of the lake: a row for each stage that was published."
     COLUMNS: ClassVar[Columns] = {
         **columns("number bigint, run, stage, published timestamp, writer, sources array<string>, request"),

@@ -16,11 +16,11 @@ from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake.delta import rows_in, write_table
+from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.run import NAMES, Done, Request, check_stages, run
 from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.tables import TABLES, Blobs, Cells, Problems, Sets
+from kiplint.pipeline.tables import TABLES, Blobs, Problems, Sets
 
 from .conftest import SILENT, heard, never
 
@@ -63,25 +63,19 @@ def test_other_rules_are_linted_anew_and_nothing_else(
     strict.severity = {"style/about-missing": "error", "versions/field-above-valid": "warning"}
     done: list[Done] = []
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
-    run(copy, Request(sources), Engine.of(make_ruleset(strict, load_rules(strict, ""))), lambda: spark, heard(done))
-    assert [one.stage for one in done if one.seconds is not None] == ["lint", "spans"]
+    other = Engine.of(make_ruleset(strict, load_rules(strict, "")))
+    run(copy, Request(sources), other, lambda: spark, heard(done), [name for name in NAMES if name != "spans"])
+    assert [one.stage for one in done if one.seconds is not None] == ["lint"]
     before, after = _content(lake), _content(copy)
-    assert {name for name, rows in after.items() if rows != before[name]} == {"findings", "spans"}
+    assert {name for name, rows in after.items() if rows != before[name]} == {"findings"}
 
 
-def test_a_new_source_leaves_the_spans_and_cells_of_others(
+def test_a_new_source_leaves_the_spans_of_others(
     lake: Lake, engine: Engine, spark: SparkSession, sources: tuple[str, ...], history: Path, tmp_path: Path
 ) -> None:
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
-    cells = Reader(copy).table(Cells)
-    with copy.writing():
-        parts = write_table(cells.slice(0, 0), copy.storage, copy.stage("cells"))
-        copy.publish(copy.snapshot(), {"cells": parts}, "matrix")
-    run(
-        copy, Request((*sources, f"other={history}#tags")), engine, lambda: spark, SILENT, ("ingest", "spans", "matrix")
-    )
+    run(copy, Request((*sources, f"other={history}#tags")), engine, lambda: spark, SILENT, ("ingest", "spans"))
     before, after = _content(lake), _content(copy)
-    assert before["cells"] == after["cells"]
     added = [row for row in after["spans"] if row not in before["spans"]]
     assert {row.partition(", 'lineage'")[0] for row in added} == {"{'source': 'other'"}
     assert {part.rows for part in copy.parts("spans", copy.snapshot().tables["spans"])} == {

@@ -11,11 +11,11 @@ import pytest
 from benchmarks.sample import WHO
 from pyspark.sql import SparkSession
 
-from kiplint.pipeline.answers.reader import Reader, equals
+from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.run import Request, run
 from kiplint.pipeline.stage import A_HANDFUL, A_TASK, Engine, Work
-from kiplint.pipeline.tables import Cells, Drift, Spans
+from kiplint.pipeline.tables import Cells
 
 from .conftest import SILENT
 
@@ -83,7 +83,7 @@ def reader(repository: Path, spark: SparkSession, engine: Engine) -> Reader:
 
 
 def test_the_commit_behind_a_merge(reader: Reader, repository: Path) -> None:
-    found = reader.rows(Spans, where=equals(rule="style/about-missing", lineage="main"))
+    found = reader.duck.rows("SELECT * FROM spans WHERE rule = 'style/about-missing' AND lineage = 'main'")
     words = ["git", "-C", str(repository), "rev-parse", "main", "main^2"]
     merge, inner = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
     told = [(row["introduced_commit"], row["inner_commit"], row["inner_author"], row["inner_subject"]) for row in found]
@@ -92,7 +92,7 @@ def test_the_commit_behind_a_merge(reader: Reader, repository: Path) -> None:
 
 def test_what_a_fork_collides_on(reader: Reader) -> None:
     names = ("message_name", "status", "api_key", "upstream_name", "upstream_lineage", "upstream_release", "difference")
-    rows = [row for row in reader.rows(Drift, where=equals(source="fork")) if row["type"] == "request"]
+    rows = reader.duck.rows("SELECT * FROM drift WHERE source = 'fork' AND type = 'request'")
     assert {tuple(row[name] for name in names) for row in rows} == {
         ("WeatherRequest", "collision", 1, "WeatherRequest", "main", "1.0", "the bytes differ"),
         ("MoonRequest", "collision", 2, "TideRequest", "main", "1.0", "API key 2 is upstream's TideRequest"),

@@ -12,10 +12,16 @@ from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.stage import Work
 
 
-@pytest.mark.parametrize("name", ["runs", *VIEWS])
-def test_each_view_is_the_same(name: str, lake: Lake, spark: SparkSession) -> None:
+@pytest.fixture(scope="module")
+def reader(lake: Lake, spark: SparkSession) -> Reader:
+    """The sample's lake, with its views in the session."""
     make_views(Work(spark, lake, lake.snapshot()))
-    by_spark, by_duckdb = spark.table(name).toArrow(), Reader(lake).duck.table(f"SELECT * FROM {name}")
+    return Reader(lake)
+
+
+@pytest.mark.parametrize("name", ["runs", *VIEWS])
+def test_each_view_is_the_same(name: str, reader: Reader, spark: SparkSession) -> None:
+    by_spark, by_duckdb = spark.table(name).toArrow(), reader.duck.table(f"SELECT * FROM {name}")
     assert by_spark.column_names == by_duckdb.column_names
     assert sorted(map(repr, by_spark.to_pylist())) == sorted(map(repr, by_duckdb.to_pylist()))
     assert by_duckdb.num_rows

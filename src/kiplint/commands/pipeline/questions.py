@@ -273,11 +273,11 @@ class VerifyRoom:
         from kiplint.commands.pipeline.lake import open_lake, present_answer
 
         reader = open_lake(options.lake)
-        from kiplint.pipeline.answers.documents import DamagedPart, IntegrityDocument
+        from kiplint.pipeline.answers.documents import IntegrityDocument
         from kiplint.pipeline.lake.upkeep import verify
 
         parts = [part for table in reader.snapshot.tables.items() for part in reader.lake.parts(*table)]
-        damaged = tuple(DamagedPart(*damage) for damage in verify(reader.lake, reader.snapshot))
+        damaged = tuple(verify(reader.lake, reader.snapshot))
         answer = IntegrityDocument(1, len(parts), sum(part.rows for part in parts), damaged)
         present_answer(answer, options.output_format, options.color)
         return FINDINGS if damaged else CLEAN

@@ -144,7 +144,7 @@ class Console:
 
     def finish(self, lake: Lake) -> bool:
         """Say how many problems there were, and which sources could not be read; whether there were some."""
-        from kiplint.pipeline.answers.reader import Reader, equals
+        from kiplint.pipeline.answers.reader import Reader
         from kiplint.pipeline.tables import Problems
 
         reader = Reader(lake)
@@ -152,7 +152,7 @@ class Console:
         if problems and not self._quiet:
             message = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake}` says which"
             warn(f"warning: {message}")
-        lost = reader.rows(Problems, where=equals(stage="sources")) if problems else []
+        lost = reader.duck.rows("SELECT * FROM problems WHERE stage = 'sources'") if problems else []
         for row in lost:
             warn(f"warning: {row['subject']} could not be read, and stays as it was: {row['problem']}")
         return bool(lost)

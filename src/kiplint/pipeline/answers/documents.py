@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from kiplint.pipeline.lake.schema import Columns, columns
+from kiplint.pipeline.lake.upkeep import DamagedPart
 from kiplint.pipeline.tables import Cells, Drift, Problems, Sources, Spans
 
 Version = Literal[1]
@@ -261,14 +262,6 @@ class ReportDocument(msgspec.Struct, frozen=True):
     collisions: tuple[DriftRow, ...]
     problems: tuple[ProblemRow, ...]
     history: tuple[RevisionState, ...] = ()
-
-
-class DamagedPart(msgspec.Struct, frozen=True):
-    """A file of a table that is not as the lake's log has it."""
-
-    table: str
-    part: str
-    problem: str
 
 
 class IntegrityDocument(msgspec.Struct, frozen=True):

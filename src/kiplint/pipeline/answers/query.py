@@ -20,7 +20,7 @@ import pyarrow as pa
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.documents import QueryDocument
 from kiplint.pipeline.answers.reader import EXPLAIN, SECONDS, Duck
-from kiplint.pipeline.answers.views import definitions
+from kiplint.pipeline.answers.views import VIEWS, definitions
 from kiplint.pipeline.lake.delta import one_line
 from kiplint.pipeline.lake.lake import Lake, Snapshot, all_parts
 from kiplint.pipeline.stage import Work
@@ -269,8 +269,8 @@ def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, l
     """The rows of a query, at most `limit`; raises UsageError if the query is refused or fails."""
     from pyspark.errors import PySparkException
 
-    views = make_views(Work(spark, lake, snapshot))
-    written = confined(sql, views)
+    written = confined(sql, (*TABLES, Runs.NAME, *VIEWS))
+    make_views(Work(spark, lake, snapshot))
     try:
         frame = spark.sql(written)
         rows = frame.limit(limit + 1).toArrow()
@@ -282,12 +282,10 @@ def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, l
     return _document(rows.to_batches(), frame.columns, limit)
 
 
-def make_views(work: Work) -> tuple[str, ...]:
-    """Name the tables of a lake for queries, and those that put things together; the names of all."""
+def make_views(work: Work) -> None:
+    """Name the tables of a lake for queries in Spark's SQL, and the views on them."""
     for kind in TABLES.values():
         work.frame(kind).createOrReplaceTempView(kind.NAME)
     work.read(Runs.COLUMNS, all_parts(work.lake.storage)).createOrReplaceTempView(Runs.NAME)
-    views = definitions(across=bool(work.snapshot.request.get("across")))
-    for name, text in views.items():
+    for name, text in definitions(across=bool(work.snapshot.request.get("across"))).items():
         work.spark.sql(text).createOrReplaceTempView(name)
-    return (*TABLES, Runs.NAME, *views)

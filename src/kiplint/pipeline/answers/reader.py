@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import duckdb
 import pyarrow as pa
@@ -61,41 +61,14 @@ class Reader:
         """The files of a table, none when it is not there."""
         return self.lake.parts(kind.NAME, self.snapshot.tables.get(kind.NAME))
 
-    def table(self, kind: type[TableFrame], columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
-        """A table, or some columns or rows of it.
-
-        Raises UsageError when the stage that writes it has not run, or when its files are damaged.
-        """
+    def rows(self, kind: type[TableFrame]) -> list[Row]:
+        """The rows of a table. Raises UsageError when its stage has not run, or when its files are damaged."""
         self.require(kind)
-        return self.lake.read(self.parts(kind), kind.COLUMNS, where, list(columns or kind.COLUMNS))
-
-    def rows(self, kind: type[TableFrame], columns: Sequence[str] | None = None, where: Any = None) -> list[Row]:
-        """The same as rows."""
-        rows: list[Row] = self.table(kind, columns, where).to_pylist()
-        return rows
+        return self.duck.rows(f"SELECT * FROM {kind.NAME}")
 
     def count(self, kind: type[TableFrame]) -> int:
         """How many rows a table has; none when it is not there."""
         return rows_in(self.parts(kind))
-
-
-def is_one_of(column: str, values: Iterable[Any]) -> Any:
-    """A condition for `where`: the column, which holds text where there are none, has one of these values."""
-    import pyarrow.compute as pc
-
-    listed = list(values)
-    return pc.field(column).isin(pa.array(listed, None if listed else pa.string()))
-
-
-def equals(**values: Any) -> Any:
-    """A condition for `where`: all these columns have these values."""
-    import pyarrow.compute as pc
-
-    conditions = None
-    for column, value in values.items():
-        condition = pc.field(column) == value
-        conditions = condition if conditions is None else conditions & condition
-    return conditions
 
 
 def _no_lake(lake: Lake) -> UsageError:

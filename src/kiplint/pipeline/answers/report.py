@@ -18,19 +18,17 @@ from kiplint.pipeline.answers.documents import (
 )
 from kiplint.pipeline.answers.history import states
 from kiplint.pipeline.answers.matrix import between_nodes
-from kiplint.pipeline.answers.reader import Reader, equals, is_one_of
+from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.answers.views import AUTHOR
 from kiplint.pipeline.tables import (
     COLLISION,
     FINDING,
     Blobs,
     Changes,
-    Drift,
     Files,
     Findings,
     Messages,
     Offers,
-    Problems,
     Sets,
     Sources,
     Spans,
@@ -50,13 +48,17 @@ WHERE what = 'finding' OR breaks IN ('wire', 'storage')
 _DRIFT = "SELECT source, lineage, status, count(*) AS layouts FROM drift GROUP BY ALL ORDER BY ALL"
 
 
+_COLLISIONS = "SELECT * FROM drift WHERE status = $1 ORDER BY source, lineage, message_name, type, lowest, highest"
+_DATA = "SELECT blob, data FROM blobs WHERE blob IN (SELECT unnest($1::VARCHAR[]))"
+
+
 def report(reader: Reader) -> ReportDocument:
     """The report: all findings and grave breaks in time. Raises UsageError where a stage is missing that it needs."""
     sources = sorted(map(_nearby, reader.rows(Sources)), key=_line)
     reader.require(Spans, Sets)
     spans = sorted(reader.duck.rows(_SPANS), key=_in_time)
-    collisions = sorted(reader.rows(Drift, where=equals(status=COLLISION)) if reader.count(Drift) else [], key=_drifted)
-    problems = reader.rows(Problems) if reader.count(Problems) else []
+    collisions = reader.duck.rows(_COLLISIONS, [COLLISION])
+    problems = reader.duck.rows("SELECT * FROM problems ORDER BY ALL")
     cells = reader.duck.rows(_OF_CLIENTS, [between_nodes(reader)])
     return ReportDocument(
         version=1,
@@ -67,7 +69,7 @@ def report(reader: Reader) -> ReportDocument:
         matrix={row["status"]: row["cells"] for row in cells},
         drift=typed(DriftCount, reader.duck.rows(_DRIFT)),
         collisions=typed(DriftRow, collisions),
-        problems=typed(ProblemRow, sorted(problems, key=lambda row: tuple(map(str, row.values())))),
+        problems=typed(ProblemRow, problems),
         history=states(reader).sets if reader.count(Offers) else (),
     )
 
@@ -87,10 +89,6 @@ def _line(row: Row) -> tuple[str, str]:
     return row["source"], row["lineage"]
 
 
-def _drifted(row: Row) -> tuple[Any, ...]:
-    return *_line(row), row["message_name"], row["type"], row["lowest"], row["highest"]
-
-
 _NEWEST = """
 WITH newest AS (
   SELECT source, lineage, max(position) AS position, arg_max(root, position) AS root FROM sets GROUP BY ALL
@@ -108,7 +106,7 @@ def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
     lines = reader.duck.rows("SELECT DISTINCT source, lineage FROM sets")
     (all_files,) = reader.duck.rows(_NEWEST.format("count(*) AS count", "trees USING (root) JOIN files USING (tree)"))
     rows = reader.duck.rows(_NEWEST.format("s.*", "set_findings s USING (source, lineage, position)"))
-    blobs = reader.rows(Blobs, ("blob", "data"), is_one_of("blob", {row["blob"] for row in rows}))
+    blobs = reader.duck.rows(_DATA, [[row["blob"] for row in rows]])
     texts = {row["blob"]: row["data"] or b"" for row in blobs}
     findings: list[Finding] = []
     sources: dict[str, bytes] = {}

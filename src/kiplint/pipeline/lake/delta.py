@@ -190,17 +190,8 @@ A_BATCH = 256
 """Rows of Python that become Arrow's at once."""
 
 
-class Target:
-    """A table to write: its columns, and a folder for its files that is not there yet."""
-
-    def __init__(self, storage: Storage, folder: str, columns: Columns) -> None:
-        self.columns = columns
-        self._storage = storage
-        self._folder = folder
-
-    def open(self) -> PartWriter:
-        """A writer of one more file."""
-        return PartWriter(self._storage, f"{self._folder}/part-{token_hex(8)}.parquet", arrow_schema(self.columns))
+Target = tuple[Storage, str, Columns]
+"""A table to write: where, a folder for its files that is not there yet, and its columns."""
 
 
 class PartWriter:
@@ -251,6 +242,11 @@ class PartWriter:
         self._size = 0
 
 
+def part_writer(storage: Storage, folder: str, columns: Columns) -> PartWriter:
+    """A writer of one more file of a folder."""
+    return PartWriter(storage, f"{folder}/part-{token_hex(8)}.parquet", arrow_schema(columns))
+
+
 def write_table(table: pa.Table, storage: Storage, folder: str) -> Parts:
     """The rows of this process as one file in a folder that is not there yet, or none."""
     return write_rows(table.to_batches(), table.schema, storage, folder)
@@ -270,7 +266,7 @@ def write_parts(df: DataFrame, storage: Storage, folder: str) -> Parts:
     columns = dict(df.dtypes)
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        writer = Target(storage, folder, columns).open()
+        writer = part_writer(storage, folder, columns)
         for rows in batches:
             writer.write(rows)
         if part := writer.close():
@@ -285,7 +281,7 @@ def returning(
     """Turn a worker's function that writes rows of several tables into a function that returns `RETURNED`."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        writers = {name: target.open() for name, target in targets.items()}
+        writers = {name: part_writer(*target) for name, target in targets.items()}
         held: dict[str, list[Row]] = {name: [] for name in targets}
         returned: list[Row] = []
         for name, rows in function(batches):
@@ -294,10 +290,10 @@ def returning(
                 continue
             held[name] += rows
             if len(held[name]) >= A_BATCH:
-                writers[name].write(batch(targets[name].columns, held[name]))
+                writers[name].write(batch(targets[name][2], held[name]))
                 held[name] = []
         for name, writer in writers.items():
-            writer.write(batch(targets[name].columns, held[name]))
+            writer.write(batch(targets[name][2], held[name]))
             if part := writer.close():
                 returned.append((name, *part, None, None))
         if returned:

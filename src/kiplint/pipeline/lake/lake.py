@@ -192,9 +192,6 @@ def files_of(storage: Storage, row: Snapshot) -> Parts:
     return tuple(part for name, version in row.tables.items() for part in parts_of(storage, name, version))
 
 
-__all__ = ["Lake", "Part", "Parts", "Snapshot", "StageState"]
-
-
 class Lake:
     """A lake at a path or URI that all machines of the cluster see under the same name. Raises UsageError."""
 
@@ -239,17 +236,6 @@ class Lake:
         with reading(self.storage):
             schema = arrow_schema(columns)
             return ds.dataset(names(parts), schema=schema, format="parquet", filesystem=self.storage.files)
-
-    def read(
-        self, parts: Iterable[Part], columns: Columns, where: Any = None, taken: list[str] | None = None
-    ) -> pa.Table:
-        """Columns of files in this process, all or those `taken`; `where` is a condition of Arrow's on any of them.
-
-        Raises UsageError.
-        """
-        dataset = self.dataset(parts, columns)
-        with reading(self.storage):
-            return dataset.to_table(columns=taken or list(columns), filter=where)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

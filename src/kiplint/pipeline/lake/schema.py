@@ -132,6 +132,9 @@ class TableFrame:
     COLUMNS: ClassVar[Columns]
     ABOUT: ClassVar[str]
 
+    def __init_subclass__(cls) -> None:
+        cls.NAME = cls.__name__.lower()
+
     def __post_init__(self) -> None:
         actual, expected = self.df.dtypes, list(self.COLUMNS.items())
         if actual != expected:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from kiplint.pipeline.lake.delta import Part, Parts, damage_of, head_of, names, parts_of, reading, write_rows
@@ -118,17 +119,17 @@ def _small(parts: Parts) -> Parts:
     return tuple(part for part in parts if part.size < SMALL)
 
 
-class Damage(NamedTuple):
-    """A file of a table that is not as the log has it, and what is wrong with it."""
+class DamagedPart(msgspec.Struct, frozen=True):
+    """A file of a table that is not as the lake's log has it."""
 
     table: str
     part: str
     problem: str
 
 
-def verify(lake: Lake, snapshot: Snapshot) -> Iterator[Damage]:
+def verify(lake: Lake, snapshot: Snapshot) -> Iterator[DamagedPart]:
     """Read every file of a state against the log, and yield those that are damaged. Raises UsageError."""
     for name, version in sorted(snapshot.tables.items()):
         for part in lake.parts(name, version):
             if problem := damage_of(lake.storage, part):
-                yield Damage(name, part.name, problem)
+                yield DamagedPart(name, part.name, problem)

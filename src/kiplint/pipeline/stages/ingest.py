@@ -133,7 +133,7 @@ def put_lines(work: Work, context: Context) -> None:
         (line.source, line.lineage, line.kind, line.path, len(line.revisions), None) for line in context.lines
     ]
     sets = work.query(_SETS, **_listed(context.lines))
-    known = work.lake.read(work.parts(Sources), Sources.COLUMNS).to_pylist()
+    known = work.query("SELECT * FROM sources").to_pylist()
     old = [row for row in known if (row["source"], row["lineage"]) in context.lost]
     if old:
         sources += [(*list(row.values())[:-1], row["as_of"] or work.snapshot.published) for row in old]

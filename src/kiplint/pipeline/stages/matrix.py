@@ -134,7 +134,7 @@ WITH sides AS (
 )
 SELECT {", ".join(Cells.COLUMNS)} FROM reasoned
 """
-_PAIRS = """
+PAIRS_WITHOUT_CELLS = """
 WITH defined AS (
   SELECT source, root FROM sets WHERE release IS NOT NULL AND root IN (SELECT root FROM trees)
 )
@@ -153,7 +153,7 @@ def run(work: Work, context: Context) -> None:
             work.add(kind.NAME, (), more=False)
     if parts:
         work.put(Offers, work.sql(_OFFERS, trees=work.read(Trees.COLUMNS, parts)), more=True)
-    pairs = work.query(_PAIRS.replace("$across", str(context.across)))
+    pairs = work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(context.across)))
     if pairs.num_rows:
         work.put(Cells, work.sql(_CELLS, pairs=work.local(PAIRS, pairs)), more=True)
 
