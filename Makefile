@@ -139,6 +139,9 @@ docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.
 	@$(BIN)/python docs/pictures.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
+pictures: $(VENV)/installed-docs $(VENV)/packs ## take the pictures of README.md and the guide; needs Chromium
+	@$(BIN)/python docs/pictures.py
+
 editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
 	@cp LICENSE editors/vscode/LICENSE
 	@cd editors/vscode && npm ci --no-audit --no-fund --silent && npx --no-install vsce package --out kiplint.vsix

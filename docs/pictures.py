@@ -63,7 +63,7 @@ def pictures(history: Path, lake: Path) -> list[Picture]:
     return [
         Picture(
             "terminal",
-            ("check", "structs/undefined/bad", "tags/gap/bad", "--isolated", "--color", "always"),
+            ("check", "kip-1313", "tags/gap/bad", "--isolated", "--color", "always"),
             height=430,
         ),
         Picture("check", ("check", "tags", "versions", "rpc", "--isolated"), "*"),
@@ -113,7 +113,7 @@ def _shots(browser: Any, page: str, picture: Picture, folder: Path) -> Iterator[
         tab = context.new_page()
         tab.goto(file.as_uri() + (f"#{picture.anchor}" if picture.anchor not in ("", "*") else ""))
         if picture.anchor == "*":
-            tab.locator("details > summary").first.click()
+            tab.locator("details[data-item] > summary").first.click()
         tab.wait_for_timeout(100)
         tab.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
         yield f"{picture.name}-{scheme}.png", tab.screenshot(animations="disabled")

@@ -170,6 +170,16 @@ def test_warnings_are_the_real_ones(results: dict[str, Result]) -> None:
     assert listed(with_severity(results, "warning")) == WARNINGS.strip().splitlines()
 
 
+def test_the_readme_quotes_findings_of_trunk(results: dict[str, Result], repo: Path) -> None:
+    shown = {
+        f"{one.path}:{one.span.line}:{one.span.column}: {one.severity} {one.rule} {one.summary}"
+        for one in results["clients"].findings
+    }
+    quoted = (repo / "README.md").read_text("utf-8").partition("```text\n")[2].partition("```")[0].splitlines()
+    assert len(quoted) == 3
+    assert {f"clients/{line}" for line in quoted} <= shown
+
+
 def test_notes_are_few(results: dict[str, Result]) -> None:
     assert Counter(one.rule for one in with_severity(results, "info")) == NOTES
 

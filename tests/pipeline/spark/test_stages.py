@@ -90,6 +90,14 @@ def test_the_commit_behind_a_merge(reader: Reader, repository: Path) -> None:
     assert told == [(merge, inner, "Ann", "Forget what it is")]
 
 
+def test_spans_of_a_source_without_releases(repository: Path, spark: SparkSession, engine: Engine) -> None:
+    lake = Lake(repository.parent / "unreleased")
+    run(lake, Request((f"up={repository}#main",)), engine, lambda: spark, SILENT)
+    columns = "first_release, before_first_release, backports"
+    rows = Reader(lake).duck.rows(f"SELECT {columns} FROM spans WHERE rule = 'style/about-missing'")
+    assert [dict(row) for row in rows] == [{"first_release": None, "before_first_release": False, "backports": []}]
+
+
 def test_what_a_fork_collides_on(reader: Reader) -> None:
     names = ("message_name", "status", "api_key", "upstream_name", "upstream_lineage", "upstream_release", "difference")
     rows = reader.duck.rows("SELECT * FROM drift WHERE source = 'fork' AND type = 'request'")

@@ -213,7 +213,8 @@ def run(work: Work, context: Context) -> None:
     if bases:
         whole = with_releases(work.spark, whole, work.frame(Sets), work.local(BASES, bases))
     else:
-        whole = whole.drop("fixed_release").selectExpr("*", "false AS before_first_release", "array() AS backports")
+        no_releases = ("false AS before_first_release", "CAST(array() AS array<string>) AS backports")
+        whole = whole.drop("fixed_release").selectExpr("*", *no_releases)
     missing = {name: kind for name, kind in Spans.COLUMNS.items() if name not in whole.columns}
     nulls = [f"CAST(NULL AS {kind}) AS {name}" for name, kind in missing.items()]
     work.put(Spans, whole.selectExpr("*", *nulls).select(*Spans.COLUMNS), more=True)
