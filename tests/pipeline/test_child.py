@@ -62,6 +62,12 @@ def test_a_child_that_the_user_ends(number: int) -> None:
     assert ended(number) == 128 + number
 
 
+def test_time_has_an_end(lake: Path, tmp_path: Path) -> None:
+    sql = "SELECT sum(a.range + b.range) FROM range(100000000) a, range(100000) b"
+    ran = kiplint("pipeline", "query", lake, sql, "--timeout", "1", cwd=tmp_path)
+    assert ran == (2, "", "error: the query takes more than 1 seconds\n")
+
+
 def test_too_little_memory_is_one_line(lake: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "kiplint", "pipeline", "query", str(lake), "SELECT 1"]
     limit = (300 << 20, 300 << 20)

@@ -152,14 +152,6 @@ def test_a_column_that_is_misspelt(reader: Reader) -> None:
     assert said.endswith(", at SELECT source, ^nope FROM sets")
 
 
-@pytest.mark.parametrize("seconds", [0.2, 0.0])
-def test_time_has_an_end(reader: Reader, seconds: float) -> None:
-    """Also when it is over before the query has begun."""
-    sql = "SELECT sum(a.range + b.range) FROM range(100000000) a, range(100000) b"
-    assert complaint(lambda: query(reader, sql, 10, seconds)) == f"the query takes more than {seconds:g} seconds"
-    assert first(reader, "SELECT 1") == 1
-
-
 def test_so_many_rows_and_no_more(reader: Reader) -> None:
     found = query(reader, "SELECT position, release FROM sets", 3)
     assert (len(found.rows), found.truncated) == (3, True)

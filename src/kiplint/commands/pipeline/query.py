@@ -58,12 +58,12 @@ def run(options: Options) -> int:
     reader = open_lake(options.lake)
     from kiplint.pipeline.answers.query import query, stream
 
-    _limit_time(options.timeout)
-
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, options.timeout)
     if options.output_format in ("csv", "parquet"):
-        with stream(reader, options.sql, options.timeout) as batches:
+        with stream(reader, options.sql) as batches:
             return write_rows(batches, options.output_format, options.limit)
-    answer = query(reader, options.sql, options.limit or SHOWN, options.timeout)
+    answer = query(reader, options.sql, options.limit or SHOWN)
     return present_answer(answer, options.output_format, options.color)
 
 
@@ -84,15 +84,11 @@ MEMORY: Final = 4 << 30
 """The address space of the process, in bytes."""
 LEAST: Final = 1 << 30
 """The address space that DuckDB and Arrow need."""
-SLACK: Final = 1
-"""Seconds beyond the deadline in which the process can end by itself."""
-_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM") if hasattr(signal, name))
+_ENDING: Final = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 def _begin_child() -> int:
-    """Go on in a child process with the limits; its id in the parent, and 0 in the child or where there is none."""
-    if not hasattr(os, "fork"):
-        return 0
+    """Go on in a child process with the limits on memory; its id in the parent, and 0 in the child."""
     sys.stdout.flush()
     sys.stderr.flush()
     # What a handler raises while the hooks of libraries run around a fork is lost, so signals wait until `_end_of`.
@@ -110,13 +106,6 @@ def _begin_child() -> int:
         if limit < LEAST:  # the libraries would end the process themselves
             raise MemoryError
     return child
-
-
-def _limit_time(seconds: float) -> None:
-    """Let the system end this process soon after the deadline, whatever it does then."""
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, seconds + SLACK)
 
 
 def _end_of(child: int, seconds: float) -> int:

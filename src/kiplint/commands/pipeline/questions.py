@@ -12,6 +12,10 @@ from kiplint.cli.options import (
     OpenOption,
     Option,
 )
+from kiplint.cli.process import CLEAN, FINDINGS
+from kiplint.commands.pipeline.lake import open_lake, present_answer
+from kiplint.engine.errors import UsageError
+from kiplint.text.words import plural
 
 
 class BlameRoom:
@@ -39,7 +43,6 @@ class BlameRoom:
 
         Findings as they came in and were fixed, and changes, each with its commit and the first release that has it.
         """
-        from kiplint.commands.pipeline.lake import open_lake, present_answer
         from kiplint.engine.config import configure
 
         reader = open_lake(options.lake)
@@ -76,9 +79,6 @@ class MatrixRoom:
 
         The same as `kiplint negotiate` says of two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases.
         """
-        from kiplint.commands.pipeline.lake import open_lake, present_answer
-        from kiplint.engine.errors import UsageError
-
         client, broker = options.client, options.broker
         if client and not broker:
             raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
@@ -116,7 +116,6 @@ class RolloutRoom:
     @staticmethod
     def run(options: "RolloutRoom.Options") -> int:
         """Show how far a request header version has come, over time and releases (KIP-1313)."""
-        from kiplint.commands.pipeline.lake import open_lake, present_answer
 
         reader = open_lake(options.lake)
         from kiplint.pipeline.answers.history import rollout
@@ -155,9 +154,6 @@ class ChangesRoom:
         those that break something. Between A and B the changes are those that `kiplint diff` reports; `next` is the
         newest revision of a source's branches.
         """
-        from kiplint.commands.pipeline.lake import open_lake, present_answer
-        from kiplint.engine.errors import UsageError
-
         if options.span and options.since:
             raise UsageError(f"changes takes two revisions or --since, not {options.span} and --since {options.since}")
         reader = open_lake(options.lake, options.as_of or "")
@@ -205,7 +201,6 @@ class ForksRoom:
         lacks some versions, `behind` upstream's changes since the base.
         """
         from kiplint.cli.output import present
-        from kiplint.commands.pipeline.lake import open_lake
 
         reader = open_lake(options.lake)
         from kiplint.commands.pipeline.result import ForksAnswer
@@ -235,10 +230,6 @@ class OptimizeRoom:
         What runs that were killed have left behind is removed, too, and nothing else. A run does this by itself once a
         table has many small files.
         """
-        from kiplint.cli.process import CLEAN
-        from kiplint.commands.pipeline.lake import open_lake
-        from kiplint.text.words import plural
-
         lake = open_lake(options.lake).lake
         from kiplint.pipeline.lake.upkeep import optimize
 
@@ -269,9 +260,6 @@ class VerifyRoom:
 
         `kiplint pipeline run --resume` makes the tables of damaged files again.
         """
-        from kiplint.cli.process import CLEAN, FINDINGS
-        from kiplint.commands.pipeline.lake import open_lake, present_answer
-
         reader = open_lake(options.lake)
         from kiplint.pipeline.answers.documents import IntegrityDocument
         from kiplint.pipeline.lake.upkeep import verify

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.documents import QueryDocument
-from kiplint.pipeline.answers.reader import EXPLAIN, SECONDS, Duck
+from kiplint.pipeline.answers.reader import EXPLAIN, Duck
 from kiplint.pipeline.answers.views import VIEWS, definitions
 from kiplint.pipeline.lake.delta import one_line
 from kiplint.pipeline.lake.lake import Lake, Snapshot, all_parts
@@ -57,20 +57,20 @@ _PLACE: Final = re.compile(r"\n\nLINE [0-9]+: .*", re.DOTALL)
 
 
 @contextmanager
-def stream(reader: Reader, sql: str, seconds: float = SECONDS) -> Iterator[pa.RecordBatchReader]:
+def stream(reader: Reader, sql: str) -> Iterator[pa.RecordBatchReader]:
     """The rows of a query, batch by batch; raises UsageError, with a caret, if the query is refused or fails."""
     duck = reader.duck
     written = _written(duck, sql)
     try:
-        with duck.reader(written, seconds) as batches:
+        with duck.reader(written) as batches:
             yield batches
     except (duckdb.Error, pa.ArrowException) as error:
         raise _failed(sql, duck.complaint(written) or str(error)) from None
 
 
-def query(reader: Reader, sql: str, limit: int, seconds: float = SECONDS) -> QueryDocument:
+def query(reader: Reader, sql: str, limit: int) -> QueryDocument:
     """The rows of a query, at most `limit`. Raises UsageError as `stream` does."""
-    with stream(reader, sql, seconds) as batches:
+    with stream(reader, sql) as batches:
         return _document(batches, batches.schema.names, limit)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -84,10 +83,6 @@ def _no_lake(lake: Lake) -> UsageError:
 
 MEMORY: Final = "2GB"
 EXPLAIN: Final = "EXPLAIN\n"
-SECONDS: Final = 60.0
-"""The longest that one query may take."""
-AGAIN: Final = 0.05
-"""Seconds after which a query that goes on is interrupted once more."""
 _CLOSED: Final = (
     f"SET memory_limit = '{MEMORY}'",
     "SET temp_directory = ''",
@@ -127,13 +122,25 @@ class Duck:
 
     def table(self, sql: str, values: Sequence[object] = ()) -> pa.Table:
         """The same as an Arrow table."""
-        with self._bounded(), reading(self._storage), self._damage():
-            return self._connection.sql(sql, params=list(values)).to_arrow_table()
+        try:
+            with reading(self._storage), self.running():
+                return self._connection.sql(sql, params=list(values)).to_arrow_table()
+        except duckdb.Error as error:
+            with reading(self._storage):
+                raise OSError(one_line(error)) from None
 
     @contextmanager
-    def reader(self, sql: str, seconds: float = SECONDS) -> Iterator[pa.RecordBatchReader]:
-        """The rows of a query as a stream of batches; raises `duckdb.Error`, and UsageError when it takes too long."""
-        with self._bounded(seconds):
+    def running(self) -> Iterator[None]:
+        """Where a query runs: raises UsageError when it takes too much memory."""
+        try:
+            yield
+        except duckdb.OutOfMemoryException:
+            raise UsageError(f"the query takes more than {MEMORY} of memory") from None
+
+    @contextmanager
+    def reader(self, sql: str) -> Iterator[pa.RecordBatchReader]:
+        """The rows of a query as a stream of batches; raises `duckdb.Error`."""
+        with self.running():
             yield self._connection.sql(sql).to_arrow_reader(2048)
 
     def parsed(self, sql: str) -> str:
@@ -148,35 +155,3 @@ class Duck:
         except duckdb.Error as error:
             return str(error)
         return ""
-
-    @contextmanager
-    def _bounded(self, seconds: float = SECONDS) -> Iterator[None]:
-        late, over = threading.Event(), threading.Event()
-
-        def watch() -> None:
-            if not over.wait(seconds):
-                late.set()
-                self._connection.interrupt()
-                while not over.wait(AGAIN):  # the first is lost where the query has not begun by then
-                    self._connection.interrupt()
-
-        watching = threading.Thread(target=watch, daemon=True)
-        watching.start()
-        try:
-            yield
-        except (duckdb.Error, pa.ArrowException) as error:
-            if late.is_set():
-                raise UsageError(f"the query takes more than {seconds:g} seconds") from None
-            if isinstance(error, duckdb.OutOfMemoryException):
-                raise UsageError(f"the query takes more than {MEMORY} of memory") from None
-            raise
-        finally:
-            over.set()
-            watching.join()
-
-    @contextmanager
-    def _damage(self) -> Iterator[None]:
-        try:
-            yield
-        except duckdb.Error as error:
-            raise OSError(one_line(error)) from None
