@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.notes import documented_versions, has_licence, is_in_flux, names_plainly, trailing_spaces
+from kiplint.model.message import Message
+from kiplint.model.notes import documented_versions, is_in_flux, names_plainly
+from kiplint.model.spec import MessageSpec
 
 LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
+
+
+def of(data: bytes) -> Message:
+    return Message(MessageSpec(name="A", type="data", valid_versions="0"), data=data)
 
 
 def names_version(data: bytes, version: int) -> bool:
@@ -87,7 +93,7 @@ def test_long_numbers_are_read_in_part() -> None:
     ],
 )
 def test_has_licence(text: bytes, found: bool) -> None:
-    assert has_licence(text) is found
+    assert of(text).has_licence is found
 
 
 @pytest.mark.parametrize(
@@ -95,7 +101,7 @@ def test_has_licence(text: bytes, found: bool) -> None:
     [(b"a \n", 1), (b"a\t \r\nb", 1), (b"a\n \n\t\n", 2), (b"a ", 1), (b" a\n", 0), (b"a\n\n", 0), (b"", 0)],
 )
 def test_trailing_spaces(text: bytes, lines: int) -> None:
-    assert trailing_spaces(text) == lines
+    assert of(text).trailing_spaces == lines
 
 
 @pytest.mark.parametrize(
@@ -119,4 +125,4 @@ def test_notes_that_a_message_is_in_flux(comment: str, flux: bool) -> None:
     [(b"a \nb\t \n", 2), (b"a b\n  c", 0), (b" \r\n\t", 2), (b"a \rb", 0), (b"a" + b" " * 100_000 + b"b", 0)],
 )
 def test_lines_that_end_in_blanks(data: bytes, number: int) -> None:
-    assert trailing_spaces(data) == number
+    assert of(data).trailing_spaces == number

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.notes import body_start, heading, paragraphs
+from kiplint.model.message import Message
+from kiplint.model.notes import body_start, paragraphs
+from kiplint.model.spec import MessageSpec
 
 LICENCE = "// Under the Apache License, Version 2.0.\n// See the License."
 NOTE = "// Version 1 adds Pages."
@@ -25,7 +27,7 @@ NOTE = "// Version 1 adds Pages."
 )
 def test_the_heading_is_the_licence(before: str, expected: str, notes: list[str]) -> None:
     data = f'{before}\n{{\n  "name": "X"\n}}\n'.encode()
-    assert heading(data) == expected
+    assert Message(MessageSpec(name="A", type="data", valid_versions="0"), data=data).heading == expected
     assert [paragraph.text for paragraph in paragraphs(data)] == notes
 
 

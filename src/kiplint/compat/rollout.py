@@ -30,9 +30,10 @@ IDENTITY = "kip-1313/request-header-v3"
 OFFSETS = "kip-1313/offset-delete"
 OF_ENTRIES = ("kip-1313/header-unknown", "kip-1313/body-not-flexible")
 TELEMETRY = ("kip-1313/telemetry-fields", "kip-1313/telemetry-header")
-_WITH_FIELDS: Final = frozenset(
+WITH_FIELDS: Final = frozenset(
     {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
 )
+"""The messages with a client instance id of their own, until the header carries it."""
 RULES = (FROZEN, GONE, *HALVES, *MOVED, DIFFERENT, *OF_ENTRIES, *TELEMETRY, OFFSETS, IDENTITY, MISSING)
 """The rules, the most important first: the first that an RPC violates decides its status."""
 
@@ -118,7 +119,7 @@ def _all_violations(
     for violation in rules.violations("header_range", (entry for half in halves for entry in half.header_ranges)):
         if violation.rule.id != OFFSETS:  # depends on the base: see `_second_header`
             yield from _half_violation(violation, violation.element.message)
-    fields = (field for half in halves if half.name in _WITH_FIELDS for field in half.fields)
+    fields = (field for half in halves if half.name in WITH_FIELDS for field in half.fields)
     for violation in rules.violations("field", fields):
         yield from _half_violation(violation, violation.element.message)
     for violation in rules.violations("rpc", (rpc for rpc in head.rpcs if not rpc.is_coordinator)):

@@ -37,41 +37,19 @@ _SPECS = {
     "Struct": (FieldSpec, StructSpec),
     "Container": (MessageSpec, FieldSpec, StructSpec),
 }
-FIXERS: Mapping[str, str] = {
-    "instead": "",
-    "suggestion": "",
-    "drop": "",
-    "json5": "problem",
-    "trailing-comma": "problem",
-    "byte-order-mark": "problem",
-    "block-comment": "problem",
-    "unused-ignore": "problem",
-    "closing-bracket": "problem",
-    "coerced-value": "problem",
-    "misspelt-property": "problem",
-    "default-null": "field",
-    "default-octal": "field",
-    "written-type": "field",
-    "header-map": "message",
-    "header-start": "header_range",
-    "header-overlap": "header_range",
-    "header-order": "header_range",
-    "lagging-half": "rpc",
-    "frozen": "message",
-    "header-zero": "message",
-    "next-api-key": "message",
-    "flexible-versions": "message",
-    "file-name": "message",
-    "usual-heading": "message",
-    "unused-struct": "struct",
-    "acronym": "field",
-    "flag": "field",
-    "usual-about": "field",
-    "header-gap": "header_range",
-    "version-before": "note",
-    "misspelt-word": "word",
-    "doubled-word": "word",
+_FIXERS_OF = {
+    "": "instead suggestion drop",
+    "problem": "json5 trailing-comma byte-order-mark block-comment unused-ignore closing-bracket coerced-value "
+    "misspelt-property",
+    "field": "default-null default-octal written-type acronym flag usual-about",
+    "message": "header-map frozen header-zero next-api-key flexible-versions file-name usual-heading",
+    "header_range": "header-start header-overlap header-order header-gap",
+    "rpc": "lagging-half",
+    "struct": "unused-struct",
+    "note": "version-before",
+    "word": "misspelt-word doubled-word",
 }
+FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() for name in names.split()}
 """The fixers that a rule may name, and the kind of element that each is for; the first three are for all."""
 
 RANGE_FACTS = {

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, entity_problems, load, range_problems
-from kiplint.model.message import Message
 from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import Rpc, SchemaSet, Surroundings
 
@@ -146,7 +145,7 @@ def file_violations(definitions: list[Definition], reported: set[str], rules: Ru
     messages = [definition.message for definition in selected if definition.message]
     yield from rules.violations("problem", _problems(selected))
     yield from rules.violations("message", messages)
-    yield from rules.violations("field", _fields(messages))
+    yield from rules.violations("field", (field for message in messages for field in message.all_fields))
     yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
     yield from rules.violations("header_range", (entry for message in messages for entry in message.header_ranges))
     if rules.has("note"):
@@ -163,11 +162,6 @@ def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
         if definition.message:
             for noted in chain(range_problems(definition.message), entity_problems(definition.message)):
                 yield ProblemElement(noted, definition.file, definition.message)
-
-
-def _fields(messages: list[Message]) -> Iterator[object]:
-    for message in messages:
-        yield from message.all_fields
 
 
 def set_violations(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None = None) -> Iterator[Violation]:

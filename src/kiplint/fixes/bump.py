@@ -53,8 +53,7 @@ def bump(
             look += [f"{half.name}: {item}" for item in add_version(draft, version, comment, unstable=unstable)]
             _carry_map(draft, version)
         elif names:
-            edit = note_edit(draft.document, _note(version, half, names, note))
-            draft.add([edit] if edit else [])
+            draft.add(note_edit(draft.document, _note(version, half, names, note)))
         taken = {struct.name for struct in half.structs}
         for field in added[half.name]:
             add_field(draft, field, version, entities or {}, taken)

@@ -142,7 +142,7 @@ def lagging_half(case: FixerCase) -> Fix | None:
     missing = VersionRange.of(half.valid.highest + 1, highest)
     words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
     note = note_edit(case.document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
-    return case.unsafe([*edits, note] if note else edits)
+    return case.unsafe([*edits, *note])
 
 
 def frozen(case: FixerCase) -> Fix | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from kiplint.compat.rollout import IDENTITY, rollout
+from kiplint.compat.rollout import IDENTITY, INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
 from kiplint.fixes.draft import Draft
 from kiplint.fixes.new_version import (
@@ -49,8 +49,7 @@ def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> t
     done: list[str] = []
     if version not in message.valid:
         draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
-        edit = note_edit(draft.document, f"Version {version} adds ClientInstanceId (KIP-1313).")
-        draft.add([edit] if edit else [])
+        draft.add(note_edit(draft.document, f"Version {version} adds ClientInstanceId (KIP-1313)."))
         done.append(f"version {version}")
     if "ClientInstanceId" not in message.by_name and draft.document.find("/fields") is not None:
         draft.append("/fields", field_like(draft.document, draft.node("/fields"), _field(version, tagged=tagged)))
@@ -69,13 +68,8 @@ def _field(version: int, *, tagged: bool) -> dict[str, Any]:
 
 
 HEADER: Final = 3
-INSTANCE_ID: Final = "ClientInstanceId"
 MISROUTING: Final = 5
 """The version of ApiVersions that KIP-1242 brings, behind header 2."""
-TELEMETRY: Final = frozenset(
-    {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
-)
-"""The messages with a client instance id of their own, until the header carries it."""
 
 
 def migrate(
@@ -180,11 +174,10 @@ def _lead_on(
         done += [f"{INSTANCE_ID} leaves {message.name}"] if dropped else []
         comment = _note(message, version, header, flexed=flexed, dropped=dropped)
         if message.valid.highest < version:
-            ending = (INSTANCE_ID,) if message.name in TELEMETRY else ()
+            ending = (INSTANCE_ID,) if message.name in WITH_FIELDS else ()
             look += [f"{message.name}: {item}" for item in add_version(draft, version, comment, ending=ending)]
         elif header or flexed or dropped:
-            edit = note_edit(draft.document, comment)
-            draft.add([edit] if edit else [])
+            draft.add(note_edit(draft.document, comment))
     entries = declared_map(message) if message.declares_headers and message.header_ranges else None
     before = entries or derived_map(message)
     if header is None and version not in message.flexible:
@@ -196,7 +189,7 @@ def _lead_on(
 
 def _drop_id(draft: Draft, version: int) -> bool:
     message = draft.message
-    field = message.by_name.get(INSTANCE_ID) if message.name in TELEMETRY else None
+    field = message.by_name.get(INSTANCE_ID) if message.name in WITH_FIELDS else None
     if field is None or not field.versions or version - 1 not in field.versions:
         return False
     if version in field.versions:

@@ -8,37 +8,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kiplint.fixes.new_version import BadField, FieldToAdd, field_text, map_text, properties_of
+from kiplint.fixes.new_version import BadField, FieldToAdd, field_text, map_text, parse_fields, properties_of
 from kiplint.model.headers import header_map
-from kiplint.model.notes import has_licence
 from kiplint.model.schemas import SchemaSet
 from kiplint.text.edit import Document
 from kiplint.versions import ALL
 
 _NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
 _UNIT: Final = "  "
-_RESPONSE: Final[tuple[dict[str, Any], ...]] = (
-    {
-        "name": "ThrottleTimeMs",
-        "type": "int32",
-        "versions": "0+",
-        "about": "How long the request was held back for a quota, in milliseconds, or 0.",
-    },
-    {
-        "name": "ErrorCode",
-        "type": "int16",
-        "versions": "0+",
-        "about": "Why the request failed as a whole, or 0 if it did not.",
-    },
-    {
-        "name": "ErrorMessage",
-        "type": "string",
-        "versions": "0+",
-        "nullableVersions": "0+",
-        "default": "null",
-        "about": "More about the failure, or null.",
-    },
-)
+_RESPONSE: Final = """
+ThrottleTimeMs:int32 -- How long the request was held back for a quota, in milliseconds, or 0.,
+ErrorCode:int16 -- Why the request failed as a whole, or 0 if it did not.,
+ErrorMessage:string?=null -- More about the failure, or null.
+"""
+"""The fields that every response begins with, in the notation of `parse_fields`."""
 
 
 class BadName(ValueError):  # noqa: N818
@@ -67,7 +50,7 @@ def new_rpc(
     if not listeners and (schemas.declares_listeners or not schemas.messages):
         listeners = ("broker",)
     served = {"listeners": list(listeners)} if listeners else {}
-    usual = {field["name"] for field in _RESPONSE}
+    usual = {field.name for field in parse_fields(_RESPONSE)}
     if twice := next((field.name for field in response if field.name in usual), None):
         raise BadField(f"every response has {twice} already")
     of_request, of_response = (
@@ -159,7 +142,7 @@ def _lowered(field: dict[str, Any]) -> dict[str, Any]:
 def _usual_fields(schemas: SchemaSet) -> list[dict[str, Any]]:
     """The fields that every response begins with, described as most responses of the set describe them."""
     fields = []
-    for field in _RESPONSE:
+    for field in (properties_of(field, 0, None, {}, set()) for field in parse_fields(_RESPONSE)):
         peers = schemas.fields_by_name.get((True, field["name"]), [])
         abouts = Counter(peer.about for peer in peers if peer.top_level and peer.about).most_common(1)
         fields.append(field | ({"about": abouts[0][0]} if abouts and 2 * abouts[0][1] > len(peers) else {}))
@@ -215,7 +198,7 @@ def _header(schemas: SchemaSet, kind: str) -> int | None:
 def _manners(schemas: SchemaSet) -> tuple[str, str]:
     """The licence that the set's files begin with, and how their lines end."""
     for message in schemas.messages:
-        if has_licence(message.data):
+        if message.has_licence:
             document = Document(message.data)
             return document.text[: document.root.start].removeprefix("\ufeff"), document.newline
     first = next((message.data for message in schemas.messages), b"")

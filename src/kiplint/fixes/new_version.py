@@ -56,10 +56,9 @@ def declare(draft: Draft, entries: HeaderMap) -> None:
     if not draft.message.declares_headers or not before:
         draft.put("headerVersions", map_text(entries, draft.document.indent_unit))
         return
-    wanted = dict(_starts(entries))
     there = {entry.versions.lowest: entry for entry in before}
-    for lowest, (versions, header) in wanted.items():
-        entry = there.get(lowest)
+    for versions, header in entries:
+        entry = there.get(versions.lowest)
         if entry is None:
             draft.insert("/headerVersions", str(versions), f'"{header}"')
             continue
@@ -69,77 +68,38 @@ def declare(draft: Draft, entries: HeaderMap) -> None:
             draft.replace(entry.pointer, f'"{header}"')
 
 
-def _starts(entries: HeaderMap) -> Sequence[tuple[int, tuple[VersionRange, int]]]:
-    return [(versions.lowest, (versions, header)) for versions, header in entries]
-
-
 _NOTE: Final = re.compile(r"//\s*(?:starting (?:in|from|with) )?versions?\s+[0-9]", re.IGNORECASE)
 
 
-def note_edit(document: Document, note: str) -> Edit | None:
-    """The note after the last one of its kind above validVersions, else right above it; None without validVersions.
+def note_edit(document: Document, note: str) -> tuple[Edit, ...]:
+    """The note after the last one of its kind above validVersions, else right above it; none without validVersions.
 
     A line `//`, an empty line or nothing stands between notes, whatever stands above the last one.
     """
     node = document.find("/validVersions")
     if node is None:
-        return None
-    above = _Above(document, document.lines.line_of(start_of(node)))
-    last = above.last_note
-    if last is None or not document.begins_line(start_of(node)):
-        block = above.comment_before(start_of(node))
-        return insert_comment(document, node, ["", note] if block else [note])
-    end = above.block_end(last)
-    lines = [*above.separator(last), note]
-    indent = document.indent(start_of(node))
-    if above.is_bare(end):
+        return ()
+    first, end = document.lines.line_of(document.root.start), document.lines.line_of(start_of(node))
+
+    def line(number: int) -> str:
+        return document.lines.line(number).strip() if 1 <= number <= len(document.lines) else ""
+
+    notes = [number for number in range(first, end) if _NOTE.match(line(number))]
+    if not notes or not document.begins_line(start_of(node)):
+        block = end - 1 > first and line(end - 1).startswith("//")
+        return (insert_comment(document, node, ["", note] if block else [note]),)
+    last = next(number for number in count(notes[-1]) if not line(number + 1).startswith("//"))
+    above = line(notes[-1] - 1)
+    lines: list[str | None] = [note]  # None is an empty line, "" a comment without text
+    if line(last) == "//":
         lines = [note, ""]
-    place = document.lines.starts[end - 1] + len(document.lines.line(end))
-    place += document.text.startswith("\ufeff") and end == 1
+    elif not above.startswith("//") or above == "//":
+        lines = [None if not above and line(notes[-1] - 2).startswith("//") else "", note]
+    place = document.lines.starts[last - 1] + len(document.lines.line(last))
+    place += document.text.startswith("\ufeff") and last == 1
+    indent = document.indent(start_of(node))
     text = "".join("\n" + (f"{indent}// {line}".rstrip() if line is not None else "") for line in lines)
-    return document.edit(place, place, text)
-
-
-class _Above:
-    """The lines of a definition above the 1-based line `end`."""
-
-    def __init__(self, document: Document, end: int) -> None:
-        self._document = document
-        self._first = document.lines.line_of(document.root.start)
-        self._end = end
-
-    @property
-    def last_note(self) -> int | None:
-        """The line on which the last note on a version begins."""
-        notes = [n for n in range(self._first, self._end) if _NOTE.match(self._line(n))]
-        return notes[-1] if notes else None
-
-    def block_end(self, line: int) -> int:
-        """The last line of the comment that a line is part of."""
-        while self._line(line + 1).startswith("//"):
-            line += 1
-        return line
-
-    def is_bare(self, line: int) -> bool:
-        """Whether a line is a comment that says nothing."""
-        return self._line(line) == "//"
-
-    def comment_before(self, offset: int) -> bool:
-        """Whether the line before the line of an offset is a comment inside the definition."""
-        line = self._document.lines.line_of(offset)
-        return line - 1 > self._first and self._line(line - 1).startswith("//")
-
-    def separator(self, note: int) -> list[str | None]:
-        """What stands between two notes: a bare comment (""), an empty line (None), or nothing."""
-        above = self._line(note - 1)
-        if above.startswith("//") and above != "//":
-            return []
-        if not above and self._line(note - 2).startswith("//"):
-            return [None]
-        return [""]
-
-    def _line(self, number: int) -> str:
-        return self._document.lines.line(number).strip() if 1 <= number <= len(self._document.lines) else ""
+    return (document.edit(place, place, text),)
 
 
 _NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -217,8 +177,8 @@ class _Notation:
 
     def field(self, *, nested: bool) -> FieldToAdd:
         """The field here; a `nested` one has a name only, and its description ends where the next field begins."""
-        path = self._takes(_PATH)
-        names = path[1].split(".") if path else []
+        dotted = self._takes(_PATH)
+        names = dotted[1].split(".") if dotted else []
         if not names or (nested and len(names) > 1):
             raise BadField(f"{self._text!r} is not {FORM}")
         if wrong := next((name for name in names if not _NAME.fullmatch(name)), None):
@@ -242,18 +202,10 @@ class _Notation:
         if not (kind or inner) or (about is None and not nested):
             raise BadField(f"{self._text!r} is not {FORM}")
         first = names[0] if len(names) > 1 and names[0].endswith(("Request", "Response")) else ""
-        return FieldToAdd(
-            names[-1],
-            kind,
-            about[1].strip() if about else "",
-            tuple(names[bool(first) : -1]),
-            first,
-            optional,
-            default[1].strip('"') if default else None,
-            int(tag[1]) if tag else None,
-            required,
-            inner,
-        )
+        text = about[1].strip() if about else ""
+        value, number = default[1].strip('"') if default else None, int(tag[1]) if tag else None
+        path = tuple(names[bool(first) : -1])
+        return FieldToAdd(names[-1], kind, text, path, first, optional, value, number, required, inner)
 
     def end(self) -> None:
         """Raise BadField unless everything was read."""
@@ -442,7 +394,12 @@ def _place(message: Message, new: FieldToAdd, version: int) -> tuple[Container, 
     return owner, pointer
 
 
-_RANGES: Final = (("versions", "versions"), ("nullableVersions", "nullable"), ("taggedVersions", "tagged"))
+_RANGES: Final = (
+    ("versions", "versions", "versions"),
+    ("nullableVersions", "nullable", "nullable_versions"),
+    ("taggedVersions", "tagged", "tagged_versions"),
+)
+"""Of fields: properties with ranges of versions, the fact and the attribute of each."""
 
 
 def obstacle(rpc: Rpc) -> str:
@@ -467,8 +424,7 @@ def add_version(
     """
     message = draft.message
     draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
-    edit = note_edit(draft.document, note)
-    draft.add([edit] if edit else [])
+    draft.add(note_edit(draft.document, note))
     looks: list[str] = []
     for field, key, versions in _ending(message):
         if field.name in ending:
@@ -497,10 +453,8 @@ def make_flexible(draft: Draft, version: int) -> bool:
 def _ending(message: Message) -> Iterator[tuple[Field, str, VersionRange]]:
     """The ranges of fields that end with the highest valid version."""
     for field in message.all_fields:
-        for key, fact in _RANGES:
+        for key, fact, attribute in _RANGES:
             versions: VersionRange = getattr(field, fact)
-            written = getattr(
-                field.spec, {"nullable": "nullable_versions", "tagged": "tagged_versions"}.get(fact, fact)
-            )
-            if isinstance(written, str) and versions.highest == message.valid.highest and len(versions.parts) == 1:
+            ends = versions.highest == message.valid.highest and len(versions.parts) == 1
+            if ends and isinstance(getattr(field.spec, attribute), str):
                 yield field, key, versions

@@ -164,18 +164,12 @@ def tokens(body: Layout, *, plain: bool = False) -> Tokens:
 def slot_tokens(slot: Slot, *, plain: bool = False) -> Tokens:
     """The tokens of a field. A struct that is not in an array and cannot be null has only the tokens of its fields."""
     compact = slot.compact and not plain
-    if slot.array:
-        return (("array", compact, slot.nullable, _element(slot, compact, plain)),)
-    if slot.kind == "struct":
+    if slot.kind != "struct":
+        inner: Tokens = (_primitive(slot.kind, compact, slot.nullable and not slot.array),)
+    else:
         inner = tokens(slot.body, plain=plain) if slot.body else ("recursion",)
-        return (("maybe", inner),) if slot.nullable else inner
-    return (_primitive(slot.kind, compact, slot.nullable),)
-
-
-def _element(slot: Slot, compact: bool, plain: bool) -> Tokens:
-    if slot.kind == "struct":
-        return tokens(slot.body, plain=plain) if slot.body else ("recursion",)
-    return (_primitive(slot.kind, compact, nullable=False),)
+        inner = (("maybe", inner),) if slot.nullable and not slot.array else inner
+    return (("array", compact, slot.nullable, inner),) if slot.array else inner
 
 
 def _primitive(kind: str, compact: bool, nullable: bool) -> Any:

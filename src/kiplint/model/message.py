@@ -444,17 +444,18 @@ class Message(Container):
     @rule_fact
     def trailing_spaces(self) -> int:
         """The number of lines that end in white space."""
-        return notes.trailing_spaces(self.data)
+        return len(re.findall(notes.SPACE_AT_END, self.data))
 
     @fact
     def heading(self) -> str:
         """The licence in the comments before the definition."""
-        return notes.heading(self.data)
+        return self.data[: notes.body_start(self.data)].decode(errors="replace").strip()
 
     @fact
     def has_licence(self) -> bool:
         """Whether a comment before the definition names a licence."""
-        return notes.has_licence(self.data)
+        before = notes.before_definition(self.data).lower()
+        return b"licence" in before or b"license" in before
 
     @set_rule_fact
     def usual_heading(self) -> str:

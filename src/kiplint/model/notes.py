@@ -72,11 +72,6 @@ def places_of(part: AnyStr, text: AnyStr, start: int = 0) -> Iterator[int]:
         place = text.find(part, place + 1)
 
 
-def heading(data: bytes) -> str:
-    """The licence before the definition, without the blanks around it."""
-    return data[: body_start(data)].decode(errors="replace").strip()
-
-
 def paragraphs(data: bytes) -> Iterator[Paragraph]:
     """The comments behind the heading."""
     start = body_start(data)
@@ -243,7 +238,7 @@ _TOLD = (
     r"[Vv](?<!\w.)(?i:ersions?)?\s*"
     r"(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?(?:v(?:ersion)?\s*)?\d{1,5})*\+?)"
 )
-_SPACE_AT_END = rb"(?<![ \t])[ \t]++(?=\r?\n|\Z)"
+SPACE_AT_END = rb"(?<![ \t])[ \t]++(?=\r?\n|\Z)"
 # Each look from one "subject to" ends at the next, which matches all that is behind it.
 _IN_FLUX = (
     rb"(?i)\bsubject to (?:(?!incompatible change|subject to )\w++ )*+incompatible change"
@@ -281,17 +276,6 @@ def read_versions(text: str) -> VersionRange:
 def _in_comment(data: bytes, place: int) -> bool:
     line = data[data.rfind(b"\n", 0, place) + 1 : place]
     return line.lstrip().startswith(b"//")
-
-
-def has_licence(data: bytes) -> bool:
-    """Whether a comment before the definition names a licence."""
-    before = before_definition(data).lower()
-    return b"licence" in before or b"license" in before
-
-
-def trailing_spaces(data: bytes) -> int:
-    """The number of lines that end in a blank or a tab."""
-    return len(re.findall(_SPACE_AT_END, data))
 
 
 def is_in_flux(data: bytes) -> bool:

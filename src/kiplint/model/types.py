@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -125,7 +125,7 @@ def flaw_of(kind: TypeRef, text: str) -> Flaw:
         return Flaw("unsupported", f"{what} can only default to empty or null")
     if kind.element in INTEGERS:
         return _integer(kind.element, text)
-    return _OTHERS.get(kind.element, _anything)(text)
+    return _OTHERS[kind.element](text) if kind.element in _OTHERS else FINE
 
 
 def _integer(name: str, text: str) -> Flaw:
@@ -175,10 +175,6 @@ def _uuid(text: str) -> Flaw:
 def _string(text: str) -> Flaw:
     if any(char in text for char in '"\\\n\r'):
         return Flaw("java", "holds a quote, a backslash or a line end, which the generated Java does not escape")
-    return FINE
-
-
-def _anything(_: str) -> Flaw:
     return FINE
 
 
@@ -248,21 +244,13 @@ def _to_enum(value: Any) -> Any:
     return REFUSED
 
 
-def _to_list(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else REFUSED
-
-
-def _to_strings(value: Any) -> Any:
-    return [value] if isinstance(value, str) else REFUSED
-
-
-_COERCIONS = {
+_COERCIONS: dict[str, Callable[[Any], Any]] = {
     "bool": _to_bool,
     "int": _to_int,
     "string": _to_string,
     "enum": _to_enum,
-    "list": _to_list,
-    "strings": _to_strings,
+    "list": lambda value: [value] if isinstance(value, dict) else REFUSED,
+    "strings": lambda value: [value] if isinstance(value, str) else REFUSED,
 }
 _KINDS = {
     **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),

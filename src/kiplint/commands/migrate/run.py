@@ -10,11 +10,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from kiplint.commands.migrate.result import MigrationResult
-from kiplint.compat.rollout import RolloutRow, rollout
+from kiplint.compat.rollout import WITH_FIELDS, RolloutRow, rollout
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump, release
-from kiplint.fixes.kip_1313 import TELEMETRY, migrate, unmet
+from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_version import BadField, FieldToAdd
 from kiplint.fixes.sets import (
     FileEdits,
@@ -61,7 +61,7 @@ def migrate_kip_1313(
     """
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        left = {_base(name) for name in TELEMETRY} if except_telemetry else set()
+        left = {_base(name) for name in WITH_FIELDS} if except_telemetry else set()
         names = {rpc.name for rpc in rpcs} - left
         whole = len(names) == len(client_rpcs(schemas))
         chosen = () if whole else names

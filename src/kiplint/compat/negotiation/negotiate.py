@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -396,14 +397,7 @@ def _summary(rows: tuple[RpcRow, ...]) -> NegotiationSummary:
     counts = Counter(row.status for row in ours)
     return NegotiationSummary(
         rpcs=len(rows),
-        agreed=counts["agreed"],
-        no_common_version=counts["no-common-version"],
-        header_differs=counts["header-differs"],
-        refused=counts["refused"],
-        not_everywhere=counts["not-everywhere"],
-        client_only=counts["client-only"],
-        broker_only=counts["broker-only"],
-        not_offered=counts["not-offered"],
+        **{status.replace("-", "_"): counts[status] for status in get_args(Outcome)},
         deprecated=sum(row.deprecated for row in ours),
         between_nodes=len(rows) - len(ours),
     )
