@@ -44,6 +44,18 @@ def test_a_page_of_its_own(browser: Path, words: list[str]) -> None:
     assert page.parent.stat().st_mode & 0o777 == 0o700 or os.name == "nt"
 
 
+def test_every_page_can_go_to_a_file(tmp_path: Path) -> None:
+    form = ("--output-format", "html=page.html")
+    some = ROOT / "fixtures/negotiate/kip-35"
+    pages = {"show": ["--all"], "matrix": ["--matrix", str(some / "client")], "negotiate": [str(some / "client")]}
+    for name, words in pages.items():
+        ran = kiplint("show" if name == "show" else "negotiate", *words, str(some / "B1"), *form, cwd=tmp_path)
+        assert (ran.code, ran.out) == (int(name != "show"), "")
+        assert f'<span class="command">{name}</span>' in (tmp_path / "page.html").read_text()
+    refused = kiplint("show", "--all", str(some / "B1"), "--output-format", "html=", cwd=tmp_path)
+    assert "'html=' is not one of 'text', 'json', 'markdown', 'html'" in refused.err
+
+
 def test_a_page_that_is_kept_beside_other_reports(browser: Path) -> None:
     ran = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", "--output-format", "concise")
     assert (ran.code, ran.err) == (1, f"the report is {browser.parent / 'page.html'}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -411,6 +412,22 @@ def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Cal
     assert visit("shipped show", f"MetadataRequest@{first['lowest']}").texts(".sheet h2") == ["MetadataRequest"]
 
 
+def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    layouts = [
+        (one["message_name"], layout["lowest"], layout["highest"], layout["versions"])
+        for one in pages("shipped show").document["messages"]
+        for layout in one["layouts"]
+    ]
+    name, _, highest, versions = max(layouts, key=lambda row: (row[2] - row[1], row[0]))
+    seen = visit("shipped show", f"{name}@{highest}")
+    assert (highest > int(versions.split("-")[0]), seen.texts(".versions a[aria-current]")) == (True, [versions])
+    seen.page.keyboard.press("j")
+    after = sorted({one[0] for one in layouts})
+    assert seen.texts(".sheet h2") == [after[after.index(name) + 1]]
+    seen.page.go_back()
+    assert seen.texts(".sheet h2") == [name]
+
+
 def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     seen = visit("shipped show")
     seen.page.locator("[type=search]").fill("clustera")
@@ -444,6 +461,40 @@ def test_a_detail_opens_and_closes_again(name: str, visit: Callable[..., Visit])
     linked.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=anchor)
     linked.page.keyboard.press("j")
     assert linked.page.evaluate("() => document.activeElement.parentElement.id") != anchor
+
+
+def test_back_closes_what_was_opened_last_and_opens_nothing_else(visit: Callable[..., Visit]) -> None:
+    seen = visit("diff")
+    first, second = seen.page.locator("details[data-item] > summary").all()[:2]
+    first.click()
+    second.click()
+    seen.page.go_back()
+    opened = "found => found.map((one) => one.open)"
+    assert seen.page.locator("details[data-item]").evaluate_all(opened)[:2] == [True, False]
+    seen.page.go_back()
+    assert seen.page.locator("details[data-item]").evaluate_all(opened)[:2] == [False, False]
+
+
+def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Visit]) -> None:
+    seen = visit("diff")
+    word = seen.page.locator("[data-item] .name").nth(1).inner_text().split()[0]
+    search = seen.page.locator("[type=search]")
+    search.fill(word)
+    script = "() => [...CSS.highlights.get('hit')].map((one) => one.startContainer.data.slice(one.startOffset, one.endOffset).toLowerCase())"
+    assert set(seen.page.evaluate(script)) == {word.lower()}
+    seen.page.emulate_media(media="print")
+    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    shown = seen.page.locator("[data-shown]").text_content()
+    assert seen.texts("[data-printed]") == [f"Only {shown}: search {word}"]
+    seen.page.emulate_media(media="screen")
+    search.press("Enter")
+    assert seen.page.evaluate(
+        "() => document.activeElement === [...document.querySelectorAll('[data-item]')].find((one) => !one.hidden).querySelector('summary')"
+    )
+    search.focus()
+    search.press("Escape")
+    assert (search.input_value(), seen.page.evaluate("() => document.activeElement.tagName")) == ("", "BODY")
+    assert seen.page.evaluate("() => CSS.highlights.get('hit').size") == 0
 
 
 def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
@@ -522,6 +573,23 @@ def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) 
     assert seen.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])
     assert (seen.said, seen.others) == ([], [])
     seen.close()
+
+
+def test_a_page_says_how_it_was_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "kiplint.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    monkeypatch.setenv("GITHUB_SHA", "4f2c" * 10)
+    monkeypatch.setattr("sys.argv", ["/usr/bin/kiplint", "check", "a b", "--repo", "https://me:secret@host/x.git"])
+    page = io.StringIO()
+    write("html", kiplint.check(FIXTURES / "sets/broker", config="kiplint.toml"), page)
+    foot = page.getvalue().partition("<footer")[2].partition("</span>")[0]
+    text = " ".join(re.sub("<[^>]*>", "", foot.partition(">")[2]).split())
+    assert text == (
+        f"Made by kiplint {kiplint.__version__} on 1970-01-01 00:00 UTC with "
+        "kiplint check &#39;a b&#39; --repo https://host/x.git at commit 4f2c4f2c4f2c"
+    )
+    assert '<span class="mono">kiplint.toml</span>' in page.getvalue()
 
 
 def test_files_are_linked_where_github_shows_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, Parameter, make, parameters
+from kiplint.cli.options import PAGE, Argument, Group, Parameter, make, parameters
 from kiplint.cli.process import run
 from kiplint.cli.reader import COMMANDS, Command, hints, names, room
 
@@ -133,7 +133,7 @@ def _function(command: Command, do: Run, listed: bool) -> Callable[..., None]:
 
 
 def _hint(param: Parameter) -> Any:
-    hint: Any = Literal[param.words] if param.words else param.kind
+    hint: Any = Literal[param.words] if param.words and not param.takes_file else param.kind
     if param.many:
         hint = list[hint]
     elif param.times > 1:
@@ -151,7 +151,20 @@ def _mark(param: Parameter) -> Any:
     }
     if isinstance(mark, Argument):
         return typer.Argument(**shared)
+    if param.takes_file:
+        shared |= {
+            "metavar": f"[{'|'.join(param.words)}|{PAGE}=FILE]",
+            "autocompletion": lambda: param.words,
+            "callback": lambda value: _allowed(param, value),
+        }
     return typer.Option(*param.flags, min=mark.least, max=mark.most, **shared)
+
+
+def _allowed(param: Parameter, value: str) -> str:
+    if not param.allows(value):
+        words = ", ".join(f"'{word}'" for word in param.words)
+        raise typer.BadParameter(f"'{value}' is not one of {words}.")
+    return value
 
 
 def _print_version(value: bool) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Completer = Callable[..., Iterable[str | tuple[str, str]]]
 Made = TypeVar("Made", bound="Group")
 Result = TypeVar("Result")
+PAGE = "html"
+"""The format that is a page; as `html=FILE` it goes to a file."""
 CO_VARARGS, CO_VARKEYWORDS = 4, 8
 """Flags of code objects: the function has `*args`, or `**kwargs`; `inspect` takes milliseconds to import."""
 ALIASES = {"repo": "repository", "message": "messages", "set": "source", "paths": "sets"}
@@ -83,6 +85,16 @@ class Parameter(msgspec.Struct, frozen=True):
             return ()
         long = f"--{self.name.replace('_', '-')}"
         return (long, self.mark.alias) if self.mark.alias else (long,)
+
+    @property
+    def takes_file(self) -> bool:
+        """Whether the value may be `html=FILE`, the file of a page."""
+        return PAGE in self.words
+
+    def allows(self, word: str) -> bool:
+        """Whether a word may be the value."""
+        is_file = self.takes_file and word.startswith(f"{PAGE}=") and word != f"{PAGE}="
+        return not self.words or word in self.words or is_file
 
 
 def parameters(options: type[Group]) -> list[Parameter]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from kiplint.cli.options import Group, Reporting, call
+from kiplint.cli.options import PAGE, Group, Reporting, call
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names, write
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 """Exit codes by the status of a result."""
-
-PAGE = "html"
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -128,10 +126,13 @@ def _but_tabs(char: str) -> str:
 
 
 def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:
-    """Write a result to standard output in the format `form`, or have its page `opened` in the browser."""
+    """Write a result in the format `form`, to standard output or as `html=FILE`, or have its page `opened`."""
+    form, _, file = form.partition("=")
+    if file:
+        _write_file(Output(form, file, color == "always"), result)
     if opened:
-        _open_page(result.command, lambda out: write("html", result, out))
-    if not opened or form not in ("text", "html"):
+        _open_page(result.command, lambda out: write(PAGE, result, out), file)
+    if not file and (not opened or form not in ("text", PAGE)):
         write(form, result, sys.stdout, color=use_color(color, sys.stdout))
     for note in result.notes:
         warn(note)
@@ -177,17 +178,9 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
             if not quiet:
                 _write_out(result, output, statistics)
             continue
-        if output.file is not None:
-            try:
-                with open_to_write(output.file) as out:
-                    write(output.format, result, out, color=output.color)
-            except OSError as error:
-                raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
+        _write_file(output, result)
         if output.opened:
-            if output.file is not None:
-                _show_page(output.file, quiet=quiet)
-            else:
-                _open_page(result.command, lambda out: write(PAGE, result, out), quiet=quiet)
+            _open_page(result.command, lambda out: write(PAGE, result, out), output.file, quiet=quiet)
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
 
@@ -195,6 +188,16 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
     if not quiet and not result.findings and result.files and result.closing:
         with suppress(OSError):
             print(result.closing, file=sys.stderr)
+
+
+def _write_file(output: Output, result: RunResult) -> None:
+    """Write a result to the file of an output, if it has one. Raises UsageError."""
+    if output.file is not None:
+        try:
+            with open_to_write(output.file) as out:
+                write(output.format, result, out, color=output.color)
+        except OSError as error:
+            raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
 
 
 def _write_out(result: Report, output: Output, statistics: bool) -> None:
@@ -212,10 +215,13 @@ def _statistics(result: Report) -> str:
     return "".join(f"{count:>{width}}  {severity:<7}  {rule}\n" for (rule, severity), count in rows)
 
 
-def _open_page(command: str, write: Callable[[TextIO], None], *, quiet: bool = False) -> None:
-    """Write a page to a temporary file that stays, and open it. Raises UsageError."""
+def _open_page(command: str, write: Callable[[TextIO], None], file: str | None = None, *, quiet: bool = False) -> None:
+    """Open the page in a file; without one write it to a temporary file that stays. Raises UsageError."""
     import tempfile
 
+    if file:
+        _show_page(file, quiet=quiet)
+        return
     try:
         file = os.path.join(tempfile.mkdtemp(prefix="kiplint-"), f"{command.replace(' ', '-')}.html")
         with open(file, "w", encoding="utf-8", newline="\n") as out:

@@ -136,7 +136,7 @@ def _arguments(words: list[str], params: list[Parameter]) -> dict[str, Any]:
 
 
 def _value(param: Parameter, word: str) -> str | int:
-    if (word.startswith("-") and word != "-") or (param.words and word not in param.words):
+    if (word.startswith("-") and word != "-") or not param.allows(word):
         raise _UnclearError
     if param.kind is not int:
         return word

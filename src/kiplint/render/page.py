@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
+import re
+import shlex
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from time import time as now
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import msgspec
 from markupsafe import Markup
 
 from kiplint import __version__
+from kiplint.sources.git import is_revision, open_repository
 from kiplint.text.show import as_json_text, printable
 from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
@@ -95,9 +102,36 @@ def write_page(template: str, out: TextIO, *, scripts: Sequence[str] = (), data:
         script=Markup(script),
         data=None if data is None else as_data(data),
         kiplint_version=__version__,
+        made=provenance(),
         **values,
     )
     out.write(text + "\n")
+
+
+def beside(file: str) -> str:
+    """A path from the working directory on, if it is below that."""
+    inner = os.path.relpath(file) if file else ""
+    return file if inner.startswith(os.pardir) else inner
+
+
+class Provenance(NamedTuple):
+    """How a page was made: the time, the command line, and the commit of the working directory; empty if unknown."""
+
+    time: str
+    command: str
+    commit: str
+
+
+def provenance() -> Provenance:
+    """How the page of this run is made. SOURCE_DATE_EPOCH, as builds that can be repeated set it, is its time."""
+    time = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH") or now()), UTC)
+    program = sys.argv[0].replace(os.sep, "/")
+    is_command = program.rpartition("/")[2] in ("kiplint", "kiplint.exe") or program.endswith("kiplint/__main__.py")
+    words = shlex.join(["kiplint", *sys.argv[1:]]) if is_command else ""
+    commit = os.environ.get("GITHUB_SHA") or (is_revision("HEAD") and open_repository(None).run("rev-parse", "HEAD"))
+    return Provenance(
+        f"{time:%Y-%m-%d %H:%M} UTC", re.sub(r"(?<=://)[^/@\s]*@", "", words), (commit or "").strip()[:12]
+    )
 
 
 def policy(style: str, script: str) -> str:
@@ -162,7 +196,7 @@ def _environment() -> Environment:
         finalize=_finalize,
         auto_reload=False,
     )
-    environment.filters |= {"plural": plural, "text": as_text}
+    environment.filters |= {"plural": plural, "text": as_text, "beside": beside}
     return environment
 
 

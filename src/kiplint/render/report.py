@@ -118,6 +118,8 @@ class Report(RunResult, frozen=True):
     """JSON files beside the definitions that are not definitions."""
     whole: bool = False
     """Whether a terminal shows all findings, not only the worst."""
+    configuration: str = ""
+    """The configuration file; empty without one."""
     older: int = 0
     """How many findings are older than the change that the run is about, and not shown."""
 

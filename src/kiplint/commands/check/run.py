@@ -220,6 +220,7 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
         stale=stale,
         notes=(*dict.fromkeys(note for run in runs for note in run.files.empty), *notes),
         left_out=tuple(dict.fromkeys(name for run in runs for name in run.files.left_out)),
+        configuration=configuration.file or "",
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
     )

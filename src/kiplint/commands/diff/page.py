@@ -75,6 +75,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
         rules=[(rule, rule) for rule in rules],
         about=result.rules,
         broken=result.broken,
+        configuration=result.configuration,
     )
 
 

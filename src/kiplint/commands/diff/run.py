@@ -74,7 +74,8 @@ def diff(
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
     notes += (str(releases),) if releases else advice(old, repository, releases)
-    return replace(compare(paths, trees, rules, fail_on_breaks, messages, releases), notes=notes)
+    result = compare(paths, trees, rules, fail_on_breaks, messages, releases)
+    return replace(result, notes=notes, configuration=configuration.file or "")
 
 
 def refuse_unknown(breaks: Collection[str]) -> None:

@@ -100,7 +100,13 @@ def run(options: Options) -> int:
 
     sets = (options.client, *options.brokers) if options.client is not None else ()
     if options.list_clients or options.clients is not None:
-        if options.matrix or options.feature or options.sasl or options.open or options.output_format == "html":
+        if (
+            options.matrix
+            or options.feature
+            or options.sasl
+            or options.open
+            or options.output_format.startswith("html")
+        ):
             raise UsageError("--clients and --list-clients go with neither --matrix, --feature, --sasl nor a page")
         if options.list_clients and (sets or options.clients is not None):
             raise UsageError("--list-clients takes no arguments and no --clients")

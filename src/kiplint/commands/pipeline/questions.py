@@ -68,7 +68,8 @@ class MatrixRoom:
         client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
         broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
         output_format: Annotated[
-            Literal["text", "json", "markdown", "html"], Option("How to write the result; html is for all releases.")
+            Literal["text", "json", "markdown", "html"],
+            Option("How to write the result; html is for all releases."),
         ] = "text"
         open: OpenOption = False
         color: ColorOption = "auto"
@@ -82,7 +83,7 @@ class MatrixRoom:
         client, broker = options.client, options.broker
         if client and not broker:
             raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
-        as_page = options.open or options.output_format == "html"
+        as_page = options.open or options.output_format.startswith("html")
         if client and as_page:
             raise UsageError("the page is of all releases: name none; the address of a pair is behind its number")
         reader = open_lake(options.lake)
@@ -93,7 +94,8 @@ class MatrixRoom:
             from kiplint.commands.negotiate.result import MatrixResult
 
             result = MatrixResult(release_matrix(reader, sides=True))
-            return present(result, "html", options.color, opened=options.open)
+            form = "html" if options.open and "=" not in options.output_format else options.output_format
+            return present(result, form, options.color, opened=options.open)
         answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
         return present_answer(answer, options.output_format, options.color)
 
@@ -207,7 +209,7 @@ class ForksRoom:
         from kiplint.pipeline.answers.forks import forks
 
         answer = ForksAnswer(document=forks(reader, options.source, options.merging or ""))
-        form = "html" if options.open else options.output_format
+        form = "html" if options.open and "=" not in options.output_format else options.output_format
         return present(answer, form, options.color, opened=options.open)
 
 

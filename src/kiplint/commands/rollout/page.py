@@ -39,6 +39,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
         marks=MARKS,
         lines=[RolloutLine(row, name, _strip(row, result.header)) for row, name in zip(rows, names, strict=True)],
         broken=result.broken,
+        configuration=result.configuration,
     )
 
 

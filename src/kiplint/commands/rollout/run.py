@@ -80,6 +80,7 @@ def rollout(
         broken=unread,
         rows=rows,
         header=header,
+        configuration=configuration.file or "",
         notes=(
             *((str(releases),) if releases else advice(sets[0] if base else "", repository, releases)),
             *configuration.misnamed(

@@ -40,7 +40,8 @@ class Options(Group, frozen=True):
     all: Annotated[bool, Option("All messages of the set.")] = False
     repo: RepositoryOption = None
     output_format: Annotated[
-        Literal["text", "json", "markdown", "html"], Option("The format of the result; markdown goes with --history.")
+        Literal["text", "json", "markdown", "html"],
+        Option("The format of the result; markdown goes with --history."),
     ] = "text"
     open: OpenOption = False
     color: ColorOption = "auto"

@@ -11,7 +11,9 @@ kiplint.start = () => {
   let last = "";
   const show = (article, anchor) => {
     const some = layouts(article);
-    const chosen = some.find((one) => one.id === anchor) || some[some.length - 1];
+    const version = Number(anchor.split("@")[1] ?? NaN);
+    const holds = (one) => { const [low, high = low] = one.dataset.versions.split("-").map(Number); return low <= version && version <= high; };
+    const chosen = some.find(holds) || some[some.length - 1];
     for (const one of some) one.classList.toggle("on", one === chosen);
     for (const link of article.querySelectorAll(".versions a")) {
       if (chosen && link.hash === `#${chosen.id}`) link.setAttribute("aria-current", "true");
@@ -39,6 +41,16 @@ kiplint.start = () => {
     }
     last = article ? name : "";
     return Boolean(article) || name === "";
+  };
+  /* From an open message to the one before or behind it. */
+  kiplint.step = (by) => {
+    const at = articles.findIndex((one) => one.classList.contains("on"));
+    const next = articles[at + by];
+    if (at >= 0 && next) {
+      kiplint.go(next.id);
+      kiplint.open(next.id);
+    }
+    return at >= 0;
   };
   /* A search finds fields too, which stand in the articles. */
   kiplint.words = (item) => {

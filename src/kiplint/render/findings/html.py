@@ -67,6 +67,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         overview=sorted(rules.items(), key=lambda row: (SEVERITIES.index(row[0][0]), -row[1], row[0][1])),
         about=report.rules,
         broken=report.broken,
+        configuration=report.configuration,
     )
 
 

@@ -113,6 +113,26 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     if (shown) shown.textContent = count === items.length ? `${count} ${shown.dataset.shown}` : `${count} of ${items.length} ${shown.dataset.shown}`;
     if (nothing) nothing.hidden = count > 0 || items.length === 0;
+    mark(words);
+  };
+  /* What a search has found is marked where it can be seen, as far as the browser can do that without changing the page. */
+  const MOST_MARKS = 2000;
+  const mark = (words) => {
+    if (!window.Highlight) return;
+    const ranges = [];
+    for (const item of words.length ? items : []) {
+      if (item.hidden || ranges.length > MOST_MARKS) continue;
+      const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const text = node.data.toLowerCase();
+        for (const word of text.length === node.length ? words : []) {
+          for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+            ranges.push(new StaticRange({ startContainer: node, startOffset: at, endContainer: node, endOffset: at + word.length }));
+          }
+        }
+      }
+    }
+    CSS.highlights.set("hit", new Highlight(...ranges));
   };
   const fill = (query) => {
     for (const field of form ? form.elements : []) {
@@ -143,13 +163,12 @@ document.addEventListener("DOMContentLoaded", () => {
     fill(query);
     filter();
     if (kiplint.open && kiplint.open(name)) return;
-    const target = find(name);
-    if (target) return reveal(target);
-    const left = find(before);
-    if (left) {
+    const [target, left] = [find(name), before === name ? null : find(before)];
+    if (left && !left.contains(target)) {
       left.classList.remove("target");
       if (left.tagName === "DETAILS") { left.open = false; left.querySelector("summary").focus({ preventScroll: true }); }
     }
+    if (target) reveal(target);
   };
   addEventListener("load", () => setTimeout(() => { if (!kiplint.open && find(current)) reveal(find(current)); })); /* the browser's own jump takes the focus */
   addEventListener("popstate", follow);
@@ -184,10 +203,17 @@ document.addEventListener("DOMContentLoaded", () => {
       event.preventDefault();
       form.elements.search.focus();
       form.elements.search.select();
-    } else if (event.key === "Escape" && typing && event.target.value) {
-      event.target.value = "";
-      changed();
+    } else if (event.key === "Escape" && typing) {
+      if (event.target.type === "search" && event.target.value) {
+        event.target.value = "";
+        changed();
+      }
+      event.target.blur();
+    } else if (event.key === "Enter" && event.target.type === "search") {
+      event.preventDefault();
+      steps()[0]?.focus();
     } else if ((event.key === "j" || event.key === "k") && !typing) {
+      if (kiplint.step?.(event.key === "j" ? 1 : -1)) return;
       const list = steps();
       const at = list.indexOf(document.activeElement);
       list[Math.max(0, Math.min(list.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
@@ -195,6 +221,10 @@ document.addEventListener("DOMContentLoaded", () => {
   });
 
   let folded = [];
+  addEventListener("beforeprint", () => {
+    const chosen = [...(form ? new FormData(form) : [])].filter(([, value]) => value.trim());
+    document.querySelector("[data-printed]").textContent = chosen.length ? `Only ${shown?.textContent || "a part"}: ${chosen.map(([name, value]) => `${name} ${value}`).join(", ")}` : "";
+  });
   addEventListener("beforeprint", () => { folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
   addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
 
