@@ -114,15 +114,11 @@ def write_bytes(data: bytes) -> None:
     """Write bytes unchanged to a file or pipe; to a terminal with everything escaped that could act on it."""
     sys.stdout.flush()
     if sys.stdout.isatty():
-        shown = (printable(line, _but_tabs) for line in data.decode("utf-8", "replace").split("\n"))
-        sys.stdout.write("\n".join(shown))
+        text = data.decode("utf-8", "replace")
+        sys.stdout.write(printable(text, lambda char: char if char in "\t\n" else as_escape(char)))
         return
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
-
-
-def _but_tabs(char: str) -> str:
-    return char if char == "\t" else as_escape(char)
 
 
 def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:

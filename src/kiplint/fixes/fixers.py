@@ -28,7 +28,6 @@ from kiplint.text.edit import (
     Document,
     Edit,
     NotEditable,
-    child_of,
     delete_item,
     delete_items,
     insert_item,
@@ -438,7 +437,7 @@ def instead_edits(case: FixerCase) -> tuple[Edit, ...]:
     container = _owner(case, key)
     if container is None:
         return ()
-    there = child_of(container, key)
+    there = case.document.places.child(container, key)
     if there is not None:
         return (replace_value(case.document, there, value),)
     order = MESSAGE if container is case.document.root else FIELD

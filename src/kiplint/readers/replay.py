@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any, Final, NamedTuple
 
+from kiplint.model.element import escape
 from kiplint.readers.profile import Parts, Profile, StripStep
 from kiplint.versions import InvalidRange, VersionRange
 
@@ -28,18 +28,14 @@ def _stripped(text: str, step: StripStep) -> str:
     if step.join:
         return text.replace("\r", " ").replace("\n", " ")
     if step.comments:
-        tokens = _comments(tuple(step.comments))
+        marks = "|".join(_COMMENTS[mark] for mark in step.comments)
+        tokens = re.compile(f"{_STRING}|(?P<comment>{marks})", re.DOTALL)
         return tokens.sub(lambda match: match[0] if match["comment"] is None else _blank(match[0]), text)
     pattern = _lines(step)
     if pattern is None:
         return text
     last = len(text) if step.ended else -1
     return pattern.sub(lambda match: match[0] if match.end() == last else _blank(match[0]), text)
-
-
-@cache
-def _comments(marks: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(f"{_STRING}|(?P<comment>{'|'.join(_COMMENTS[mark] for mark in marks)})", re.DOTALL)
 
 
 def _lines(step: StripStep) -> re.Pattern[str] | None:
@@ -151,10 +147,7 @@ CHECKS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "looseText": ("text", lambda value: isinstance(value, (str, int, float))),
     "versions": ("a range of versions", lambda value: isinstance(value, str)),
     "type": ("a type", lambda value: isinstance(value, str)),
-    "texts": (
-        "a list of texts",
-        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-    ),
+    "texts": ("a list of texts", _texts),
     "list": ("a list", lambda value: isinstance(value, list)),
     "fields": ("a list of fields", _objects),
     "structs": ("a list of structs", _objects),
@@ -338,7 +331,7 @@ def _of_fields(owner: Object, profile: Profile, where: str, walk: FieldWalk, str
 def _of_parts(value: Object, parts: Parts, profile: Profile, where: str, *, common: bool = False) -> Iterator[Failure]:
     """What fails in the properties of one object."""
     for name, item in value.items():
-        pointer = f"{where}/{_escaped(name)}"
+        pointer = f"{where}/{escape(name)}"
         if name not in parts.properties:
             if profile.unknown == "refused":
                 yield Failure(f"it knows no property {name}", pointer)
@@ -379,7 +372,7 @@ def _ignored(value: Object, profile: Profile) -> Iterator[str]:
     """The pointers of the properties that the reader does not know, and ignores."""
     if not profile.layouts:  # then it looks at nothing else than the properties that it knows
         return
-    yield from (f"/{_escaped(name)}" for name in value if name not in profile.message.properties)
+    yield from (f"/{escape(name)}" for name in value if name not in profile.message.properties)
     waiting = [
         (n, struct, profile.struct, f"/commonStructs/{n}") for n, struct in enumerate(value.get("commonStructs") or [])
     ]
@@ -388,10 +381,6 @@ def _ignored(value: Object, profile: Profile) -> Iterator[str]:
         _, item, parts, where = waiting.pop(0)
         if parts is None or not isinstance(item, Mapping):
             continue
-        yield from (f"{where}/{_escaped(name)}" for name in item if name not in parts.properties)
+        yield from (f"{where}/{escape(name)}" for name in item if name not in parts.properties)
         inner = item.get("fields") or []
         waiting += [(n, field, profile.field, f"{where}/fields/{n}") for n, field in enumerate(inner)]
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

@@ -12,39 +12,14 @@ import msgspec
 Kind = Literal["definition", "malformed", "broken", "other"]
 """`meant`: taken for a definition if others are in its directory; `broken`: empty, or not text."""
 
-PROPERTIES: Final = frozenset(
-    [
-        "name",
-        "type",
-        "apiKey",
-        "listeners",
-        "validVersions",
-        "deprecatedVersions",
-        "flexibleVersions",
-        "latestVersionUnstable",
-        "headerVersions",
-        "commonStructs",
-        "fields",
-    ]
-)
+_PROPERTIES: Final = """
+    name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable headerVersions
+    commonStructs fields"""
+PROPERTIES: Final = frozenset(_PROPERTIES.split())
 """The properties of a definition; an object with two of them, or with two similar words, is `meant`."""
 
-FOREIGN: Final = frozenset(
-    [
-        "package.json",
-        "package-lock.json",
-        "tsconfig.json",
-        "jsconfig.json",
-        "composer.json",
-        "renovate.json",
-        "manifest.json",
-        "lerna.json",
-        "deno.json",
-        "nx.json",
-        "turbo.json",
-        "devcontainer.json",
-    ]
-)
+_FOREIGN: Final = "package package-lock tsconfig jsconfig composer renovate manifest lerna deno nx turbo devcontainer"
+FOREIGN: Final = frozenset(f"{name}.json" for name in _FOREIGN.split())
 """Names that tools give a meaning of their own."""
 
 LARGEST_ENTRY: Final = (1 << 20) + 1

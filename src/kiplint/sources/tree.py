@@ -67,7 +67,11 @@ class FileTree(msgspec.Struct, frozen=True):
         path = path.strip("/")
         if not path:
             return self, ""
-        inner = {name[len(path) :].strip("/"): self.folders[name] for name in self.folders if _is_in(name, path)}
+        inner = {
+            folder[len(path) :].strip("/"): files
+            for folder, files in self.folders.items()
+            if folder == path or folder.startswith(f"{path}/")
+        }
         if inner:
             return self._at(path, inner), ""
         above, _, name = path.rpartition("/")
@@ -104,10 +108,6 @@ def by_folder(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if not folder or all(map(is_walked, folder.split("/"))):
             folders.setdefault(folder, {})[name] = file
     return folders
-
-
-def _is_in(folder: str, path: str) -> bool:
-    return folder == path or folder.startswith(f"{path}/")
 
 
 _REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
@@ -302,7 +302,8 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     except OSError as error:
         raise SourceError(f"cannot read {shown(name)}: {error.strerror or 'the archive is damaged'}") from None
     except Exception as error:  # zipfile and tarfile raise a dozen kinds for damaged archives
-        raise SourceError(f"cannot read {shown(name)}: the archive is damaged ({_reason(error)})") from None
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise SourceError(f"cannot read {shown(name)}: the archive is damaged ({reason})") from None
     tree = FileTree(shown(name), f"{shown(name)}!/", f"{name}/", by_folder(files), lambda texts: texts)
     tops = {path.partition("/")[0] if "/" in path else "" for path in files}
     if not inner and len(tops) == 1 and "-" in (top := tops.pop()):
@@ -311,7 +312,6 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
 
 
 def _files(name: str, file: BinaryIO) -> dict[str, bytes]:
-
     beginning = file.read(6)
     file.seek(0)
     if beginning.startswith(b"\x1f\x8b"):
@@ -330,8 +330,3 @@ def _files(name: str, file: BinaryIO) -> dict[str, bytes]:
     if beginning.startswith(b"PK") or name.lower().endswith((".jar", ".zip")):
         return zip_files(name, plain)
     return tar_files(name, plain)
-
-
-def _reason(error: Exception) -> str:
-    reason = str(error).partition("\n")[0]
-    return reason or type(error).__name__

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Final
 
@@ -22,30 +21,22 @@ def weigh(problems: tuple[Problem, ...], root: Node | None, text: str) -> tuple[
     """The same problems; a duplicate key is marked as harmless if all its values have the same text."""
     if root is None or not any(problem.kind == "duplicate-key" for problem in problems):
         return problems
-    alike = {start for node in _objects(root) for start in _repeated_alike(node, text)}
+    alike: set[int] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        if node.kind == "object":
+            values: dict[str | None, set[str]] = {}
+            for child in node.children:
+                values.setdefault(child.key, set()).add(text[child.start : child.end])
+            alike |= {child.key_start for child in node.children if len(values[child.key]) == 1}
     return tuple(
         replace(problem, detail=f"{problem.detail}, with the same value", harmless=True)
         if problem.kind == "duplicate-key" and problem.start in alike
         else problem
         for problem in problems
     )
-
-
-def _objects(root: Node) -> Iterator[Node]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        waiting += node.children
-        if node.kind == "object":
-            yield node
-
-
-def _repeated_alike(node: Node, text: str) -> Iterator[int]:
-    """The offsets of the keys whose values have the same text wherever the key occurs in the object."""
-    values: dict[str | None, set[str]] = {}
-    for child in node.children:
-        values.setdefault(child.key, set()).add(text[child.start : child.end])
-    yield from (child.key_start for child in node.children if len(values[child.key]) == 1)
 
 
 _CONFLICT: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: .*)?$|^={7}$", re.MULTILINE)

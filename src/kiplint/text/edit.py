@@ -13,8 +13,9 @@ from typing import Final
 import msgspec
 
 from kiplint.text.decode import Comment, comments
-from kiplint.text.lines import BOM, Lines
-from kiplint.text.tree import Node, outline
+from kiplint.text.lines import BOM
+from kiplint.text.locate import Locator, unescape
+from kiplint.text.tree import Node
 
 
 class Edit(msgspec.Struct, frozen=True, order=True):
@@ -85,19 +86,15 @@ class Document:
             self.text = data.decode()
         except UnicodeDecodeError as error:
             raise NotEditable(f"byte {error.start} is not UTF-8") from error
-        self.lines = Lines(self.text)
+        self.places = Locator(self.text)
+        self.lines = self.places.lines
 
-    @cached_property
+    @property
     def root(self) -> Node:
         """The value of the file, whatever is wrong with it; raises NotEditable when there is none."""
-        root = outline(self.text)
-        if root is None:
-            from kiplint.text.scan import scan  # whole texts, which are nearly all, do without
-
-            root = scan(self.text).root
-        if root is None:
+        if self.places.root is None:
             raise NotEditable("the file has no value")
-        return root
+        return self.places.root
 
     @cached_property
     def newline(self) -> str:
@@ -121,7 +118,7 @@ class Document:
         """The values on the way to a pointer, the root first; empty when it points to nothing."""
         way = [self.root]
         for token in pointer.split("/")[1:]:
-            child = child_of(way[-1], token.replace("~1", "/").replace("~0", "~"))
+            child = self.places.child(way[-1], unescape(token))
             if child is None:
                 return []
             way.append(child)
@@ -199,15 +196,6 @@ class Document:
 def start_of(node: Node) -> int:
     """Where a property begins, with its key, or an element."""
     return node.start if node.key is None else node.key_start
-
-
-def child_of(node: Node, token: str) -> Node | None:
-    """The property or element that an unescaped token of a pointer names."""
-    if node.kind == "array":
-        number = int(token) if token.isascii() and token.isdigit() and len(token) < 8 else len(node.children)
-        return node.children[number] if str(number) == token and number < len(node.children) else None
-    children = reversed(node.children) if node.kind == "object" else ()
-    return next((child for child in children if child.key == token), None)
 
 
 def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:

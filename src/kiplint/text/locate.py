@@ -28,7 +28,11 @@ class Locator:
     @cached_property
     def root(self) -> Node | None:
         """The tree of the text, as far as the text allows."""
-        return outline(self.text) or _broken_root(self.text)
+        if tree := outline(self.text):
+            return tree
+        from kiplint.text.scan import scan  # whole texts, which are nearly all, do without
+
+        return scan(self.text).root
 
     def member(self, pointer: str) -> tuple[int, int]:
         """The half-open character span that stands for what a pointer points to.
@@ -38,13 +42,15 @@ class Locator:
         """
         node = self.node(pointer)
         if node is None:
-            start = _first_token(self.text)
+            from kiplint.text.tokens import tokens
+
+            start = next((token.start for token in tokens(self.text)), 0)
             return start, min(start + 1, len(self.text))
         if node.key is not None:
             return self._property(node)
         if node is not self.root and self._on_one_line(node.start, node.end):
             return node.start, node.end
-        name = self._child(node, "name") if node.kind == "object" else None
+        name = self.child(node, "name") if node.kind == "object" else None
         return (node.start, node.start + 1) if name is None else self._property(name)
 
     def span(self, pointer: str) -> tuple[int, int, int, int]:
@@ -66,10 +72,10 @@ class Locator:
         parts: list[str] = []
         node = self.root if pointer else None  # of the whole nothing has to be known
         for token in _raw_tokens(pointer):
-            child = None if node is None else self._child(node, _unescape(token))
+            child = None if node is None else self.child(node, unescape(token))
             name = None
             if node is not None and node.kind == "array" and child is not None and child.kind == "object":
-                named = self._child(child, "name")
+                named = self.child(child, "name")
                 name = None if named is None else named.string(self.text)
             parts.append(f"/{token}" if not name else f"[{name[:_LONGEST_NAME]}]")
             node = child
@@ -79,13 +85,14 @@ class Locator:
         """The value that a pointer or the longest valid part of it points to; None when the text has no value."""
         node = self.root
         for token in _raw_tokens(pointer):
-            child = None if node is None else self._child(node, _unescape(token))
+            child = None if node is None else self.child(node, unescape(token))
             if child is None:
                 break
             node = child
         return node
 
-    def _child(self, node: Node, token: str) -> Node | None:
+    def child(self, node: Node, token: str) -> Node | None:
+        """The property or element that an unescaped token of a pointer names."""
         if node.kind == "array":
             # Indexes have few digits, in ASCII, and no leading zero (RFC 6901).
             known = len(token) < 8 and token.isascii() and token.isdigit() and (token == "0" or token[0] != "0")
@@ -106,21 +113,10 @@ class Locator:
         return self.lines.line_of(start) == self.lines.line_of(end)
 
 
-def _broken_root(text: str) -> Node | None:
-    from kiplint.text.scan import scan  # whole texts, which are nearly all, do without
-
-    return scan(text).root
-
-
-def _first_token(text: str) -> int:
-    from kiplint.text.tokens import tokens
-
-    return next((token.start for token in tokens(text)), 0)
-
-
 def _raw_tokens(pointer: str) -> list[str]:
     return pointer.split("/")[1:]
 
 
-def _unescape(token: str) -> str:
+def unescape(token: str) -> str:
+    """A key out of a token of a JSON pointer."""
     return token.replace("~1", "/").replace("~0", "~")

@@ -113,23 +113,39 @@ def pointer(frames: list[OpenNode]) -> str:
 _LINE_END: Final = re.compile(r"[\r\n]")
 
 
-class Collector:
-    """Takes problems in; keeps at most `MAX_PROBLEMS`.
+_KINDS: Final[dict[str, Kind]] = {"{": "object", "[": "array"}
+_CLOSERS: Final = frozenset({"}", "]"})
+_ENDS: Final = frozenset({",", "}", "]"})
+_ASSIGNMENTS: Final = frozenset({"=", "=>"})
 
-    A mistake in the syntax makes what follows look wrong too. So after one the collector stays quiet about
-    further syntax up to the end of its line, or until the scan says that it has found its feet (`recovered`).
+
+class Parser:
+    """Takes tokens one by one, and builds the tree. The methods of states say whether to look at the token once more.
+
+    At most `MAX_PROBLEMS` problems are kept. A mistake in the syntax makes what follows look wrong too. So after one
+    the parser is quiet about further syntax up to the end of its line, or until it has recovered.
     """
 
-    __slots__ = ("_quiet_until", "_text", "problems")
-
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._quiet_until = 0
+        self.text = text
         self.problems: list[Problem] = []
+        self.root: Node | None = None
+        self.stack: list[OpenNode] = []
+        """The open objects and arrays."""
+        self.last = Token(PUNCTUATION, 0, 0, "")
+        """The last token taken."""
+        self.comma_excused = False
+        """Whether the token before this one was an unclosed string, which has most likely swallowed the comma."""
+        self.brackets_guessed = False
+        self.too_deep: Node | None = None
+        """The first value beyond the depth limit."""
+        self._lines = Lines(text)
+        self._skipping: tuple[Node, int] | None = None
+        self._quiet_until = 0
 
     @property
     def full(self) -> bool:
-        """Whether nothing more is kept."""
+        """Whether no more problems are kept."""
         return len(self.problems) >= MAX_PROBLEMS
 
     def add(self, kind: str, detail: str, pointer: str, start: int, end: int) -> None:
@@ -138,39 +154,8 @@ class Collector:
             self.problems.append(Problem(kind, detail, pointer, start, end))
 
     def quiet_at(self, offset: int) -> bool:
-        """Whether a syntax problem at `offset` is taken for an echo of an earlier one."""
-        return offset < self._quiet_until
-
-    def hush(self, offset: int) -> None:
-        """Take further syntax problems on the line of `offset` for echoes."""
-        if offset >= self._quiet_until:
-            match = _LINE_END.search(self._text, offset)
-            self._quiet_until = match.end() if match else len(self._text) + 1
-
-    def recovered(self) -> None:
-        """Syntax problems count again."""
-        self._quiet_until = 0
-
-
-_KINDS: Final[dict[str, Kind]] = {"{": "object", "[": "array"}
-
-
-class Builder:
-    """The tree so far: `stack` are the open frames, `last` the last token taken."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.collector = Collector(text)
-        self.root: Node | None = None
-        self.stack: list[OpenNode] = []
-        self.last = Token(PUNCTUATION, 0, 0, "")
-        self.comma_excused = False
-        """Whether the token before this one was an unclosed string, which has most likely swallowed the comma."""
-        self.brackets_guessed = False
-        self.too_deep: Node | None = None
-        """The first value beyond the depth limit."""
-        self._lines = Lines(text)
-        self._skipping: tuple[Node, int] | None = None
+        """Whether a syntax problem at `offset` is not kept, or taken for an echo of an earlier one."""
+        return self.full or offset < self._quiet_until
 
     def where(self) -> str:
         """The pointer of what is being read."""
@@ -187,19 +172,21 @@ class Builder:
     def syntax(self, detail: str, start: int, end: int, at: int | None = None, where: str | None = None) -> None:
         """Note a mistake in the syntax, unless it is an echo of one before it; `at` is where it came to light."""
         offset = start if at is None else at
-        if not (self.collector.full or self.collector.quiet_at(offset)):
-            self.collector.add("invalid-json", detail, self.where() if where is None else where, start, end)
-        self.collector.hush(offset)
+        if not self.quiet_at(offset):
+            self.add("invalid-json", detail, self.where() if where is None else where, start, end)
+        if offset >= self._quiet_until:
+            match = _LINE_END.search(self.text, offset)
+            self._quiet_until = match.end() if match else len(self.text) + 1
 
     def expected(self, what: str, token: Token, where: str | None = None) -> None:
         """Note that `what` was to come where `token` came."""
-        if not (self.collector.full or self.collector.quiet_at(token.start)):
+        if not self.quiet_at(token.start):
             self.syntax(f"expected {what}, found {token.described()}", token.start, token.end, where=where)
 
     def note(self, kind: str, detail: str, token: Token) -> None:
         """Note a mistake in a token that does not change how the text around it is read."""
-        if not (self.collector.full or self.collector.quiet_at(token.start)):
-            self.collector.add(kind, detail, self.where(), token.start, token.end)
+        if not self.quiet_at(token.start):
+            self.add(kind, detail, self.where(), token.start, token.end)
 
     def begin_member(self, frame: OpenNode, token: Token) -> None:
         """Begin a property with `token` as its key; its value is missing until it comes."""
@@ -213,9 +200,9 @@ class Builder:
         frame.expect = Expect.COLON
         self._note_issues(issues, token)
         first = frame.first_keys.setdefault(node.key, token.start)
-        if first != token.start and not self.collector.full:
+        if first != token.start and not self.full:
             detail = f"the property {show(node.key)} is here already, on line {self.line_of(first)}"
-            self.collector.add("duplicate-key", detail, self.where(), token.start, token.end)
+            self.add("duplicate-key", detail, self.where(), token.start, token.end)
         frame.children.append(node)
 
     def value(self, token: Token) -> None:
@@ -241,7 +228,7 @@ class Builder:
         if token.text == frame.closer:
             if frame.expect is Expect.NEXT:
                 detail = f"a comma after the last {frame.content}; remove it"
-                self.collector.add("trailing-comma", detail, self.container(), frame.comma, frame.comma + 1)
+                self.add("trailing-comma", detail, self.container(), frame.comma, frame.comma + 1)
             self.pop(token.end)
             return False
         self.expected(self.closing(frame), token, self.container())
@@ -272,8 +259,8 @@ class Builder:
     def _note_issues(self, issues: list[StringIssue], token: Token) -> None:
         for issue in issues:
             # An apostrophe after a mistake is seldom meant as a quote.
-            if issue.kind == "invalid-json" or not self.collector.quiet_at(token.start):
-                self.collector.add(issue.kind, issue.detail, self.where(), issue.start, issue.end)
+            if issue.kind == "invalid-json" or not self.quiet_at(token.start):
+                self.add(issue.kind, issue.detail, self.where(), issue.start, issue.end)
 
     def _placed(self, kind: Kind, token: Token) -> Node:
         node = Node(kind, token.start, token.end)
@@ -297,7 +284,7 @@ class Builder:
         if self.too_deep is None:
             self.too_deep = node
             detail = f"more than {MAX_DEPTH} objects and arrays inside one another"
-            self.collector.add("too-deep", detail, self.where(), node.start, node.end)
+            self.add("too-deep", detail, self.where(), node.start, node.end)
 
     def _check_word(self, token: Token) -> None:
         problem = word_problem(token.text)
@@ -308,15 +295,6 @@ class Builder:
             self.syntax(detail, token.start, token.end)
         else:
             self.note(kind, detail, token)
-
-
-_CLOSERS: Final = frozenset({"}", "]"})
-_ENDS: Final = frozenset({",", "}", "]"})
-_ASSIGNMENTS: Final = frozenset({"=", "=>"})
-
-
-class Parser(Builder):
-    """Takes tokens one by one. The methods of states say whether the token is to be looked at once more."""
 
     def take(self, token: Token) -> bool:
         """Take the next token; False when the rest of the text need not be read."""
@@ -399,7 +377,7 @@ class Parser(Builder):
             self.expected("a property name in double quotes", token)
             if not colon_follows(self.text, token.end):
                 return False
-        quiet = self.collector.quiet_at(token.start)
+        quiet = self.quiet_at(token.start)
         self.begin_member(frame, token)
         if not quiet and is_identifier(token.text):
             detail = f"the property name {show_raw(token.text)} is not in quotes; write it in double quotes"
@@ -448,7 +426,7 @@ class Parser(Builder):
     def _at_comma(self, frame: OpenNode, token: Token) -> bool:
         if token.text == ",":
             frame.comma = token.start
-            self.collector.recovered()
+            self._quiet_until = 0
             self._next(frame)
             return False
         if token.text in _CLOSERS:
@@ -490,7 +468,7 @@ class Parser(Builder):
         return self._next(outer)
 
     def _comma_missing(self, frame: OpenNode, token: Token) -> None:
-        if self.comma_excused or self.collector.full or self.collector.quiet_at(token.start):
+        if self.comma_excused or self.quiet_at(token.start):
             return
         after = f"the value of {_name(frame)}" if frame.is_object else "the element"
         detail = f"expected ',' or '{frame.closer}' after {after}, found {token.described()}"
@@ -501,14 +479,14 @@ class Parser(Builder):
     def _noise(self, token: Token) -> None:
         if token.kind == BLOCK:
             detail = "a block comment; other readers of these files know only // comments"
-            self.collector.add("block-comment", detail, self.container(), token.start, token.end)
+            self.add("block-comment", detail, self.container(), token.start, token.end)
         elif token.kind == OPEN_BLOCK:
             self.syntax("the comment has no closing */", token.start, token.start + 2, where=self.container())
         elif token.kind == HASH:
             self.syntax("'#' does not begin a comment; write //", token.start, token.start + 1, where=self.container())
         elif token.kind == ODD_SPACE:
             detail = f"the character U+{ord(token.text[0]):04X} is not white space in JSON; write a space"
-            self.collector.add("json5-only", detail, self.container(), token.start, token.end)
+            self.add("json5-only", detail, self.container(), token.start, token.end)
 
     def _trailing(self, token: Token) -> None:
         end = max(token.end, len(self.text.rstrip()))
@@ -516,7 +494,7 @@ class Parser(Builder):
             self.syntax("expected '{' before the first property, found ':'", token.start, token.end)
         elif not self.brackets_guessed:
             detail = f"found {token.described()} after the end of the value; a file holds one definition"
-            self.collector.add("trailing-content", detail, "", token.start, end)
+            self.add("trailing-content", detail, "", token.start, end)
 
 
 def _name(frame: OpenNode) -> str:
@@ -543,4 +521,4 @@ def scan(text: str) -> Scan:
         if not parser.take(token):
             break
     parser.finish()
-    return Scan(parser.root, tuple(sorted(parser.collector.problems, key=lambda problem: problem.start)))
+    return Scan(parser.root, tuple(sorted(parser.problems, key=lambda problem: problem.start)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import asdict
 
@@ -27,6 +27,9 @@ from kiplint.sources.open import STDIN
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 
+if TYPE_CHECKING:
+    from kiplint.commands.check.run import CheckOptions
+
 MOST_LISTED = 20
 """How many stale entries are listed."""
 UNREAD = ("syntax/", "shape/")
@@ -34,14 +37,11 @@ UNREAD = ("syntax/", "shape/")
 
 
 class BaselineOptions(NamedTuple):
-    """The file that the user named, the configured one, what to do with it, and the sets of the run."""
+    """The options of the run, the configured file, and the sets."""
 
-    file: str
+    chosen: CheckOptions
     configured: str
-    update: bool
-    allow_new: bool
     sets: tuple[str, ...]
-    stdin_filename: str
 
 
 class Compared(NamedTuple):
@@ -68,18 +68,24 @@ def apply_baseline(
     """
     file = _file(options)
     before = _read(file, options)
-    checked = [_recorded_path(options.stdin_filename or path if path == STDIN else path, file) for path in options.sets]
+    checked = [
+        _recorded_path(options.chosen.stdin_filename or path if path == STDIN else path, file) for path in options.sets
+    ]
     missing = [path for path in before.checked if not _covered(path, checked, file)]
     stale = compare(before, everything, (lambda entry: False) if missing else _reportable(everything, rules)).stale
     new = compare(before, findings, lambda entry: False).new
-    if not options.update:
-        return Compared(new, tuple(map(_object, stale)), tuple(_warning(file, before, stale)))
-    if missing and not options.allow_new:
+    if not options.chosen.update_baseline:
+        return Compared(
+            new,
+            tuple(StaleObject(**asdict(gone.entry), left=gone.left) for gone in stale),
+            tuple(_warning(file, before, stale)),
+        )
+    if missing and not options.chosen.allow_new:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
-    after, added = without(before, stale), new if options.allow_new else ()
-    if options.allow_new:
+    after, added = without(before, stale), new if options.chosen.allow_new else ()
+    if options.chosen.allow_new:
         after, new = extended(after, added, checked), ()
-    write_baseline(after, file, None if options.file else home_of(tree) or tree)
+    write_baseline(after, file, None if options.chosen.baseline else home_of(tree) or tree)
     counts = f"{plural(after.total, 'finding')}: {len(added):,} new, {_paid(stale):,} dropped"
     return Compared(new, (), (f"{printable(file)} holds {counts}",))
 
@@ -90,10 +96,10 @@ def recorded(options: BaselineOptions) -> dict[str, int]:
 
 
 def _file(options: BaselineOptions) -> str:
-    if options.allow_new and not options.update:
+    if options.chosen.allow_new and not options.chosen.update_baseline:
         raise UsageError("new findings are recorded only in an update of the baseline", kind="allow-new")
-    if options.file:
-        return options.file
+    if options.chosen.baseline:
+        return options.chosen.baseline
     if not options.configured:
         raise UsageError("no baseline to update: none is named or configured", kind="no-baseline")
     inside = os.path.realpath(options.configured).startswith(os.path.join(os.getcwd(), ""))
@@ -104,9 +110,9 @@ def _read(file: str, options: BaselineOptions) -> Baseline:
     baseline = read_baseline(file)
     if baseline is not None:
         return baseline
-    if options.update and options.allow_new:
+    if options.chosen.update_baseline and options.chosen.allow_new:
         return Baseline()
-    kind = "missing-baseline-of-update" if options.update else "missing-baseline"
+    kind = "missing-baseline-of-update" if options.chosen.update_baseline else "missing-baseline"
     raise UsageError(f"there is no baseline {file}", kind=kind)
 
 
@@ -153,10 +159,6 @@ def _warning(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[
         yield f"  stale: {entry.where}" + (f" ({left:,} of {entry.count:,} left)" if left else "")
     if len(stale) > MOST_LISTED:
         yield f"  ... and {len(stale) - MOST_LISTED:,} more"
-
-
-def _object(stale: Stale) -> StaleObject:
-    return StaleObject(**asdict(stale.entry), left=stale.left)
 
 
 def _paid(stale: Sequence[Stale]) -> int:

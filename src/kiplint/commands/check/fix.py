@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.compat.released import Releases
 from kiplint.compat.since import BaseState, brought_about
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import RuleSet, Violation
@@ -45,16 +44,6 @@ class KeptFindings:
             else:
                 chosen.append(finding)
         return chosen
-
-    @property
-    def releases(self) -> Releases | None:
-        """The releases that decide which versions of the base must not change."""
-        return self.base.releases if self.base else None
-
-    def base_files(self, paths: Iterable[str]) -> dict[str, bytes] | None:
-        """Those of the files that the base has, with their bytes there; None without a base."""
-        base = self.base
-        return base and {path: data for path in paths if (data := base.find(path)) is not None}
 
     def settle(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
         """Count off the findings that remain in a set that is done."""
@@ -136,15 +125,15 @@ def fix_sets(
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
         silent = _Check(schemas, surroundings, others, None, None) if others and others.rules else lambda files: ()
-        base = kept.base_files(files) if kept else None
+        base = kept.base if kept else None
         outcome = fix_set(
             files,
             check,
             unsafe=unsafe,
             chosen=choose,
             others=silent,
-            base=base,
-            releases=kept.releases if kept else None,
+            base=base and {path: data for path in files if (data := base.find(path)) is not None},
+            releases=base.releases if base else None,
         )
         refused += outcome.refused
         before |= outcome.before
@@ -167,54 +156,45 @@ def _chosen(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
     return fix if choose else fixer
 
 
-class _Check:
+class _Check(msgspec.Struct, frozen=True):
     """Checks a set in one state after the other, and remembers the results."""
 
-    def __init__(
-        self,
-        schemas: SchemaFiles,
-        around: Surroundings,
-        rules: RuleSet,
-        fixer: FixFunction | None,
-        kept: KeptFindings | None,
-    ) -> None:
-        self._set = schemas
-        self._around = around
-        self._rules = rules
-        self._fixer = fixer
-        self._kept = kept
-        self._base = kept.base.at(schemas.directory) if kept and kept.base else None
-        self._done: list[tuple[Mapping[str, bytes], Result]] = []
+    schemas: SchemaFiles
+    around: Surroundings
+    rules: RuleSet
+    fixer: FixFunction | None
+    kept: KeptFindings | None
+    done: list[tuple[Mapping[str, bytes], Result]] = []
 
     def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
         return self.result(files).findings
 
     def result(self, files: Mapping[str, bytes]) -> Result:
         """The result of a check of the files."""
-        for known, result in self._done:
+        for known, result in self.done:
             if known == files:
                 return result
-        inputs = (Input(file.path, files[file.path], file.reported) for file in self._set.files)
+        kept, directory = self.kept, self.schemas.directory
         result = check_set(
-            inputs,
-            self._rules,
-            directory=self._set.directory,
-            partial=self._set.lone,
-            fixer=self._fixer,
-            base=self._base,
-            around=self._around,
+            (Input(file.path, files[file.path], file.reported) for file in self.schemas.files),
+            self.rules,
+            directory=directory,
+            partial=self.schemas.lone,
+            fixer=self.fixer,
+            base=kept.base.at(directory) if kept and kept.base else None,
+            around=self.around,
         )
-        if self._kept is not None:
-            chosen = {id(finding) for finding in self._kept.chosen(result.findings, result.sources)}
+        if kept is not None:
+            chosen = set(map(id, kept.chosen(result.findings, result.sources)))
             result.findings = [
                 finding if id(finding) in chosen else replace(finding, fix=None) for finding in result.findings
             ]
-        self._done.append((dict(files), result))
+        self.done.append((dict(files), result))
         return result
 
     def last(self, files: Mapping[str, bytes]) -> Result:
         """The same for the last state of the set."""
         result = self.result(files)
-        if self._kept is not None:
-            self._kept.settle(result.findings, result.sources)
+        if self.kept is not None:
+            self.kept.settle(result.findings, result.sources)
         return result

@@ -113,26 +113,13 @@ def check(
     carry no fix. Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that
     cannot be written, and SourceError for files that cannot be opened.
     """
-    options = CheckOptions(
-        fail_on=fail_on,
-        only_failing=only_failing,
-        baseline=os.fspath(baseline) if baseline else "",
-        update_baseline=update_baseline,
-        allow_new=allow_new,
-        changed_since=changed_since,
-        strictly=strictly,
-        released=tuple(released),
-        as_hook=as_hook,
-        mending=mending,
-        unsafe_fixes=unsafe_fixes,
-        fix_baselined=fix_baselined,
-        choose=choose,
-        fixes=fixes,
-        readers=readers,
-        repository=os.fspath(repository) if repository else None,
-        stdin_filename=stdin_filename,
-    )
-    return run_check(tuple(os.fspath(name) for name in sets), options, **chosen)
+    values = {name: value for name, value in locals().items() if name in CheckOptions.__struct_fields__}
+    values |= {
+        "baseline": os.fspath(baseline) if baseline else "",
+        "released": tuple(released),
+        "repository": os.fspath(repository) if repository else None,
+    }
+    return run_check(tuple(os.fspath(name) for name in sets), CheckOptions(**values), **chosen)
 
 
 def run_check(names: tuple[str, ...], options: CheckOptions, **chosen: Unpack[Chosen]) -> CheckResult:
@@ -180,7 +167,11 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
         from kiplint.readers.outcome import readings_of
 
         rules.readings = readings_of(*rules.rules)
-    baseline = _baseline_options(names, configuration, options)
+    baseline, file = None, configuration.config.baseline
+    if options.baseline or file or options.update_baseline or options.allow_new:
+        from kiplint.commands.check.baseline import BaselineOptions
+
+        baseline = BaselineOptions(options, file and os.path.join(configuration.base, file), names)
     runs = [_Run(part, configuration, rules, baseline) for part in parts]
     outcomes = [run.outcome() for run in runs]
     everything = _joined([outcome.everything for outcome in outcomes])
@@ -350,19 +341,6 @@ class _Run:
         from kiplint.commands.check.baseline import recorded
 
         return recorded(self.baseline)
-
-
-def _baseline_options(
-    names: tuple[str, ...], configuration: Configuration, options: CheckOptions
-) -> BaselineOptions | None:
-    file = configuration.config.baseline
-    if not (options.baseline or file or options.update_baseline or options.allow_new):
-        return None
-    from kiplint.commands.check.baseline import BaselineOptions
-
-    configured = file and os.path.join(configuration.base, file)
-    update, allow_new = options.update_baseline, options.allow_new
-    return BaselineOptions(options.baseline, configured, update, allow_new, names, options.stdin_filename)
 
 
 def _joined(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:

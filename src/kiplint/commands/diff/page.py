@@ -27,23 +27,11 @@ MOST_LAYOUTS = 6
 """How many versions of one message are shown side by side."""
 
 
-class ShownChange(NamedTuple):
-    """A change, the anchor that links to it, and its proofs."""
-
-    change: Judged
-    anchor: str
-    proofs: list[Proof]
-
-
-class LayoutPair(NamedTuple):
-    """The layouts of one version of a message, before and after."""
-
-    title: str
-    pairs: list[Pair]
-
-
 class DiffEntry(NamedTuple):
-    """An RPC, or a message outside of RPCs: its versions, how many changes break what, and the changes."""
+    """An RPC, or a message outside of RPCs: its versions, how many changes break what, and the changes.
+
+    A change has the anchor that links to it, and its proofs; layouts of a version, before and after, have a title.
+    """
 
     name: str
     anchor: str
@@ -51,8 +39,8 @@ class DiffEntry(NamedTuple):
     bars: list[tuple[str, Strip]]
     counts: list[tuple[str, int]]
     mark: str
-    changes: list[ShownChange]
-    layouts: list[LayoutPair]
+    changes: list[tuple[Judged, str, list[Proof]]]
+    layouts: list[tuple[str, list[Pair]]]
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
@@ -80,7 +68,9 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
 
 
 def _entries(changes: Sequence[Judged]) -> Iterator[DiffEntry]:
-    ordered = sorted(changes, key=_order)
+    ordered = sorted(
+        changes, key=lambda change: (heading(change), BREAKS.index(change.breaks), change.message_type, change.rule)
+    )
     groups = [(name, list(group)) for name, group in groupby(ordered, key=heading)]
     groups.sort(key=lambda group: (BREAKS.index(group[1][0].breaks), group[0]))
     names = anchors([name for name, _ in groups])
@@ -95,13 +85,9 @@ def _entries(changes: Sequence[Judged]) -> Iterator[DiffEntry]:
             _bars(group),
             [(what, counts[what]) for what in BREAKS if counts[what]],
             MARKS[group[0].breaks],
-            [ShownChange(change, place, proofs(change)) for change, place in zip(group, places, strict=True)],
+            [(change, place, proofs(change)) for change, place in zip(group, places, strict=True)],
             list(_layouts(group)),
         )
-
-
-def _order(change: Judged) -> tuple[str, int, str, str]:
-    return heading(change), BREAKS.index(change.breaks), change.message_type, change.rule
 
 
 def _bars(group: Sequence[Judged]) -> list[tuple[str, Strip]]:
@@ -114,7 +100,7 @@ def _bars(group: Sequence[Judged]) -> list[tuple[str, Strip]]:
     return [(" and ".join(kinds), strip) for strip, kinds in types.items()]
 
 
-def _layouts(group: Sequence[Judged]) -> Iterator[LayoutPair]:
+def _layouts(group: Sequence[Judged]) -> Iterator[tuple[str, list[Pair]]]:
     """The layouts that changes of bytes concern, each version of a message once."""
     versions: dict[tuple[str, int], tuple[Message, Message, int]] = {}
     for change in group:
@@ -128,7 +114,7 @@ def _layouts(group: Sequence[Judged]) -> Iterator[LayoutPair]:
         pairs = sides(old, new, version, new_version)
         if any(pair.look not in ("same", "hidden") for pair in pairs):
             also = f", version {new_version} in the new set" if new_version != version else ""
-            yield LayoutPair(f"{name} {VersionRange.of(version, version)}{also}", pairs)
+            yield f"{name} {VersionRange.of(version, version)}{also}", pairs
 
 
 def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange]) -> Strip:
@@ -180,16 +166,13 @@ class Lane(NamedTuple):
     left_out: int
 
 
-class Proof(NamedTuple):
-    """An example message as a sentence, and as both sides read it; no lanes for a break of headers."""
-
-    sentence: str
-    lanes: tuple[Lane, ...]
+Proof = tuple[str, tuple[Lane, ...]]
+"""An example message as a sentence, and as both sides read it; no lanes for a break of headers."""
 
 
 def proofs(change: Judged) -> list[Proof]:
     """The proofs of a change."""
-    return [Proof(sentence(witness), tuple(_lanes(change, witness))) for witness in change.proof]
+    return [(sentence(witness), tuple(_lanes(change, witness))) for witness in change.proof]
 
 
 def _lanes(change: Judged, witness: Witness) -> Iterator[Lane]:
@@ -218,7 +201,8 @@ def _lane(side: str, title: str, message: Message, witness: Witness, data: bytes
     values = tuple(
         ProofValue(
             span.offset,
-            _hex(data[span.offset : span.offset + span.length]),
+            data[span.offset : span.offset + min(span.length, MOST_BYTES)].hex(" ")
+            + " ..." * (span.length > MOST_BYTES),
             span.path or "-",
             span.type,
             _short(span.value),
@@ -228,10 +212,6 @@ def _lane(side: str, title: str, message: Message, witness: Witness, data: bytes
     )
     problem = decoded.problems[0].message if decoded.problems else ""
     return Lane(side, f"{title} {message.name} {version}", values, problem, max(0, len(spans) - MOST_ROWS))
-
-
-def _hex(data: bytes) -> str:
-    return data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
 
 
 def _short(value: object) -> str:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from kiplint.compat.judge import BREAKS, Judged
-from kiplint.compat.witness import Side, Witness
+from kiplint.compat.witness import Side
 from kiplint.engine.finding import Severity
 from kiplint.engine.rule import Breaks
 from kiplint.render.findings.json import Line
@@ -124,14 +124,10 @@ def change_object(change: Judged, rules: Mapping[str, RuleInfo] = NO_RULES) -> C
         old=dict(change.old),
         new=dict(change.new),
         message=change.message,
-        proof=tuple(map(_proof, change.proof)),
+        proof=tuple(ProofObject(reader=witness.reader, **asdict(witness)) for witness in change.proof),
         unproven=change.is_unproven,
         url=rule.url if rule else "",
         old_path=encodable(change.old_path),
         old_line=old.line if old else UNSET,
         old_column=old.column if old else UNSET,
     )
-
-
-def _proof(witness: Witness) -> ProofObject:
-    return ProofObject(reader=witness.reader, **asdict(witness))

@@ -11,9 +11,18 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from kiplint.commands.kip.forms import Form, Kind, Originals, Piece, Unread, name_in, read_block
+from kiplint.commands.kip.forms import (
+    Form,
+    Kind,
+    Originals,
+    Unread,
+    find_patches,
+    name_in,
+    new_side,
+    read_block,
+    unsigned,
+)
 from kiplint.commands.kip.notations import find_grammars, find_others, find_structs, find_tables
-from kiplint.commands.kip.patches import find_patches, new_side, unsigned
 from kiplint.engine.finding import Span
 from kiplint.model.load import Definition, load
 from kiplint.render.findings.json import Line
@@ -138,7 +147,9 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
             unread.append(text)
         else:
             span = Span(*document.span(form.start, form.end, lines))
-            definitions.append(_define(form, text, span))
+            places = () if isinstance(text.places, range) else text.places
+            block = Block(form.start, form.end, text.text, places=places)
+            definitions.append(KipDefinition(load("", text.text.encode()), block, span, kind=form.kind))
     kip = Kip(
         "<stdin>" if path == STDIN else path,
         data,
@@ -159,12 +170,6 @@ def _stretch_of(start: int, stretches: Sequence[tuple[int, int]]) -> tuple[int, 
     """The stretch that has an offset, or None; the stretches are in order and apart."""
     number = bisect_right(stretches, start, key=lambda stretch: stretch[0])
     return stretches[number - 1] if number and start < stretches[number - 1][1] else None
-
-
-def _define(form: Form, text: Piece, span: Span) -> KipDefinition:
-    places = () if isinstance(text.places, range) else text.places
-    block = Block(form.start, form.end, text.text, places=places)
-    return KipDefinition(load("", text.text.encode()), block, span, kind=form.kind)
 
 
 def _bytes(path: str) -> bytes:

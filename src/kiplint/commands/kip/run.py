@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple, Unpack
 
 import msgspec
@@ -15,7 +15,7 @@ from kiplint.commands.kip.result import DefinitionObject, KipReport, KipResult, 
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, as_finding, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
-from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
+from kiplint.engine.config import Chosen, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
@@ -38,14 +38,6 @@ class ReleaseSets(NamedTuple):
     sets: Mapping[str, Files]
 
 
-class _Comparison(NamedTuple):
-    """The release and the code to compare the KIPs with, and the rules."""
-
-    base: ReleaseSets | None
-    code: Tree | None
-    rules: RuleSet
-
-
 def kip(
     *files: Path,
     base: Path | None = None,
@@ -62,74 +54,73 @@ def kip(
     """
     names = tuple(os.fspath(file) for file in files)
     configuration = configure("." if not names or names[0] == STDIN else names[0], **chosen)
-    comparison = _open(base, against, repository, configuration)
-    changed = Originals(comparison.base.tree) if comparison.base else None
+    rules, keeps = configuration.rules(), configuration.keeps
+    release = open_base(base, repository, keeps) if base else None
+    code = load(against, repository, keeps) if against else None
+    changed = Originals(release.tree) if release else None
     kips = [read_kip(name, changed) for name in names]
     empty = [document for document in kips if not document.definitions]
     if len(empty) == len(kips):
         raise NothingThereError(f"nothing to check: {'; '.join(map(_nothing_in, empty))}")
-    parts = [_part(document, comparison) for document in kips if document.definitions]
-    findings = tuple(finding for part in parts for finding in part.findings)
+    reports = [_report(document, release, code, rules) for document in kips if document.definitions]
+    findings = tuple(finding for report in reports for finding in _findings(report))
     grave = at_least(findings, fail_on or configuration.config.fail_on)
-    unread = broken(comparison.base.tree if comparison.base else None, comparison.code)
+    unread = broken(release.tree if release else None, code)
+    known = release.tree.sources if release else {}
     return KipResult(
         findings=findings,
         files=len(kips),
         messages=sum(len(document.current) for document in kips),
-        sources=_sources(findings, kips, comparison),
+        sources={document.path: document.data for document in kips}
+        | {finding.path: known[finding.path] for finding in findings if finding.path in known},
         status="error" if unread else "findings" if grave else "ok",
         sets=names,
-        rules=rule_infos([*comparison.rules.known, *comparison.rules.rules], findings, IGNORE),
+        rules=rule_infos([*rules.known, *rules.rules], findings, IGNORE),
         paths=tuple(document.path for document in kips),
         broken=unread,
         notes=(
             *map(_nothing_in, empty),
-            *(_not_read(document) for document in kips if document not in empty and document.unread),
+            *(
+                f"{plural(len(document.unread), 'part')} of {document.path} cannot be read, "
+                f"the first on line {document.unread[0].line}"
+                for document in kips
+                if document not in empty and document.unread
+            ),
         ),
-        kips=tuple(part.report for part in parts),
+        kips=tuple(reports),
         base=os.fspath(base) if base else "",
         against=os.fspath(against) if against else "",
     )
 
 
-def _open(
-    base: Path | None, against: Path | None, repository: Path | None, configuration: Configuration
-) -> _Comparison:
-    keeps = configuration.keeps
-    return _Comparison(
-        open_base(base, repository, keeps) if base else None,
-        load(against, repository, keeps) if against else None,
-        configuration.rules(),
-    )
-
-
-class _Part(NamedTuple):
-    """The report of a KIP, and all of it as findings."""
-
-    report: KipReport
-    findings: list[Finding]
-
-
-def _part(document: Kip, comparison: _Comparison) -> _Part:
-    base, code, rules = comparison
+def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: RuleSet) -> KipReport:
     placed = settle(document, base)
     checked = sorted(_checked(placed, base, rules), key=lambda finding: (finding.span.line, finding.span.column))
     after = placed.tree(base) if base else placed.alone()
     changes = changes_of(placed, base, after, rules) if base else ()
-    differences = differences_of(placed, code, rules) if code else ()
     changed = {change.message_name for change in changes}
-    report = KipReport(
+    guides = (definition.source.message for definition in document.current if definition.kind == "grammar")
+    return KipReport(
         document.path,
         tuple(_row(definition, base, changed) for definition in document.definitions),
         tuple(checked),
         changes,
-        differences,
-        (*layouts_of(placed, base, after), *_guide_layouts(document)),
+        differences_of(placed, code, rules) if code else (),
+        (*layouts_of(placed, base, after), *(NewLayouts(guide, (guide.valid,)) for guide in guides if guide)),
         document.unread,
         document.loose,
         document.grammar,
     )
-    return _Part(report, [*checked, *map(as_finding, changes), *map(_difference, differences)])
+
+
+def _findings(report: KipReport) -> Iterator[Finding]:
+    """All of a report as findings."""
+    yield from (*report.findings, *map(as_finding, report.changes))
+    for difference in report.differences:
+        finding = as_finding(difference)
+        is_gone = difference.kind == "message-removed"
+        message = "the code has no such message" if is_gone else f"the code differs: {difference.message}"
+        yield replace(finding, message=message, source="KIP and code", identity=f"code\0{finding.identity}")
 
 
 OF_FILES: Final = frozenset({"notes/heading"})
@@ -145,13 +136,6 @@ def _checked(placed: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Ite
                 yield replace(finding, path=path, span=span)
 
 
-def _difference(difference: Judged) -> Finding:
-    finding = as_finding(difference)
-    is_gone = difference.kind == "message-removed"
-    message = "the code has no such message" if is_gone else f"the code differs: {difference.message}"
-    return replace(finding, message=message, source="KIP and code", identity=f"code\0{finding.identity}")
-
-
 def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str]) -> DefinitionObject:
     message, place = definition.source.message, definition.span
     span = (place.line, place.column, place.end_line, place.end_column)
@@ -164,23 +148,11 @@ def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str])
     return DefinitionObject(message.name, message.type, message.spec.valid_versions, state, *span)
 
 
-def _sources(findings: Iterable[Finding], kips: Iterable[Kip], comparison: _Comparison) -> dict[str, bytes]:
-    sources = {document.path: document.data for document in kips}
-    known = comparison.base.tree.sources if comparison.base else {}
-    return sources | {finding.path: known[finding.path] for finding in findings if finding.path in known}
-
-
 def _nothing_in(document: Kip) -> str:
     """That a KIP has no definition, and what it has instead."""
     reasons = [f"{describe(unread)} (line {unread.line})" for unread in document.unread[:8]]
     more = [f"and {len(document.unread) - 8} more"] if len(document.unread) > 8 else []
     return ", ".join((f"no message definition in {document.path}", *reasons, *more))
-
-
-def _not_read(document: Kip) -> str:
-    """How much of a KIP cannot be read."""
-    unread = plural(len(document.unread), "part")
-    return f"{unread} of {document.path} cannot be read, the first on line {document.unread[0].line}"
 
 
 class PlacedKip(msgspec.Struct, frozen=True):
@@ -253,7 +225,8 @@ def settle(kip: Kip, base: ReleaseSets | None) -> PlacedKip:
         name = definition.name or f"definition {number}"
         directory = _directory(definition, base)
         beside = next(iter(base.sets[directory])) if base and directory in base.sets else ""
-        directory, file = known.get(name, (directory, _beside(beside, f"{name}.json")))
+        cut = max(beside.rfind(sign) for sign in ("/", ":", os.sep))  # of a path such as `dir/X.json` or `REV:X.json`
+        directory, file = known.get(name, (directory, f"{beside[: cut + 1]}{name}.json"))
         homes.setdefault(directory, {})[file] = definition
     return PlacedKip(kip, homes)
 
@@ -266,12 +239,6 @@ def _directory(definition: KipDefinition, base: ReleaseSets | None) -> str:
     kind = message.type if message else "request"
     counts = {name: sum(other.type == kind for other in schemas.messages) for name, schemas in base.tree.sets.items()}
     return max(counts, key=lambda name: counts[name], default="")
-
-
-def _beside(path: str, name: str) -> str:
-    """The path of a file in the directory of another, such as `dir/X.json` or `REV:X.json`."""
-    cut = max(path.rfind(sign) for sign in ("/", ":", os.sep))
-    return path[: cut + 1] + name
 
 
 def changes_of(placed: PlacedKip, base: ReleaseSets, after: Tree, rules: RuleSet) -> tuple[Judged, ...]:
@@ -304,21 +271,11 @@ def layouts_of(placed: PlacedKip, base: ReleaseSets | None, after: Tree) -> Iter
     for message in after.messages:
         if placed.definition(message.file) is None:
             continue
-        fresh = message.valid - known.get(message.name, NONE) if base else _last(message.valid)
+        last = VersionRange.of(message.valid.highest, message.valid.highest) if message.valid else NONE
+        fresh = message.valid - known.get(message.name, NONE) if base else last
         ranges = tuple(versions & fresh for versions in layout_intervals(message) if versions & fresh)
         if ranges:
             yield NewLayouts(message, ranges)
-
-
-def _guide_layouts(kip: Kip) -> Iterator[NewLayouts]:
-    """The layouts of the messages in the notation of the protocol guide."""
-    for definition in kip.current:
-        if definition.kind == "grammar" and definition.source.message:
-            yield NewLayouts(definition.source.message, (definition.source.message.valid,))
-
-
-def _last(versions: VersionRange) -> VersionRange:
-    return VersionRange.of(versions.highest, versions.highest) if versions else NONE
 
 
 def _in_kip(difference: Judged, placed: PlacedKip) -> Judged:

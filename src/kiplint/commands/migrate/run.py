@@ -31,7 +31,6 @@ from kiplint.fixes.write import refuse_unwritable
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import Status
 from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.show import encodable
 from kiplint.text.words import did_you_mean
 
@@ -92,7 +91,8 @@ def migrate_bump(
         loose = next((text for half, text in zip(halves, fields, strict=True) if not half), None)
         if loose is not None and len(set(rpcs)) > 1:
             raise BadField(f"{loose!r} names no RPC: write '{_base(rpcs[0])}Request.{loose}'")
-        entities = {**_entities(os.fspath(schemas))}
+        names = rule_parameter(os.fspath(schemas), ENTITIES, "names")
+        entities = {**names} if isinstance(names, Mapping) else {}
         directories: dict[str, str] = {}
 
         def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
@@ -119,11 +119,6 @@ def migrate_release(*rpcs: str, schemas: Path = ".", dry_run: bool = False) -> M
         return _joined([release(rpc) for rpc in rpcs])
 
     return _migrate((schemas,), rpcs, change, None, dry_run=dry_run)
-
-
-def _entities(start: str) -> Mapping[str, str]:
-    names = rule_parameter(start, ENTITIES, "names")
-    return names if isinstance(names, Mapping) else {}
 
 
 def _bump(rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], make: Callable[..., Migration]) -> Migration:
@@ -164,9 +159,14 @@ def _migrate(
     for schema_files in open_sets(paths, configuration.keeps):
         schemas, unread = load_set(schema_files)
         broken += [definition.file for definition in unread]
-        rpcs = _selected(schema_files, client_rpcs(schemas))
+        chosen = {file.path for file in schema_files.files if file.reported}
+        rpcs = [
+            rpc
+            for rpc in client_rpcs(schemas)
+            if any(half and half.file in chosen for half in (rpc.request, rpc.response))
+        ]
         known |= {rpc.name for rpc in rpcs}
-        migration = change(schemas, [rpc for rpc in rpcs if not names or _is_named(rpc, names)])
+        migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(_base, names)}])
         if migration.rows:
             migration = proved(schema_files, migration, rules, goal)
         files += migration.files
@@ -195,22 +195,12 @@ def _migrate(
     return result
 
 
-def _selected(files: SchemaFiles, rpcs: Sequence[Rpc]) -> list[Rpc]:
-    """The RPCs whose request or response is among the files that were named."""
-    paths = {file.path for file in files.files if file.reported}
-    return [rpc for rpc in rpcs if any(half and half.file in paths for half in (rpc.request, rpc.response))]
-
-
 def _hint(name: str, known: Collection[str]) -> str:
     """What to write instead of a name that no RPC has."""
     file = os.path.basename(name)
     if file.endswith(".json") and _base(file.removesuffix(".json")) in known:
         return f": write {_base(file.removesuffix('.json'))}, and the directory as the set"
     return did_you_mean(_base(name), known)
-
-
-def _is_named(rpc: Rpc, names: Sequence[str]) -> bool:
-    return rpc.name in names or rpc.name in map(_base, names)
 
 
 def _base(name: str) -> str:

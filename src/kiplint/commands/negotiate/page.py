@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from kiplint.commands.negotiate.result import MatrixResult, NegotiationResult
 from kiplint.commands.negotiate.text import steps
@@ -32,21 +32,6 @@ MARKS: dict[str, str] = {"not-everywhere": "warning", "deprecated": "warning", "
 MARKS |= dict.fromkeys(TROUBLE, "error")
 
 
-class RpcLine(NamedTuple):
-    """An RPC, its anchor in the page, and its state."""
-
-    rpc: RpcRow
-    anchor: str
-    state: str
-
-
-class ConnectionCard(NamedTuple):
-    """How the connection to a broker begins: labels, each with its sentences."""
-
-    broker: str
-    steps: list[tuple[str, list[str]]]
-
-
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     """Write the page of a negotiation, RPCs that cannot be used first."""
     negotiation = result.negotiation
@@ -54,7 +39,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     states = [_state(rpc) for rpc in negotiation.rpcs]
     order = list(TITLES)
     names = anchors([rpc.name for rpc in negotiation.rpcs])
-    lines = [RpcLine(*line) for line in zip(negotiation.rpcs, names, states, strict=True)]
+    lines = zip(negotiation.rpcs, names, states, strict=True)
     counts = Counter(states)
     tallies = [Tally(state, title, counts[state], MARKS.get(state, "")) for state, title in TITLES.items()]
     write_page(
@@ -64,12 +49,12 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         brokers=brokers,
         summary=[Tally("", "RPCs", negotiation.summary.rpcs), *(tally for tally in tallies if tally.number)],
         connections=[
-            ConnectionCard(broker, _grouped(steps(exchange, ids, mode)))
+            (broker, _grouped(steps(exchange, ids, mode)))
             for broker, exchange, ids, mode in zip(
                 brokers, negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True
             )
         ],
-        lines=sorted(lines, key=lambda line: (order.index(line.state), line.rpc.api_key)),
+        lines=sorted(lines, key=lambda line: (order.index(line[2]), line[0].api_key)),
         states=tallies,
         titles=TITLES,
         marks=MARKS,
@@ -110,16 +95,11 @@ CODES = {status: "ABCDEFGH"[index] for index, status in enumerate(STATUSES)}
 LEVELS = 5
 """How many tints there are from the fewest RPCs to the most."""
 
+Square = tuple[int, int, bool]
+"""A pair in the grid: the number of its usable RPCs, its tint, and whether other RPCs are in trouble."""
+
 RpcKey = tuple[int, str]
 """The API key and the name of an RPC."""
-
-
-class Square(NamedTuple):
-    """A pair in the grid: the number of its usable RPCs, its tint, and whether other RPCs are in trouble."""
-
-    number: int
-    level: int
-    trouble: bool
 
 
 def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
@@ -127,7 +107,7 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
     matrix = result.matrix
     names = [release.name for release in matrix.releases]
     titles = set_titles(*names)
-    agreed = {pair: _count_agreed(cells) for pair, cells in matrix.pairs.items()}
+    agreed = {pair: sum(cell.status == "agreed" for cell in cells) for pair, cells in matrix.pairs.items()}
     least, most = min(agreed.values(), default=0), max(agreed.values(), default=0)
 
     def square(client: str, broker: str) -> Square | None:
@@ -135,7 +115,7 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
             return None
         number = agreed[client, broker]
         level = (number - least) * (LEVELS - 1) // max(1, most - least)
-        return Square(number, level, (client, broker) in matrix.trouble)
+        return number, level, (client, broker) in matrix.trouble
 
     write_page(
         "commands/negotiate/matrix.html",
@@ -157,10 +137,6 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         rpcs=[(str(index), f"{name} ({key})") for index, (key, name) in enumerate(_rpc_keys(matrix))],
         broken=result.broken,
     )
-
-
-def _count_agreed(cells: Iterable[RpcCell]) -> int:
-    return sum(cell.status == "agreed" for cell in cells)
 
 
 def _rpc_keys(matrix: ReleaseMatrix) -> list[RpcKey]:

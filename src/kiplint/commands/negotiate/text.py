@@ -207,7 +207,9 @@ def _attention(negotiation: Negotiation, color: bool, width: int | None) -> Iter
             yield [title(f"{heading} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
     apart = [row for row in negotiation.rpcs if row.between_nodes]
     if apart:
-        briefs = (f"{_brief(row)}{_apart(row)}" for row in apart)
+        briefs = (
+            _brief(row) + ("" if row.status == "agreed" else f" ({row.status.replace('-', ' ')})") for row in apart
+        )
         yield [
             title(f"Between brokers and controllers, not for clients ({len(apart)})", color),
             *paragraph(briefs, width=width),
@@ -222,10 +224,6 @@ def _brief(row: RpcRow) -> str:
     if row.client is not None:
         return f"{row.name} {row.client}"
     return f"{row.name} {'/'.join(dict.fromkeys(broker.versions for broker in row.brokers if broker.versions))}"
-
-
-def _apart(row: RpcRow) -> str:
-    return "" if row.status == "agreed" else f" ({row.status.replace('-', ' ')})"
 
 
 def _features(features: tuple[FeatureUse, ...], color: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
 from kiplint.commands.rollout.text import closing
@@ -12,14 +12,6 @@ from kiplint.versions import NONE, InvalidRange, VersionRange
 
 ORDER = ("wrong", "missing", "new", "done", "exempt", "dead")
 MARKS = {"wrong": "error", "missing": "warning", "new": "good", "done": "good", "exempt": "", "dead": ""}
-
-
-class RolloutLine(NamedTuple):
-    """An RPC, the anchor that links to it, and its versions."""
-
-    rpc: RolloutRow
-    anchor: str
-    versions: Strip
 
 
 def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
@@ -37,7 +29,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
         header=result.header,
         tallies=[Tally(status, status, counts[status], MARKS[status]) for status in STATUSES],
         marks=MARKS,
-        lines=[RolloutLine(row, name, _strip(row, result.header)) for row, name in zip(rows, names, strict=True)],
+        lines=[(row, name, _strip(row, result.header)) for row, name in zip(rows, names, strict=True)],
         broken=result.broken,
         configuration=result.configuration,
     )

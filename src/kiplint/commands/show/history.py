@@ -14,7 +14,6 @@ from kiplint.compat.released import released_versions
 from kiplint.compat.tree import load as load_tree
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.model.fields import Field
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.render.markdown import inline, write_table
@@ -25,7 +24,6 @@ from kiplint.sources.history import is_candidate, version_tags
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.words import did_you_mean
-from kiplint.versions import VersionRange
 
 HALVES: Final = ("Request", "Response")
 """The ends of the names of an RPC's messages, in the order to show them."""
@@ -169,7 +167,11 @@ def _row(version: int, definitions: Sequence[tuple[str, Message]], releases: Seq
     message = next((message for message in reversed(having) if version - 1 in message.valid), having[-1])
     kips = (kip for note in message.notes if version in note.versions for kip in re.findall(r"KIP-\d+", note.text))
     added = _beginning(message, version, version - 1) if version else ()
-    nullable = [f"{field.path} nullable" for field in message.all_fields if _begins(field.nullable, field, version)]
+    nullable = [
+        f"{field.path} nullable"
+        for field in message.all_fields
+        if version in field.nullable and version - 1 not in field.nullable and version - 1 in field.versions
+    ]
     flexible = ["flexible"] if version and version in message.flexible and version - 1 not in message.flexible else []
     return VersionRow(
         version,
@@ -189,11 +191,6 @@ def _beginning(message: Message, version: int, other: int) -> tuple[str, ...]:
     return tuple(
         field.path for field in message.all_fields if field.path in new and field.path.rpartition(".")[0] not in new
     )
-
-
-def _begins(versions: VersionRange, field: Field, version: int) -> bool:
-    """Whether a range begins with the version, in a field that is older."""
-    return version in versions and version - 1 not in versions and version - 1 in field.versions
 
 
 def write_text(result: HistoryResult, out: TextIO, *, color: bool) -> None:

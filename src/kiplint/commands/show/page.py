@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TextIO
 
 import msgspec
@@ -28,34 +28,18 @@ class LayoutRow(NamedTuple):
     new: bool
 
 
-class LayoutSection(NamedTuple):
-    """A range of versions with the same layout: the layout, its anchor in the page, and its rows."""
-
-    layout: LayoutObject
-    anchor: str
-    rows: list[LayoutRow]
-
-
-class FieldDescription(NamedTuple):
-    """A field as its definition describes it."""
-
-    path: str
-    type: str
-    versions: str
-    tagged: str
-    nullable: str
-    about: str
-
-
 class MessageEntry(NamedTuple):
-    """A message: its JSON, its anchor in the page, the anchor of its request or response, its versions and fields."""
+    """A message: its JSON, its anchor in the page, the anchor of its request or response, its versions and fields.
+
+    A range of versions has its layout, its anchor, and the rows of the layout.
+    """
 
     message: MessageObject
     anchor: str
     partner: str
     bar: Strip
-    versions: list[LayoutSection]
-    fields: list[FieldDescription]
+    versions: list[tuple[LayoutObject, str, list[LayoutRow]]]
+    fields: Sequence[Field]
 
 
 def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
@@ -92,16 +76,15 @@ def _entry(message: MessageObject, anchor: str, source: Message, known: Mapping[
 
     end = next((end for end in PARTNERS if name.endswith(end)), "")
     partner = known.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""
-    versions: list[LayoutSection] = []
+    versions: list[tuple[LayoutObject, str, list[LayoutRow]]] = []
     for layout in message.layouts:
-        before = {row[:4] for row in versions[-1].rows} if versions else None
+        before = {row[:4] for row in versions[-1][2]} if versions else None
         rows = [
             row._replace(new=before is not None and row[:4] not in before)
             for row in _rows(layout.fields, layout.tags, 0)
         ]
-        versions.append(LayoutSection(layout, f"{anchor}@{layout.lowest}", rows))
-    fields = list(map(_described, source.all_fields))
-    return MessageEntry(message, anchor, partner, strip([flexible], source.valid, look), versions, fields)
+        versions.append((layout, f"{anchor}@{layout.lowest}", rows))
+    return MessageEntry(message, anchor, partner, strip([flexible], source.valid, look), versions, source.all_fields)
 
 
 def _rows(fields: list[FieldObject] | UnsetType, tags: Tags, depth: int) -> Iterator[LayoutRow]:
@@ -121,9 +104,3 @@ def _field_rows(field: FieldObject, depth: int, name: str) -> Iterator[LayoutRow
     yield LayoutRow(depth, name, field.encoding, field.bytes, default, notes, False)
     if is_struct:
         yield from _rows(field.fields, field.tags, depth + 1)
-
-
-def _described(field: Field) -> FieldDescription:
-    tag = f"{field.tag} in {field.tagged}" if field.tagged and field.tag is not None else ""
-    nullable = str(field.nullable) if field.nullable else ""
-    return FieldDescription(field.path, field.type, str(field.versions), tag, nullable, field.about)

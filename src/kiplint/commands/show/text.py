@@ -34,11 +34,8 @@ def draw(message: Message, versions: VersionRange, color: bool, width: int | Non
     """The drawing of a range of versions on which the layout is the same."""
     body = layout(message, versions.lowest)
     rows = [(f"{'  ' * row[0]}{printable(row[1])}", printable(row[2]), row[3]) for row in lines(body)]
-    head = f"{printable(message.name)} {versions}{_header(message, versions.lowest)}"
+    header = f", after {message.type} header {header_of(message, versions.lowest)}" if message.is_rpc else ""
+    head = f"{printable(message.name)} {versions}{header}"
     flexible = ", flexible" if versions.lowest in message.flexible else ""
     drawn = table((), ([(name, ""), (encoding, ""), (size, DIM)] for name, encoding, size in rows), color, width)
     return "\n".join([paint(head + flexible, BOLD, color), *(drawn or ["  nothing"])])
-
-
-def _header(message: Message, version: int) -> str:
-    return f", after {message.type} header {header_of(message, version)}" if message.is_rpc else ""

@@ -103,7 +103,9 @@ def _open_trees(source: str, target: str, over: Sequence[str], tags: bool, repos
     """
     if tags and over:
         raise UsageError("the path goes over all tags or over the named sets, not both")
-    names = [f"{tag}:" for tag in _tags(repository)] if tags else over
+    names = [f"{tag}:" for tag in version_tags(repository)] if tags else over
+    if tags and not names:
+        raise UsageError(f"{repository or 'the repository'} has no tag with a version; name the releases instead")
     places = {_plain(name): index for index, name in enumerate(names)}
     for end in (source, target):
         if tags and _plain(end) not in places and not os.path.exists(end) and ":" not in end:
@@ -113,26 +115,16 @@ def _open_trees(source: str, target: str, over: Sequence[str], tags: bool, repos
         raise UsageError(f"{source} comes after {target}: write upgrade-path {target} {source}")
     if _plain(source) == _plain(target):
         return [load_rpcs(names[first] if first >= 0 else source, repository)]
-    between = [_open(name, repository, may_lack_definitions=tags) for name in names[first + 1 : last]]
+    between = []
+    for name in names[first + 1 : last]:
+        try:
+            between.append(load_rpcs(name, repository))
+        except (SourceError, UsageError):
+            if not tags:
+                raise
     ends = (names[first] if first >= 0 else source, names[last] if last < len(names) else target)
     start, goal = (load_rpcs(name, repository) for name in ends)
-    return [start, *(tree for tree in between if tree), goal]
-
-
-def _tags(repository: str | None) -> list[str]:
-    tags = version_tags(repository)
-    if not tags:
-        raise UsageError(f"{repository or 'the repository'} has no tag with a version; name the releases instead")
-    return tags
-
-
-def _open(name: str, repository: str | None, *, may_lack_definitions: bool) -> Tree | None:
-    try:
-        return load_rpcs(name, repository)
-    except (SourceError, UsageError):
-        if may_lack_definitions:
-            return None
-        raise
+    return [start, *between, goal]
 
 
 def _plain(name: str) -> str:
