@@ -40,6 +40,7 @@ TOGETHER = "tests/pipeline/spark"
 """The tests that share one Spark session, and so one process."""
 
 LONGEST = (
+    "tests/pipeline/spark/test_equality.py",  # whose lake no other process makes meanwhile
     TOGETHER,
     "tests/pipeline/test_cluster.py",
     "tests/test_docs.py",
