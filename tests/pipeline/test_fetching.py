@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from pyspark.core.files import SparkFiles
+from pyspark import TaskContext
 
 from kiplint.pipeline.fetching import FILES, GIT, on_this_machine, state_of
 from kiplint.pipeline.lake.storage import Storage
@@ -41,7 +41,7 @@ def test_another_object_has_another_key(stored: str) -> None:
 def test_an_executor_keeps_it_in_the_scratch_space_of_spark(
     stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
+    monkeypatch.setattr(TaskContext, "_taskContext", TaskContext())
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/elsewhere")
     place = on_this_machine(f"{stored}/sample.bundle")
     assert Path(place).is_relative_to(tmp_path)

@@ -21,6 +21,7 @@ from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.listing import list_all, read_source
 from kiplint.pipeline.stage import Context, Engine, Work
 from kiplint.pipeline.stages import ingest
+from kiplint.pipeline.stages.spans import TOUCHED
 from kiplint.pipeline.tables import Roots, Sets, Sources, Trees
 
 NO_SPARK = cast(SparkSession, None)
@@ -75,6 +76,32 @@ def test_a_line_that_is_gone_stays_as_it_was(history: Path, tmp_path: Path) -> N
     assert told(lake)["b", "fork"] == (5, None)
     listed(lake, f"a={history}#main")
     assert set(told(lake)) == {("a", "main")}
+
+
+@pytest.mark.parametrize(
+    ("changed", "chosen"),
+    [
+        ([], []),
+        ([("a", "main", None)], [("a", "main"), ("a", "tags")]),
+        ([("a", "tags", "1.0")], [("a", "fork"), ("a", "main"), ("a", "tags")]),
+        ([("b", "", None)], [("b", "")]),
+    ],
+)
+def test_the_lines_whose_spans_are_made_again(
+    tmp_path: Path, changed: list[tuple[str, str, str | None]], chosen: list[tuple[str, str]]
+) -> None:
+    def revision(position: int, source: str, lineage: str, release: str | None) -> tuple[object, ...]:
+        return source, lineage, position, f"c{position}", None, release, f"r{position}", *[None] * 6
+
+    known = [("a", "main", None), ("a", "fork", None), ("a", "tags", "0.9"), ("b", "", None)]
+    old = [revision(0, *line) for line in known]
+    new = [*old, *(revision(1, *line) for line in changed)]
+    lake = Lake(tmp_path / "lake")
+    tables = {name: table(Sets.COLUMNS, rows) for name, rows in (("sets", new), ("old_sets", old))}
+    with lake.writing():
+        work = Work(NO_SPARK, lake, lake.snapshot())
+        work.put(Sets, tables.pop("sets"))
+        assert [tuple(row.values()) for row in work.query(TOUCHED, **tables).to_pylist()] == chosen
 
 
 def test_a_shallow_clone_is_known_as_one(history: Path, tmp_path: Path) -> None:

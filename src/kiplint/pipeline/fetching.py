@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -119,14 +118,9 @@ def _object(place: str) -> tuple[Storage, str]:
 
 def scratch() -> Path:
     """Where this process may put what others of its machine find too: Spark's own on an executor, else a new one."""
-    directories = os.environ.get("SPARK_LOCAL_DIRS", "") if _is_worker() else ""
+    directories = os.environ.get("SPARK_LOCAL_DIRS", "") if in_a_task() else ""
     with _making:
         return Path(directories.partition(",")[0]) if directories else own_directory()
-
-
-def _is_worker() -> bool:
-    known = sys.modules.get("pyspark.core.files")  # without which no executor has begun
-    return bool(known and known.SparkFiles._is_running_on_worker)
 
 
 @cache

@@ -24,7 +24,7 @@ from kiplint.pipeline.lake.storage import FOLDER, LOG, RUNS, Storage, require_ow
 from kiplint.text.show import show
 
 if TYPE_CHECKING:
-    from deltalake import CommitProperties, DeltaTable
+    from deltalake import DeltaTable
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -99,12 +99,13 @@ def commit(
 
     With `moved` it keeps its rows. Raises ConflictError.
     """
-    from deltalake import Schema
+    from deltalake import CommitProperties, Schema
     from deltalake.exceptions import CommitFailedError, DeltaError
     from deltalake.transaction import create_table_with_add_actions
 
     schema = Schema.from_arrow(arrow_schema(columns))
     before: Parts = ()
+    once = CommitProperties(max_commit_retries=0)
     try:
         head = head_of(storage, table)
         if head is None:
@@ -118,13 +119,13 @@ def commit(
         if version is not None:
             before = parts_of(storage, table, version)
             if head != version:  # left by one that was killed before it could say so
-                _open(storage, table, None).restore(version, commit_properties=_once())
+                _open(storage, table, None).restore(version, commit_properties=once)
                 head += 1
         had = set(before)
         mode = "append" if version is not None and had <= set(after) else "overwrite"
         new = [_action(part, data=not moved) for part in after if part not in had]
         known = _open(storage, table, head)
-        known.create_write_transaction(new, mode, schema, None, commit_properties=_once())
+        known.create_write_transaction(new, mode, schema, None, commit_properties=once)
     except CommitFailedError:
         raise ConflictError from None
     except DeltaError as error:
@@ -160,12 +161,6 @@ def _open(storage: Storage, table: str, version: int | None) -> DeltaTable:
 
     require_own(storage, [f"{table}/{LOG}/{name}" for name in (storage.list(f"{table}/{LOG}") if storage.path else ())])
     return DeltaTable(storage.inner(table), version=version, storage_options=storage.options)
-
-
-def _once() -> CommitProperties:
-    from deltalake import CommitProperties
-
-    return CommitProperties(max_commit_retries=0)
 
 
 def _action(part: Part, *, data: bool) -> Any:

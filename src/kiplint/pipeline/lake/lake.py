@@ -98,8 +98,8 @@ def state_as_of(storage: Storage, when: str) -> Snapshot:
         moment = end_of(when)
         states = [row for row in rows if row.published and row.published <= moment]
     if not states:
-        hint = did_you_mean(when, [row.run for row in rows])
-        raise UsageError(f"{storage} has no state as of {when}{hint or _since(rows)}")
+        known = f"; its first is of {rows[0].published:%Y-%m-%dT%H:%M:%S}" if rows and rows[0].published else ""
+        raise UsageError(f"{storage} has no state as of {when}{did_you_mean(when, [row.run for row in rows]) or known}")
     if states[-1].number < rows[-1].oldest:
         raise UsageError(f"the state of {storage} as of {when} is gone: `kiplint pipeline optimize` removed it")
     return states[-1]
@@ -181,10 +181,6 @@ def _row(row: Mapping[str, Any]) -> Snapshot:
 
 def _by_table(versions: list[dict[str, Any]]) -> dict[str, int]:
     return {version["table"]: version["version"] for version in versions}
-
-
-def _since(rows: list[Snapshot]) -> str:
-    return f"; its first is of {rows[0].published:%Y-%m-%dT%H:%M:%S}" if rows and rows[0].published else ""
 
 
 def files_of(storage: Storage, row: Snapshot) -> Parts:

@@ -39,15 +39,25 @@ INNER: Columns = dict.fromkeys((*ON, "inner_commit", "inner_author", "inner_subj
 _ORDER = f"""
 SELECT {", ".join(name for name in ORDER if name != "rank")},
   row_number() OVER (PARTITION BY source, lineage ORDER BY position)::INT AS rank
-FROM ({STEPS}) SEMI JOIN chosen USING (source) WHERE old_root IS DISTINCT FROM root
+FROM ({STEPS}) SEMI JOIN chosen USING (source, lineage) WHERE old_root IS DISTINCT FROM root
 ORDER BY source, lineage, position
 """
-_TOUCHED = f"""
-WITH now AS (SELECT {", ".join(PLACE)} FROM sets), past AS (SELECT {", ".join(PLACE)} FROM old_sets)
-SELECT DISTINCT source FROM ((FROM now EXCEPT FROM past) UNION ALL (FROM past EXCEPT FROM now)) ORDER BY source
+TOUCHED = f"""
+WITH now AS (SELECT {", ".join(PLACE)} FROM sets), past AS (SELECT {", ".join(PLACE)} FROM old_sets), other AS (
+  (FROM now EXCEPT FROM past) UNION ALL (FROM past EXCEPT FROM now)
+), touched AS (
+  SELECT source, lineage, bool_or(release IS NOT NULL) AS released FROM other GROUP BY ALL
+), lines AS (
+  SELECT source, lineage, bool_or(release IS NOT NULL) AS tagged FROM now GROUP BY ALL
+)
+SELECT DISTINCT l.source, l.lineage FROM lines l JOIN touched t USING (source)
+WHERE l.lineage = t.lineage OR tagged OR t.released ORDER BY ALL
 """
-_KEPT = "SELECT * FROM spans SEMI JOIN sets USING (source) ANTI JOIN chosen USING (source)"
-_REVISIONS = f"SELECT source, lineage, position, commit, release FROM ({STEPS}) SEMI JOIN chosen USING (source)"
+"""The lines with other revisions than before, and the releases of their sources; with other releases all lines."""
+_KEPT = "SELECT * FROM spans SEMI JOIN sets USING (source, lineage) ANTI JOIN chosen USING (source, lineage)"
+_REVISIONS = f"""
+SELECT source, lineage, position, commit, release FROM ({STEPS}) SEMI JOIN chosen USING (source, lineage)
+"""
 _RENAMED = """
 SELECT o.source, o.lineage, c.old::JSON->>'name' AS old, c.message_name AS new
 FROM ordered o JOIN changes c USING (old_root, root) WHERE c.kind = 'message-renamed' ORDER BY o.position
@@ -188,9 +198,9 @@ LEFT JOIN early e ON e.source = s.source AND e.lineage = s.lineage
 
 
 def run(work: Work, context: Context) -> None:
-    """Make the spans of sources with new revisions, or all; no plan for what has no rows: renames, endings, merges."""
+    """Make the spans of lines with new revisions, or all; no plan for what has no rows: renames, endings, merges."""
     anew = any(work.unprocessed("spans", kind)[1] for kind in (Files, Trees, Blobs, Messages, Findings, Changes))
-    chosen = work.query(_TOUCHED, old_sets=() if anew else work.processed("spans", Sets))
+    chosen = work.query(TOUCHED, old_sets=() if anew else work.processed("spans", Sets))
     work.put(Spans, () if anew else work.query(_KEPT, chosen=chosen))
     ordered = work.query(_ORDER, chosen=chosen)
     if not ordered.num_rows:
