@@ -115,6 +115,24 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
     assert [also.rule for also in entry.also] == ["compat/response-not-bumped"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "entry"),
+    [
+        (b'"validVersions": "0-1"', b'"validVersions": "1-0"', ("versions/invalid-range", "compat/version-dropped")),
+        (b'"name": "Id"', b'"name": "I d"', ("fields/invalid-name", "compat/field-renamed")),
+    ],
+    ids=("of the message", "of a field"),
+)
+def test_an_error_and_the_break_that_it_comes_to(
+    checkout: Path, old: bytes, new: bytes, entry: tuple[str, str]
+) -> None:
+    file = "schemas/ThingResponse.json"
+    text = things(OLD)[file]
+    assert text.count(old) == 1
+    write(checkout, {file: text.replace(old, new)})
+    assert [(one.finding.rule, one.changes[0].rule) for one in review().entries if one.changes] == [entry]
+
+
 def test_a_rename_is_one_entry(checkout: Path) -> None:
     file = "schemas/ThingResponse.json"
     write(checkout, {file: things(OLD)[file].replace(b'"Id"', b'"Name"')})
